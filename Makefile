@@ -1,0 +1,56 @@
+# make demo: from a fresh clone to the report.  make test: lint and the whole test suite.
+PYTHON ?= python3.11
+CORES ?= all
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint format setup lock benchmark clean
+
+help:
+	@sed -n 's/^# //p' Makefile | tr '.' '\n' | sed 's/^ *//' | grep make
+	@echo "make lint, make format, make benchmark, make lock, make clean"
+
+setup: $(READY)
+
+$(READY): requirements.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "warlab needs Python 3.11: install it, or call make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "warlab is pinned for Python 3.11; call make PYTHON=/path/to/python3.11"; exit 1; }
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python cannot make environments here: install python3.11-venv"; exit 1; }
+	@echo "Installing pinned requirements into $(VENV) (a few minutes the first time) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/snakemake --cores $(CORES) --config scale=demo --quiet rules
+	@echo
+	@echo "Open results/demo/report.html"
+
+test: $(READY) lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint >/dev/null
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile rules
+
+benchmark: $(READY)
+	$(BIN)/python benchmarks/step.py
+
+# Resolve pyproject.toml anew; look at the difference before you commit it.
+lock:
+	$(PYTHON) -m venv .lock-venv
+	.lock-venv/bin/pip install --quiet --upgrade -e .[dev] setuptools
+	.lock-venv/bin/python tools/write_lock.py
+	rm -rf .lock-venv
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

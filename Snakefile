@@ -1,0 +1,69 @@
+# warlab: download → noise → ground costs verified with POT → training → tables, figures, report.
+# `snakemake --cores all` runs the demo; the targets below are the menu; config/config.yaml is what to edit.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/data.smk"
+include: "rules/noise.smk"
+include: "rules/costs.smk"
+include: "rules/train.smk"
+include: "rules/tables.smk"
+include: "rules/figures.smk"
+include: "rules/report.smk"
+
+
+wildcard_constraints:
+    dataset="[a-z0-9_]+",
+    source="embedded|stand_in|real",
+    noise=r"[a-z0-9_]+(-[0-9.]+)?",
+    net="[a-z0-9_]+",
+    method=r"[A-Za-z0-9_+=.\-]+",
+    seed="[0-9]+",
+    cost="[A-Za-z0-9_@.-]+",
+    experiment="[a-z0-9_]+",
+    figure="[a-z0-9_]+",
+
+
+localrules:
+    all,
+    data,
+    runs,
+    tables,
+    figures,
+
+
+rule all:
+    """Everything that the scale asks for, ending in the report."""
+    default_target: True
+    input:
+        rules.report.output,
+
+
+rule data:
+    """Only the data: fetched, checked and prepared."""
+    input:
+        expand(f"{R}/data/{{dataset}}.npz", dataset=DATASETS),
+
+
+rule runs:
+    """Only the trainings, and the tidy runs.csv."""
+    input:
+        rules.collect.output,
+
+
+rule tables:
+    """Every table of the scale as csv, md and tex."""
+    input:
+        expand(rules.table.output, experiment=study.tables),
+
+
+rule figures:
+    """Every figure of the scale as pdf and png."""
+    input:
+        expand(rules.figure.output, figure=FIGURES),

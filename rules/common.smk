@@ -1,0 +1,166 @@
+# Names and paths that all rules share, and how the study's answers become their inputs and parameters.
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from warlab.config import Cell, load_study
+from warlab.errors import WarlabError
+from warlab.fingerprint import fingerprint
+from warlab.reporting.catalogue import figure_names, figure_needs
+
+ROOT = Path(workflow.basedir)
+SCRIPTS = ROOT / "workflow" / "scripts"
+
+try:
+    study = load_study(config, ROOT)
+except WarlabError as error:
+    raise WorkflowError(str(error))
+
+RAW = config.get("data_root", "data")
+R = f"{config.get('results_root', 'results')}/{study.name}"
+RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
+DATASETS = sorted({cell.dataset for cell in study.runs})
+FIGURES = figure_names()
+
+
+def code(script, *modules):
+    """What a job's result depends on in the code: comments and docstrings do not count."""
+    return fingerprint(SCRIPTS / f"{script}.py", *modules)
+
+
+def cell_of(wildcards):
+    return Cell(
+        wildcards.dataset,
+        wildcards.noise,
+        wildcards.net,
+        wildcards.method,
+        int(wildcards.seed),
+    )
+
+
+def data_spec(wildcards):
+    return study.data_spec(wildcards.dataset)
+
+
+def receipt_of(wildcards):
+    return f"{RAW}/{wildcards.dataset}/{study.data_spec(wildcards.dataset)['source']}/receipt.json"
+
+
+def noise_file(dataset, noise, seed):
+    return f"{R}/noise/{dataset}/{noise}/seed{seed}.npz"
+
+
+def cost_folder(cell):
+    return f"{R}/costs/{cell.dataset}/{study.cost_key(cell)}"
+
+
+def cost_spec(wildcards):
+    """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
+    return study.cost(wildcards.cost.split("@")[0], wildcards.dataset)
+
+
+def cost_inputs(wildcards):
+    """Data, and the noisy labels if the cost reads them."""
+    files = {"data": f"{R}/data/{wildcards.dataset}.npz"}
+    _, *reads = wildcards.cost.split("@")
+    if reads:
+        files["noise"] = noise_file(
+            wildcards.dataset, reads[0], reads[1].removeprefix("seed")
+        )
+    return files
+
+
+def cost_uses(wildcards):
+    """The distinct (lambda, iterations) with which the study's runs use a cost."""
+    cells = [
+        cell
+        for cell in study.runs
+        if cell.dataset == wildcards.dataset and study.cost_key(cell) == wildcards.cost
+    ]
+    settings = [study.method(cell.method, cell.dataset) for cell in cells]
+    return sorted({(setting["lam"], setting["iterations"]) for setting in settings})
+
+
+def train_inputs(wildcards):
+    cell = cell_of(wildcards)
+    files = {
+        "data": f"{R}/data/{cell.dataset}.npz",
+        "noise": noise_file(cell.dataset, cell.noise, cell.seed),
+    }
+    if study.cost_key(cell):
+        files["cost"] = f"{cost_folder(cell)}/cost.csv"
+        # A cost verified anew, say for another lambda, is the same cost: it must not train anything again.
+        files["verified"] = ancient(f"{cost_folder(cell)}/verified.json")
+    return files
+
+
+def train_code(wildcards):
+    cell = cell_of(wildcards)
+    return code(
+        "train",
+        f"warlab.methods.{study.method_file(cell.method)}",
+        f"warlab.nets.{cell.net}",
+    )
+
+
+def run_folders():
+    return [f"{R}/runs/{cell.path}" for cell in study.runs]
+
+
+def all_noise():
+    return sorted(
+        {noise_file(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
+    )
+
+
+def all_costs():
+    return sorted({cost_folder(cell) for cell in study.runs if study.cost_key(cell)})
+
+
+def table_spec(wildcards):
+    """All that a table shows and how, apart from the numbers."""
+    name = wildcards.experiment
+    cells = dict.fromkeys(
+        (cell.dataset, cell.noise, cell.net, cell.method) for cell in study.cells(name)
+    )
+    entry = study.experiments[name]
+    return {
+        "title": entry["title"],
+        "metric": entry["metric"],
+        "orientation": entry["orientation"],
+        "cells": list(cells),
+        "labels": study.labels,
+    }
+
+
+FIGURE_FILES = {
+    "runs": lambda: [f"{R}/runs.csv"],
+    "noise": all_noise,
+    "costs": lambda: [f"{folder}/verified.json" for folder in all_costs()],
+    "data": lambda: [f"{R}/data/{dataset}.npz" for dataset in DATASETS],
+}
+
+
+def figure_inputs(wildcards):
+    """What the figure says it needs, and what every figure needs to say where its data come from."""
+    files = {kind: FIGURE_FILES[kind]() for kind in figure_needs(wildcards.figure)}
+    return files | {"meta": [f"{R}/data/{dataset}.json" for dataset in DATASETS]}
+
+
+def figure_code(wildcards):
+    return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
+
+
+def report_spec():
+    """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
+    layout = ("title", "orientation")
+    return {
+        "scale": study.name,
+        "description": study.scale["description"],
+        "tables": {
+            name: {key: study.experiments[name][key] for key in layout}
+            for name in study.tables
+        },
+        "labels": study.labels,
+        "hyperparameters": study.numbers,
+    }

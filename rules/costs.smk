@@ -1,0 +1,42 @@
+rule cost:
+    """A ground cost between the classes of a dataset, with where it came from."""
+    input:
+        unpack(cost_inputs),
+    output:
+        cost=f"{R}/costs/{{dataset}}/{{cost}}/cost.csv",
+        provenance=f"{R}/costs/{{dataset}}/{{cost}}/cost.json",
+    log:
+        f"{R}/logs/cost/{{dataset}}/{{cost}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        spec=cost_spec,
+        code=lambda wildcards: code("cost"),
+    script:
+        "../workflow/scripts/cost.py"
+
+
+rule verify_cost:
+    """Our Sinkhorn beside POT on this cost, and the cost's own properties; a bad cost stops here."""
+    input:
+        cost=rules.cost.output.cost,
+        provenance=rules.cost.output.provenance,
+    output:
+        verified=f"{R}/costs/{{dataset}}/{{cost}}/verified.json",
+    log:
+        f"{R}/logs/verify_cost/{{dataset}}/{{cost}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        uses=cost_uses,
+        code=lambda wildcards: code("verify_cost"),
+    script:
+        "../workflow/scripts/verify_cost.py"

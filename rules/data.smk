@@ -1,0 +1,39 @@
+rule fetch:
+    """Raw files of a dataset: embedded, procedural, or downloaded, checked by their checksums."""
+    output:
+        receipt=f"{RAW}/{{dataset}}/{{source}}/receipt.json",
+    log:
+        f"{RAW}/{{dataset}}/{{source}}/logs/fetch.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=120,
+    params:
+        local=lambda wildcards: config.get("local_data", {}).get(wildcards.dataset),
+        code=lambda wildcards: code("fetch", f"warlab.data.{wildcards.dataset}"),
+    script:
+        "../workflow/scripts/fetch.py"
+
+
+rule prepare:
+    """The arrays that training reads: the scale's subset, pooled, as uint8."""
+    input:
+        receipt=receipt_of,
+    output:
+        data=f"{R}/data/{{dataset}}.npz",
+        meta=f"{R}/data/{{dataset}}.json",
+    log:
+        f"{R}/logs/prepare/{{dataset}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        spec=data_spec,
+        code=lambda wildcards: code("prepare", f"warlab.data.{wildcards.dataset}"),
+    script:
+        "../workflow/scripts/prepare.py"

@@ -1,0 +1,41 @@
+rule report:
+    """The one self-contained page: results beside the paper's, verification, provenance, run times."""
+    input:
+        tables=expand(rules.table.output.csv, experiment=study.tables),
+        figures=expand(rules.figure.output.png, figure=FIGURES),
+        captions=expand(rules.figure.output.caption, figure=FIGURES),
+        runs=rules.collect.output.runs,
+        results=[f"{folder}/result.json" for folder in run_folders()],
+        data=[f"{R}/data/{dataset}.json" for dataset in DATASETS],
+        noise=all_noise(),
+        costs=[f"{folder}/verified.json" for folder in all_costs()],
+        fidelity=f"{ROOT}/config/fidelity.yaml",
+    output:
+        report=f"{R}/report.html",
+    log:
+        f"{R}/logs/report.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        spec=report_spec(),
+        code=code("report"),
+    script:
+        "../workflow/scripts/report.py"
+
+
+rule plan:
+    """Print how many jobs each scale has and how long it takes, and run nothing."""
+    log:
+        f"{R}/logs/plan.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    params:
+        root=str(ROOT),
+        config=config,
+    script:
+        "../workflow/scripts/plan.py"

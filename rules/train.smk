@@ -1,0 +1,43 @@
+rule train:
+    """One training run; killed at any moment, it continues from its checkpoint to the same bits."""
+    input:
+        unpack(train_inputs),
+    output:
+        metrics=f"{RUN}/metrics.csv",
+        result=f"{RUN}/result.json",
+        weights=f"{RUN}/weights.pt",
+    log:
+        f"{R}/logs/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: study.scale.get("threads", 1)
+    resources:
+        gpu=1,
+        mem_mb=4000,
+        runtime=720,
+    params:
+        run=lambda wildcards: study.run(cell_of(wildcards)),
+        code=train_code,
+    script:
+        "../workflow/scripts/train.py"
+
+
+rule collect:
+    """All runs of the scale as one tidy table: a row per run and epoch."""
+    input:
+        metrics=[f"{folder}/metrics.csv" for folder in run_folders()],
+        results=[f"{folder}/result.json" for folder in run_folders()],
+    output:
+        runs=f"{R}/runs.csv",
+    log:
+        f"{R}/logs/collect.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=code("collect"),
+    script:
+        "../workflow/scripts/collect.py"

@@ -1,0 +1,251 @@
+"""The study: configuration, scale, experiments and hyper-parameters become a list of runs, each fully resolved.
+
+Nothing here imports torch: the Snakefile is read anew in every job.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from warlab import data, methods, noise
+from warlab.configfiles import check, read_yaml, suggest
+from warlab.errors import WarlabError
+from warlab.ot import costs
+
+Tree = dict[str, Any]
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One run: dataset, noise, network, method with its overrides, and seed."""
+
+    dataset: str
+    noise: str
+    net: str
+    method: str
+    seed: int
+
+    @property
+    def path(self) -> str:
+        return f"{self.dataset}/{self.noise}/{self.net}/{self.method}/seed{self.seed}"
+
+
+def load_study(config: Tree, root: Path) -> "Study":
+    """Read and check everything; each mistake ends in a WarlabError of one sentence."""
+    schemas = root / "workflow" / "schemas"
+    check(config, schemas / "config.schema.yaml", "the configuration")
+    scale_file = _scale_file(config["scale"], root)
+    scale = check(read_yaml(scale_file), schemas / "scale.schema.yaml", str(scale_file))
+    hyper = root / "config" / "hyperparameters.yaml"
+    numbers = check(read_yaml(hyper), schemas / "hyperparameters.schema.yaml", "hyperparameters.yaml")
+    tables = root / "config" / "experiments.yaml"
+    experiments = check(read_yaml(tables), schemas / "experiments.schema.yaml", "experiments.yaml")
+    study = Study(scale_file.stem, config, scale, experiments, numbers)
+    study.validate()
+    return study
+
+
+def _scale_file(name: str, root: Path) -> Path:
+    folder = root / "config" / "scales"
+    if name.endswith((".yaml", ".yml")):
+        return Path(name)
+    known = sorted(p.stem for p in folder.glob("*.yaml"))
+    if name not in known:
+        raise WarlabError(f"There is no scale {name!r} in config/scales; {suggest(name, known)}")
+    return folder / f"{name}.yaml"
+
+
+@dataclass(frozen=True)
+class Study:
+    """What one scale asks for. Every method is a question that a rule of the workflow puts."""
+
+    name: str
+    config: Tree
+    scale: Tree
+    experiments: dict[str, Tree]
+    numbers: Tree
+
+    # ---- which runs
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """The experiments that have at least one cell at this scale."""
+        return [name for name in self.scale["experiments"] if self.cells(name)]
+
+    @cached_property
+    def runs(self) -> list[Cell]:
+        """Every run once, however many tables show it, with the runs that other runs need."""
+        wanted = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
+
+    def cells(self, experiment: str) -> list[Cell]:
+        """The runs behind one table at this scale."""
+        return [
+            Cell(dataset, noise_id, net, method, seed)
+            for dataset, noise_id, net in self.rows(experiment)
+            if dataset in self.scale["datasets"]
+            for method in self.methods_of(experiment)
+            for seed in range(self.seeds(experiment))
+        ]
+
+    def rows(self, experiment: str) -> Iterator[tuple[str, str, str]]:
+        entry, chosen = self.experiments[experiment], self.scale["experiments"].get(experiment, {})
+        for dataset in chosen.get("datasets", entry["datasets"]):
+            for noise_id in chosen.get("noises", entry["noises"]):
+                for net in chosen.get("nets", entry["nets"]):
+                    yield dataset, noise_id, net
+
+    def methods_of(self, experiment: str) -> list[str]:
+        entry, chosen = self.experiments[experiment], self.scale["experiments"].get(experiment, {})
+        paper = chosen.get("methods", entry["methods"])
+        return list(dict.fromkeys([*entry.get("reference", []), *paper, *chosen.get("add_methods", [])]))
+
+    def seeds(self, experiment: str) -> int:
+        return min(self.experiments[experiment]["seeds"], self.scale.get("seeds", 10**6))
+
+    def needed_run(self, cell: Cell) -> Cell | None:
+        """The run of the same cell that this one reads, such as the CCE run behind Forward."""
+        needs = methods.declaration(self.method_file(cell.method)).needs_run
+        return None if needs is None else Cell(cell.dataset, cell.noise, cell.net, needs, cell.seed)
+
+    # ---- one run, resolved
+
+    def run(self, cell: Cell) -> Tree:
+        """All that decides a run's result apart from its input files."""
+        return {
+            "dataset": cell.dataset,
+            "noise": cell.noise,
+            "net": {"name": cell.net, "settings": self.net(cell.net, cell.dataset)},
+            "method": {
+                "id": cell.method,
+                "file": self.method_file(cell.method),
+                "settings": self.method(cell.method, cell.dataset),
+            },
+            "training": self.training(cell.dataset),
+            "seed": cell.seed,
+        }
+
+    def training(self, dataset: str) -> Tree:
+        resolved = self._resolve("training", dataset, dataset)
+        resolved |= self.scale.get("training", {}).get(dataset, {})
+        return self._scale_epochs("training", dataset, resolved, dataset)
+
+    def net(self, name: str, dataset: str) -> Tree:
+        return self._resolve("nets", name, dataset) | self.scale.get("nets", {}).get(name, {})
+
+    def method(self, method_id: str, dataset: str) -> Tree:
+        """Defaults of the file < hyperparameters.yaml < overrides < variant < `+key=value` of the id."""
+        base, *changes = method_id.split("+")
+        file = self.method_file(method_id)
+        settings = methods.declaration(file).settings | self._resolve("methods", file, dataset)
+        settings |= self.numbers["variants"].get(base, {}).get("settings", {})
+        settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
+        settings |= dict(_change(change, method_id, list(settings)) for change in changes)
+        return self._scale_epochs("methods", file, settings, dataset)
+
+    def method_file(self, method_id: str) -> str:
+        base = method_id.split("+")[0]
+        return self.numbers["variants"].get(base, {}).get("method", base)
+
+    @cached_property
+    def labels(self) -> dict[str, dict[str, str]]:
+        """What ids are called in print: kind → id → text."""
+        variants = {name: entry["label"] for name, entry in self.numbers["variants"].items()}
+        return {
+            "dataset": {name: data.get(name).title for name in self.scale["datasets"]},
+            "noise": {cell.noise: noise.label(cell.noise) for cell in self.runs},
+            "method": {name: methods.declaration(name).label for name in methods.names()} | variants,
+        }
+
+    def _resolve(self, section: str, name: str, dataset: str) -> Tree:
+        """The values of one section and name for a dataset, with the user's overrides."""
+        entries = self.numbers[section].get(name, {})
+        values = {key: entry.get("for", {}).get(dataset, entry)["value"] for key, entry in entries.items()}
+        return values | self.config.get("overrides", {}).get(section, {}).get(name, {})
+
+    def _scale_epochs(self, section: str, name: str, settings: Tree, dataset: str) -> Tree:
+        """Schedules are written for the paper's number of epochs and shrink in proportion with it."""
+        full = self.numbers["training"][dataset]["epochs"]["value"]
+        share = self._epochs(dataset) / full
+        entries = self.numbers[section].get(name, {})
+        units = {key for key, entry in entries.items() if entry.get("unit") == "epochs"}
+        return {key: _times(value, share) if key in units else value for key, value in settings.items()}
+
+    def _epochs(self, dataset: str) -> int:
+        chosen = self._resolve("training", dataset, dataset) | self.scale.get("training", {}).get(dataset, {})
+        return chosen["epochs"]
+
+    # ---- data and costs
+
+    def data_spec(self, dataset: str) -> Tree:
+        return {"dataset": dataset, "train": None, "test": None, "pool": 1, **self.scale["datasets"][dataset]}
+
+    def cost_key(self, cell: Cell) -> str | None:
+        """Folder of the run's ground cost: "w2v", or "embed@asym-40@seed0" if it reads the noisy labels."""
+        name = self.method(cell.method, cell.dataset).get("cost")
+        if name is None:
+            return None
+        reads_labels = self.cost(name, cell.dataset)["kind"] in costs.READS_LABELS
+        return f"{name}@{cell.noise}@seed{cell.seed}" if reads_labels else name
+
+    def cost(self, name: str, dataset: str) -> Tree:
+        """kind and settings of a named cost"""
+        if name not in self.numbers["costs"]:
+            raise WarlabError(f"There is no ground cost {name!r}; {suggest(name, list(self.numbers['costs']))}")
+        return self._resolve("costs", name, dataset)
+
+    # ---- mistakes, found before anything runs
+
+    def validate(self) -> None:
+        for name in self.scale["experiments"]:
+            if name not in self.experiments:
+                raise WarlabError(
+                    f"Scale {self.name} asks for the experiment {name!r}; {suggest(name, list(self.experiments))}"
+                )
+        for name in self.scale["datasets"]:
+            data.get(name)
+        for section in ("training", "nets"):
+            self._validate_keys(section, self.scale.get(section, {}), f"scale {self.name}")
+        for section, content in self.config.get("overrides", {}).items():
+            self._validate_keys(section, content, "overrides")
+        for cell in self.runs:
+            noise.parse(cell.noise)
+            self._validate_cell(cell)
+
+    def _validate_keys(self, section: str, content: Tree, where: str) -> None:
+        for name, settings in content.items():
+            known = self.numbers[section] | (self.numbers["variants"] if section == "methods" else {})
+            if name not in known:
+                raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
+            file = self.method_file(name) if section == "methods" else name
+            for key in settings:
+                if key not in self.numbers[section][file]:
+                    allowed = list(self.numbers[section][file])
+                    raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
+
+    def _validate_cell(self, cell: Cell) -> None:
+        base = cell.method.split("+")[0]
+        known = [*methods.names(), *self.numbers["variants"]]
+        if base not in known:
+            raise WarlabError(f"There is no method {base!r}; {suggest(base, known)}")
+        if cell.net not in self.numbers["nets"]:
+            raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
+        if (name := self.method(cell.method, cell.dataset).get("cost")) is not None:
+            self.cost(name, cell.dataset)
+
+
+def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
+    """`beta=5` of a method id."""
+    key, equals, value = text.partition("=")
+    if not equals or key not in known:
+        raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
+    return key, yaml.safe_load(value)
+
+
+def _times(value: Any, share: float) -> Any:
+    """Whole epochs, rounded; a schedule of several keeps its order."""
+    return [round(v * share) for v in value] if isinstance(value, list) else round(value * share)

@@ -1,0 +1,24 @@
+"""The data sets by name: every module of this folder that is not part of the machinery is one."""
+
+import difflib
+import importlib
+import pkgutil
+
+from warlab.data.base import Dataset
+from warlab.errors import WarlabError
+
+_MACHINERY = {"base", "check", "download", "fetch", "idx", "prepare"}
+
+
+def names() -> list[str]:
+    return sorted({module.name for module in pkgutil.iter_modules(__path__)} - _MACHINERY)
+
+
+def get(name: str) -> Dataset:
+    """The data set of that name, found in the module warlab.data.<name>."""
+    if name not in names():
+        close = difflib.get_close_matches(name, names(), n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise WarlabError(f"There is no data set {name!r}; {hint}choose one of: {', '.join(names())}.")
+    dataset: Dataset = importlib.import_module(f"warlab.data.{name}").DATASET
+    return dataset

@@ -1,0 +1,159 @@
+"""What a data set is: its names, where its files come from, one reader, and one procedural stand-in.
+
+A data set is one module in this folder with a `DATASET`; nothing else has to be told about it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from warlab.errors import WarlabError
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Images as uint8 (N, channels, height, width), clean labels as int64 (N,)."""
+
+    train_x: np.ndarray
+    train_y: np.ndarray
+    test_x: np.ndarray
+    test_y: np.ndarray
+
+
+@dataclass(frozen=True)
+class Source:
+    """One official file: where it lies, and how to know that it is the right one.
+
+    `content_md5` and `content_bytes` are those of the decompressed file: distributors repack gzip files,
+    which changes `md5` but not the data.
+    """
+
+    file: str
+    addresses: tuple[str, ...]
+    md5: str
+    bytes: int
+    content_md5: str | None = None
+    content_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package of a package registry that carries all official files in the folder `folder`."""
+
+    registry: str
+    name: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """`words` are the class names as looked up among word vectors; `mean` and `std` are of x / 255."""
+
+    name: str
+    title: str
+    class_names: tuple[str, ...]
+    words: tuple[str, ...]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    licence: str
+    homepage: str
+    shape: tuple[int, int, int]  # channels, height, width
+    images: tuple[int, int]  # how many the full train and test splits have
+    load: Callable[[Path], Arrays]
+    stand_in: Callable[[Path, int], None]
+    sources: tuple[Source, ...] = ()
+    packages: tuple[Package, ...] = ()
+    embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+
+
+def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:
+    """A stratified part of both splits in the original order; None keeps a split whole.
+
+    The same seed gives nested parts: whoever is among 1000 images is also among 2000.
+    """
+    train = _choose(arrays.train_y, n_train, seed, "training")
+    test = _choose(arrays.test_y, n_test, seed, "test")
+    return Arrays(arrays.train_x[train], arrays.train_y[train], arrays.test_x[test], arrays.test_y[test])
+
+
+def _choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
+    if n is None:
+        return np.arange(len(labels))
+    n_classes = len(np.unique(labels))
+    if not n_classes <= n <= len(labels):
+        raise WarlabError(
+            f"A subset of {n} {split} images is impossible; "
+            f"choose between {n_classes} (one per class) and {len(labels)} (all)."
+        )
+    # Going through every class at the same pace keeps the proportions; the first image of each class has
+    # position 0, so that no class is lost however rare it is.
+    order = np.random.default_rng(seed).permutation(len(labels))
+    pace = np.empty(len(labels))
+    for label in np.unique(labels):
+        members = order[labels[order] == label]
+        pace[members] = np.arange(len(members)) / len(members)
+    return np.sort(order[np.argsort(pace[order], kind="stable")[:n]])
+
+
+def pool(arrays: Arrays, factor: int) -> Arrays:
+    """Average-pool the images over `factor` × `factor` blocks, rounded to the nearest grey level."""
+    if factor == 1:
+        return arrays
+    return replace(
+        arrays,
+        train_x=_pool_images(arrays.train_x, factor),
+        test_x=_pool_images(arrays.test_x, factor),
+    )
+
+
+def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
+    n, channels, height, width = images.shape
+    if factor < 1 or height % factor or width % factor:
+        raise WarlabError(
+            f"Images of {height}×{width} cannot be pooled by {factor}; take a factor that divides both sides."
+        )
+    blocks = images.reshape(n, channels, height // factor, factor, width // factor, factor)
+    total = blocks.sum(axis=(3, 5), dtype=np.uint32)
+    return ((total + factor**2 // 2) // factor**2).astype(np.uint8)
+
+
+def validate(arrays: Arrays, n_classes: int) -> None:
+    """Raise a WarlabError for data that would train into nonsense."""
+    _validate_split("training", arrays.train_x, arrays.train_y, n_classes)
+    _validate_split("test", arrays.test_x, arrays.test_y, n_classes)
+    if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:
+        raise WarlabError(
+            f"Training images have shape {arrays.train_x.shape[1:]} but test images have "
+            f"{arrays.test_x.shape[1:]}; bring both to one shape."
+        )
+
+
+def _validate_split(split: str, x: np.ndarray, y: np.ndarray, n_classes: int) -> None:
+    problem = _problem_of_images(x) or _problem_of_labels(y, len(x), n_classes)
+    if problem:
+        raise WarlabError(f"The {split} data cannot be used: {problem}.")
+
+
+def _problem_of_images(x: np.ndarray) -> str | None:
+    if x.ndim != 4 or 0 in x.shape:
+        return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}"
+    if np.issubdtype(x.dtype, np.floating) and np.isnan(x).any():
+        return "images contain NaN, replace or remove those images"
+    if x.dtype != np.uint8:
+        return f"images must be uint8 with values 0..255, not {x.dtype}"
+    return None
+
+
+def _problem_of_labels(y: np.ndarray, n: int, n_classes: int) -> str | None:
+    if y.shape != (n,):
+        return f"{n} images need labels of shape ({n},), not {y.shape}"
+    if y.dtype != np.int64:
+        return f"labels must be int64, not {y.dtype}"
+    if y.min() < 0 or y.max() >= n_classes:
+        return f"labels must lie in 0..{n_classes - 1}, found {y.min()}..{y.max()}"
+    empty = np.flatnonzero(np.bincount(y, minlength=n_classes) == 0)
+    if len(empty):
+        return f"there is no image of class {', '.join(map(str, empty))}, every class needs at least one"
+    return None

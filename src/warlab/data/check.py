@@ -1,0 +1,59 @@
+"""Are the raw files of a data set the right ones? Asked before anything in them is believed."""
+
+import gzip
+import hashlib
+import zlib
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from warlab.data.base import Dataset, Source
+from warlab.files import file_digest
+
+_CHUNK = 1 << 20
+
+
+def asset_folder(dataset: Dataset) -> Traversable:
+    """Where the embedded part of a data set lies inside the installed package."""
+    return resources.files("warlab") / "assets" / dataset.name
+
+
+def wrong_sources(dataset: Dataset, root: Path) -> list[Source]:
+    """The official files that are missing in `root` or are not the official ones."""
+    return [source for source in dataset.sources if problem_of(root / source.file, source)]
+
+
+def wrong_embedded(dataset: Dataset, root: Path) -> list[str]:
+    """The embedded files that are missing in `root` or differ from what was committed."""
+    return [
+        name
+        for name, sha256 in dataset.embedded.items()
+        if not (root / name).is_file() or file_digest(root / name) != sha256
+    ]
+
+
+def problem_of(path: Path, source: Source) -> str | None:
+    """What is wrong with a file, or None if it is the official one or a repacked copy of it."""
+    if not path.is_file():
+        return f"it has no {source.file}"
+    if file_digest(path, "md5") == source.md5:
+        return None
+    if source.content_md5 and _content_md5(path, source.content_bytes) == source.content_md5:
+        return None
+    return f"the checksum of its {source.file} is not the official one"
+
+
+def _content_md5(path: Path, most: int) -> str | None:
+    """MD5 of what a gzip file holds; None if it is damaged or holds more than `most` bytes."""
+    checksum = hashlib.md5()
+    size = 0
+    try:
+        with gzip.open(path, "rb") as file:
+            while piece := file.read(_CHUNK):
+                checksum.update(piece)
+                size += len(piece)
+                if size > most:
+                    return None
+    except (OSError, EOFError, zlib.error):
+        return None
+    return checksum.hexdigest()

@@ -1,0 +1,120 @@
+"""One file over HTTP: resumed where it stopped, tried again when the network fails.
+
+What arrives is not checked here; the caller compares checksums before it uses the file.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import requests
+import urllib3
+
+ATTEMPTS = 3
+BACKOFF = 1.0  # seconds before the second attempt, doubled before each further one
+TIMEOUT = (10.0, 30.0)  # seconds to connect, seconds without a byte
+_CHUNK = 1 << 16
+_TRY_LATER = {408, 425, 429, 500, 502, 503, 504}
+_PASSING = (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError)
+
+
+class Unavailable(Exception):
+    """Why a place did not give a file; the fetcher then asks the next place."""
+
+
+class _Interrupted(Exception):
+    """A failure that may pass: worth another attempt from where the file stopped."""
+
+
+def download(address: str, part: Path, size: int) -> None:
+    """Complete the file `part` with what `address` serves; more than `size` bytes are refused."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return _attempt(address, part, size)
+        except (_Interrupted, *_PASSING) as error:
+            reason = _short(error)
+        except requests.RequestException as error:
+            raise Unavailable(_short(error)) from error
+        if attempt + 1 < ATTEMPTS:
+            time.sleep(BACKOFF * 2**attempt)
+    raise Unavailable(f"{reason}, {ATTEMPTS} times")
+
+
+def _short(error: Exception) -> str:
+    """The libraries' messages nest whole object reprs; their kind is what helps."""
+    if isinstance(error, _Interrupted):
+        return str(error)
+    if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+        return "no answer in time"
+    if isinstance(error, urllib3.exceptions.ProtocolError):
+        return "the connection broke off"
+    return "no connection" if isinstance(error, requests.ConnectionError) else type(error).__name__
+
+
+def _attempt(address: str, part: Path, size: int) -> None:
+    have = part.stat().st_size if part.exists() else 0
+    if have == size:
+        return
+    # "identity": a server that compresses on the way would spoil both the range and the checksum.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
+        start = _start(response, part, have)
+        length = response.headers.get("Content-Length", "")
+        _receive(response, part, start, start + int(length) if length.isdigit() else None, size)
+
+
+def _start(response: requests.Response, part: Path, have: int) -> int:
+    """From which byte on the answer continues the file: 0 if the server ignores ranges."""
+    status = response.status_code
+    if status == 200:
+        return 0
+    if status == 206:
+        return have
+    if status == 416:
+        part.unlink(missing_ok=True)
+        raise _Interrupted("it could not continue a partial file")
+    if status in _TRY_LATER:
+        raise _Interrupted(f"answer {status}")
+    raise Unavailable(f"answer {status}")
+
+
+def _receive(response: requests.Response, part: Path, start: int, total: int | None, size: int) -> None:
+    have = start
+    progress = _Progress(part.name.removesuffix(".part"), start, total or size)
+    with part.open("ab" if start else "wb") as file:
+        for piece in response.raw.stream(_CHUNK, decode_content=False):
+            have += len(piece)
+            if have > size:
+                part.unlink()
+                raise Unavailable(f"it sent more than the expected {size} bytes")
+            file.write(piece)
+            progress.show(have)
+        file.flush()
+        os.fsync(file.fileno())
+    progress.end()
+    if total is not None and have < total:
+        raise _Interrupted(f"the connection broke off after {have} of {total} bytes")
+
+
+class _Progress:
+    """A line on stderr with the remaining time; on a terminal it is rewritten, in a log it is repeated."""
+
+    def __init__(self, name: str, start: int, total: int) -> None:
+        self.name, self.start, self.total = name, start, total
+        self.began = self.shown = time.monotonic()
+        self.rewrite = sys.stderr.isatty()
+
+    def show(self, have: int) -> None:
+        now = time.monotonic()
+        if now - self.shown < (0.5 if self.rewrite else 10.0):
+            return
+        self.shown = now
+        left = (self.total - have) * (now - self.began) / max(have - self.start, 1)
+        text = f"{self.name}: {have / 1e6:.1f} of {self.total / 1e6:.1f} MB, {left:.0f} s left"
+        line = f"\r{text:<79}" if self.rewrite else f"{text}\n"
+        print(line, end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.rewrite and self.shown > self.began:
+            print(file=sys.stderr)

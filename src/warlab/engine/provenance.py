@@ -1,0 +1,45 @@
+"""What a result rests on: code version, packages, machine, checksums of its inputs, time and memory."""
+
+import platform
+import resource
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
+
+
+def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
+    return {
+        "inputs_sha256": hashes,
+        "git": git_version(),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "host": platform.node(),
+        "processor": device_name(),
+        "threads": torch.get_num_threads(),
+        "seconds": round(seconds, 2),
+        "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def git_version() -> str:
+    """Commit, with -dirty if the tree has changes; "unknown" outside a checkout."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+def device_name() -> str:
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU {platform.machine()}"
+
+
+def peak_memory_mb() -> float:
+    if torch.cuda.is_available():
+        return round(torch.cuda.max_memory_allocated() / 2**20, 1)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)

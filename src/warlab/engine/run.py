@@ -1,0 +1,196 @@
+"""One run from files to files: read data, noise and cost, train, write metrics.csv, weights.pt and result.json."""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from warlab import methods, nets
+from warlab.engine.batches import Images, TrainingData, place
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest, only_writer
+from warlab.engine.evaluate import Evaluator
+from warlab.engine.optimise import Schedule, make_optimiser
+from warlab.engine.progress import Progress
+from warlab.engine.provenance import provenance
+from warlab.engine.train import Row, Trainer
+from warlab.errors import WarlabError
+from warlab.files import (
+    derive_seed,
+    digest,
+    file_digest,
+    read_arrays,
+    read_json,
+    write_atomic,
+    write_json,
+    write_text,
+)
+from warlab.methods.base import Task
+from warlab.ot.costfile import read_cost
+
+LAST = 10  # the paper's figure of merit is the mean over the last ten epochs
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a run reads; all of it enters the run's identity by its checksum."""
+
+    data: Path
+    noise: Path
+    cost: Path | None = None
+    predictions: Path | None = None
+
+    def checksums(self) -> dict[str, str]:
+        return {name: file_digest(path) for name, path in vars(self).items() if path is not None}
+
+
+def train_run(
+    run: dict[str, Any], code: str, files: Files, out: Path, threads: int, say: Callable[[str], None]
+) -> None:
+    """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
+    checksums = files.checksums()
+    run_id = digest(json.dumps([run, code, checksums], sort_keys=True).encode())
+    with only_writer(out, say), StopRequest() as stop:
+        if _finished(out, run_id):
+            return say("another process has finished this run meanwhile; its result stands")
+        _device_settings(threads)
+        checkpoints = CheckpointFolder(out, run_id, say)
+        trainer = build_trainer(run, files, checkpoints, say)
+        rows = trainer.fit(stop)
+        _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files.data)
+        checkpoints.remove()
+    return None
+
+
+def build_trainer(
+    run: dict[str, Any], files: Files, checkpoints: CheckpointFolder, say: Callable[[str], None]
+) -> Trainer:
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
+    noise = read_json(files.noise.with_suffix(".json"))
+    labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device)
+    classes = len(meta["class_names"])
+    task = Task(
+        labels=labels,
+        classes=classes,
+        noise_rate=noise["rate"],
+        realised_rate=noise["realised_rate"],
+        device=device,
+        cost=_cost(files.cost, meta["class_names"]),
+        predictions=_predictions(files.predictions),
+    )
+    method = methods.make(run["method"]["file"], run["method"]["settings"], task)
+    models = _networks(run, data["train_x"].shape[1], classes, method.n_models, device)
+    train = run["training"]
+    progress = Progress(train["epochs"], say, checkpoints.path / "metrics.csv", to_csv)
+    return Trainer(
+        method=method,
+        models=models,
+        optimisers=[make_optimiser(model, train) for model in models],
+        schedule=Schedule(train["epochs"], train["lr"], tuple(train["drops"])),
+        data=TrainingData(
+            Images(data["train_x"], meta["mean"], meta["std"], device),
+            labels,
+            train["batch_size"],
+            run["seed"],
+        ),
+        evaluate=Evaluator(
+            Images(data["test_x"], meta["mean"], meta["std"], device),
+            torch.from_numpy(data["test_y"]).to(device),
+        ),
+        checkpoints=checkpoints,
+        seed=run["seed"],
+        on_epoch=progress,
+    )
+
+
+def _networks(
+    run: dict[str, Any], channels: int, classes: int, count: int, device: torch.device
+) -> Sequence[nn.Module]:
+    """The same seed gives the same initial weights to every method."""
+    built = []
+    for number in range(count):
+        torch.manual_seed(derive_seed("network", run["seed"], number))
+        net = nets.build(run["net"]["name"], channels, classes, **run["net"]["settings"])
+        built.append(place(net, device))
+    return built
+
+
+def _noisy_labels(path: Path, manifest: dict[str, Any], clean: np.ndarray) -> np.ndarray:
+    labels = read_arrays(path)["labels"]
+    if digest(labels) != manifest["labels_sha256"] or digest(clean) != manifest["clean_sha256"]:
+        raise WarlabError(
+            f"{path} does not belong to the data it is used with (checksums differ): delete it and run again."
+        )
+    return labels
+
+
+def _cost(path: Path | None, class_names: list[str]) -> Tensor | None:
+    return None if path is None else torch.from_numpy(read_cost(path, class_names)).float()
+
+
+def _predictions(path: Path | None) -> Tensor | None:
+    return None if path is None else torch.from_numpy(read_arrays(path)["probabilities"])
+
+
+def _device_settings(threads: int) -> None:
+    """Same seed, same bits: deterministic kernels where torch has them."""
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+
+
+def _finished(out: Path, run_id: str) -> bool:
+    return (out / "result.json").exists() and read_json(out / "result.json")["id"] == run_id
+
+
+def _write_outputs(
+    out: Path,
+    run: dict[str, Any],
+    run_id: str,
+    trainer: Trainer,
+    rows: list[Row],
+    hashes: dict[str, str],
+    data: Path,
+) -> None:
+    write_text(out / "metrics.csv", to_csv(rows))
+    weights = [model.state_dict() for model in trainer.models]
+    write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
+    result = {
+        "id": run_id,
+        "run": run,
+        "data": read_json(data.with_suffix(".json"))["data"],
+        "summary": summary(rows),
+        "provenance": provenance(hashes, sum(row["seconds"] for row in rows)),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    write_json(out / "result.json", result)
+
+
+def summary(rows: list[Row]) -> dict[str, float]:
+    """The readings of a run: mean and spread of the last ten epochs (the paper's), last, and best on test,
+    which is a diagnostic only, since no one may choose an epoch by test labels."""
+    accuracy = np.array([row["test_accuracy"] for row in rows])
+    return {
+        "last10_mean": float(accuracy[-LAST:].mean()),
+        "last10_std": float(accuracy[-LAST:].std()),
+        "last": float(accuracy[-1]),
+        "best_on_test_diagnostic": float(accuracy.max()),
+    }
+
+
+def to_csv(rows: list[Row]) -> str:
+    """All rows under the union of their columns, since a method may begin to log later than at the start."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -1,0 +1,153 @@
+"""The one training loop. It knows batches, losses, optimisers and checkpoints, and no method by name.
+
+All randomness of a step is a function of (seed, epoch, step), so a run that was killed continues to the same bits.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from warlab.engine.batches import TrainingData
+from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
+from warlab.engine.evaluate import Evaluator
+from warlab.engine.optimise import Schedule
+from warlab.errors import WarlabError
+from warlab.files import derive_seed
+from warlab.methods.base import Log, Losses, Method, Step
+from warlab.script import Interrupted
+
+Row = dict[str, float]
+
+
+@dataclass
+class Trainer:
+    """Everything that one run consists of; `fit` trains it, from its checkpoint if there is one."""
+
+    method: Method
+    models: Sequence[nn.Module]
+    optimisers: Sequence[torch.optim.Optimizer]
+    schedule: Schedule
+    data: TrainingData
+    evaluate: Evaluator
+    checkpoints: CheckpointFolder
+    seed: int
+    on_epoch: Callable[[list[Row]], None]
+    rows: list[Row] = field(default_factory=list)
+
+    def fit(self, stop: StopRequest) -> list[Row]:
+        position = self._restore(self.checkpoints.load())
+        while len(self.rows) < self.schedule.epochs:
+            self._epoch(len(self.rows), position, stop)
+            position = _Position()
+        return self.rows
+
+    def _epoch(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
+        started = time.perf_counter() - position.seconds
+        step = Step(epoch, self.schedule.epochs)
+        if position.batch == 0:
+            torch.manual_seed(derive_seed("epoch", self.seed, epoch))
+            self.method.on_epoch_start(self.models, step, self.data.in_order)
+        rate = self.schedule.apply(self.optimisers, epoch)
+        for number, index in enumerate(self.data.epoch(epoch)):
+            if number < position.batch:
+                continue
+            torch.manual_seed(derive_seed("step", self.seed, epoch, number))
+            position.meter.add(number, *self._step(step, index))
+            if stop:
+                self._interrupt(epoch, _Position(number + 1, time.perf_counter() - started, position.meter), stop)
+        position.meter.check(self.method, epoch)
+        row = {
+            "epoch": epoch + 1,
+            "lr": rate,
+            **position.meter.means(),
+            **self.evaluate(self.method, self.models),
+        }
+        self.rows.append({**row, "seconds": time.perf_counter() - started})
+        self.checkpoints.save(self._state(_Position()))
+        self.on_epoch(self.rows)
+
+    def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
+        losses, log = self.method.loss(self.models, self.data.batch(index), step)
+        total = _total(losses)
+        for optimiser in self.optimisers:
+            optimiser.zero_grad(set_to_none=True)
+        total.backward()
+        for optimiser in self.optimisers:
+            optimiser.step()
+        return total.detach(), log
+
+    def _interrupt(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
+        position.meter.check(self.method, epoch)
+        self.checkpoints.save(self._state(position))
+        raise Interrupted(f"{stop.received} received: saved epoch {epoch + 1}, batch {position.batch}.")
+
+    def _state(self, position: "_Position") -> State:
+        return {
+            "models": [model.state_dict() for model in self.models],
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "method": self.method.state_dict(),
+            "rows": self.rows,
+            "batch": position.batch,
+            "seconds": position.seconds,
+            "meter": vars(position.meter),
+        }
+
+    def _restore(self, state: State | None) -> "_Position":
+        if state is None:
+            return _Position()
+        for model, saved in zip(self.models, state["models"], strict=True):
+            model.load_state_dict(saved)
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        self.method.load_state_dict(state["method"])
+        self.rows = state["rows"]
+        self.checkpoints.say(f"resumed from epoch {len(self.rows)}, batch {state['batch']}")
+        return _Position(state["batch"], state["seconds"], _Meter(**state["meter"]))
+
+
+@dataclass
+class _Meter:
+    """Sums over the batches of an epoch, kept on the device so that no step waits for a number."""
+
+    batches: int = 0
+    sums: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    first_bad: Any = -1
+
+    def add(self, number: int, loss: Tensor, log: Log) -> None:
+        self.batches += 1
+        for name, value in {"loss": loss, **log}.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+            self.counts[name] = self.counts.get(name, 0) + 1
+        bad = torch.as_tensor(self.first_bad, device=loss.device)
+        self.first_bad = torch.where((bad < 0) & ~torch.isfinite(loss), number, bad)
+
+    def check(self, method: Method, epoch: int) -> None:
+        """Before anything is saved: a loss that is not a number ends the run, the last good state stays."""
+        if int(self.first_bad) >= 0:
+            name = type(method).__module__.rsplit(".", 1)[-1]
+            raise WarlabError(
+                f"The loss of {name} is not a finite number in epoch {epoch + 1}, batch {int(self.first_bad) + 1}; "
+                "the last good checkpoint is kept: lower the learning rate or beta, or look at the data."
+            )
+
+    def means(self) -> Row:
+        return {name: float(value) / self.counts[name] for name, value in self.sums.items()}
+
+
+@dataclass
+class _Position:
+    """Where inside an epoch a run stands."""
+
+    batch: int = 0
+    seconds: float = 0.0
+    meter: _Meter = field(default_factory=_Meter)
+
+
+def _total(losses: Losses) -> Tensor:
+    """Networks with a loss each have disjoint graphs, so the sum gives each its own gradient."""
+    return losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()

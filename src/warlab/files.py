@@ -1,0 +1,85 @@
+"""Files that are either whole or not there: temporary file in the same folder, fsync, rename."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from warlab.errors import WarlabError
+
+
+def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Call `write(file)` on a temporary file beside `path`, then put it in place of `path`."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: Path, text: str) -> None:
+    write_atomic(path, lambda file: file.write(text.encode()))
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        raise WarlabError(f"{path} cannot be read as JSON ({error}); delete it and run again.") from error
+
+
+def write_arrays(path: Path, **arrays: np.ndarray) -> None:
+    """A compressed npz whose bytes depend on the arrays alone (numpy stores no times in it)."""
+    write_atomic(path, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise WarlabError(f"{path} is not a readable npz file ({error}); delete it and run again.") from error
+
+
+def digest(data: bytes | np.ndarray, algorithm: str = "sha256") -> str:
+    """Checksum of bytes, or of an array's dtype, shape and content."""
+    checksum = hashlib.new(algorithm)
+    if isinstance(data, np.ndarray):
+        checksum.update(f"{data.dtype.str}{data.shape}".encode())
+        data = np.ascontiguousarray(data).tobytes()
+    checksum.update(data)
+    return checksum.hexdigest()
+
+
+def file_digest(path: Path, algorithm: str = "sha256") -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def derive_seed(*parts: object) -> int:
+    """A 63-bit seed from the axes it depends on, the same on every machine: derive_seed("noise", "cifar10", …)."""
+    return int(digest("/".join(map(str, parts)).encode())[:16], 16) >> 1

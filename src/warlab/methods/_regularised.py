@@ -1,0 +1,38 @@
+"""What AR, TV and WAR share: cross entropy plus beta times an adversarial regulariser, after a warm-up.
+
+    L = mean_i CE(p(x_i), y_i) + beta_t mean_i R(x_i),   beta_t = 0 in the warm-up, then beta
+
+In the warm-up nothing of R is computed. (The authors' code computes it and multiplies it by 0.)
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from warlab.methods.base import Batch, Log, Losses, Method, Step, Task
+from warlab.war import AdversarialLoss
+
+
+class Regularised(Method):
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        self.regulariser = self.make_regulariser().to(task.device)
+
+    @abstractmethod
+    def make_regulariser(self) -> AdversarialLoss:
+        """R, the one thing in which these methods differ."""
+
+    def options(self) -> dict[str, Any]:
+        """The settings that all of them hand to their regulariser."""
+        return {name: getattr(self.config, name) for name in ("epsilon", "dropout", "batchnorm_update", "direction")}
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = models[0](batch.x)
+        loss = cross_entropy(logits, batch.y)
+        if step.epoch < self.config.warmup or self.config.beta == 0:
+            return loss, {}
+        penalty = self.regulariser(models[0], batch.x, logits)
+        return loss + self.config.beta * penalty, {"regulariser": penalty.detach()}

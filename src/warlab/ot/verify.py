@@ -1,0 +1,150 @@
+"""Is this ground cost fit for training, and does our Sinkhorn agree with POT on it?
+
+Every check becomes a row of verified.json: name, value, limit, passed, and whether training depends on it.
+The pairs are drawn like a network's predictions: confident, undecided and in between.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import ot
+import torch
+
+from warlab.errors import WarlabError
+from warlab.files import derive_seed
+from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
+
+CONVERGED = 5000  # iterations after which the plan is compared as a plan, not as a stage of the iteration
+PAIRS = 16
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    value: float
+    limit: float
+    passed: bool
+    required: bool
+    meaning: str
+
+
+def at_most(name: str, value: float, limit: float, meaning: str, required: bool = True) -> Check:
+    return Check(name, float(value), limit, bool(value <= limit), required, meaning)
+
+
+def verify_cost(cost: np.ndarray, lam: float, iterations: int, signed: bool = False) -> dict[str, Any]:
+    """All checks of one cost. `signed` permits the raw random costs of the paper: any sign, not symmetric."""
+    if cost.ndim != 2 or cost.shape[0] != cost.shape[1] or not np.isfinite(cost).all():
+        raise WarlabError(f"A cost must be a square matrix of finite numbers, not shape {cost.shape} with gaps.")
+    a, b = prediction_pairs(len(cost), PAIRS)
+    checks = [*shape_checks(cost, signed), *pot_checks(a, b, cost, lam, iterations)]
+    if not signed and all(check.passed for check in checks if check.required):
+        checks += proposition_2(a, b, cost, lam)
+    return {
+        "passed": all(check.passed for check in checks if check.required),
+        "lambda": lam,
+        "iterations": iterations,
+        "pairs": PAIRS,
+        "pot": ot.__version__,
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+def prediction_pairs(classes: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Softmax of normal logits at three temperatures; the second of a pair is near the first or independent."""
+    generator = np.random.default_rng(derive_seed("pairs", classes, pairs))
+    first = generator.standard_normal((pairs, classes)) * generator.choice([0.5, 2.0, 5.0], (pairs, 1))
+    step = generator.standard_normal((pairs, classes)) * generator.choice([0.3, 3.0], (pairs, 1))
+    return _softmax(first), _softmax(first + step)
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    e = np.exp(logits - logits.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+def shape_checks(cost: np.ndarray, signed: bool) -> list[Check]:
+    through = (cost[:, :, None] + cost[None, :, :]).min(1)  # the cheapest way over one class between
+    return [
+        at_most("diagonal", np.abs(np.diag(cost)).max(), 0.0, "staying in a class is free"),
+        at_most("symmetry", np.abs(cost - cost.T).max(), 1e-12, "both ways cost the same", not signed),
+        at_most("sign", max(0.0, -cost.min()), 0.0, "no negative cost", not signed),
+        at_most("triangle", (cost - through).max(), 1e-12, "no detour is cheaper (the cost is a metric)", False),
+    ]
+
+
+def pot_checks(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> list[Check]:
+    """Our plan and value beside POT's, and exact transport as the lower bound of the converged value."""
+    ours = _plan(a, b, cost, lam, CONVERGED)
+    short, single = (_value(a, b, cost, lam, iterations, dtype) for dtype in (torch.float64, torch.float32))
+    pairs = list(zip(a, b, strict=True))
+    pot = np.stack([_pot_plan(x, y, cost, lam, CONVERGED) for x, y in pairs])
+    short_pot = np.array([(_pot_plan(x, y, cost, lam, iterations) * cost).sum() for x, y in pairs])
+    size = max(1e-3, np.abs(short).max())
+    below = _exact(a, b, cost) - (ours * cost).sum((1, 2))
+    marginal = np.abs(_plan(a, b, cost, lam, iterations).sum(1) - b).sum(1).mean()
+    stage = f"after {iterations} iterations"
+    return [
+        at_most("plan against POT", np.abs(ours - pot).max(), 1e-6, f"largest difference after {CONVERGED} iterations"),
+        at_most("value against POT", np.abs(short - short_pot).max() / size, 1e-6, f"relative, {stage}"),
+        at_most("float32 against float64", np.abs(short - single).max() / size, 1e-5, f"relative, {stage}"),
+        at_most("exact transport below", below.max(), 1e-6, "ot.emd2 minus ours at convergence"),
+        at_most("marginal error", marginal, 0.01, f"L1, mean over pairs, {stage}: distance from a coupling", False),
+    ]
+
+
+def proposition_2(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float) -> list[Check]:
+    """c TV <= 1/2 sum_k c_k |a_k - b_k| <= W <= OT. The paper prints it without the 1/2, which does not hold."""
+    smallest = (cost + np.where(np.eye(len(cost)), np.inf, 0.0)).min(1)
+    difference = np.abs(a - b)
+    weighted = 0.5 * difference @ smallest
+    plain = smallest.min() * 0.5 * difference.sum(1)
+    exact, entropic = _exact(a, b, cost), (_plan(a, b, cost, lam, CONVERGED) * cost).sum((1, 2))
+    printed = float((2 * weighted > entropic + 1e-6).sum())
+    return [
+        at_most("Proposition 2, left", (plain - weighted).max(), 1e-7, "c TV ≤ weighted TV"),
+        at_most("Proposition 2, middle", (weighted - exact).max(), 1e-7, "weighted TV ≤ exact transport"),
+        at_most("Proposition 2, right", (exact - entropic).max(), 1e-6, "exact ≤ entropic transport"),
+        at_most("Proposition 2 as printed", printed, 0.0, f"violations in {len(a)} pairs, without the 1/2", False),
+    ]
+
+
+def _plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> np.ndarray:
+    return plan(torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(cost), lam, iterations).numpy()
+
+
+def _value(
+    a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int, dtype: torch.dtype
+) -> np.ndarray:
+    first, second, matrix = (torch.from_numpy(t).to(dtype) for t in (a, b, cost))
+    return sinkhorn(first, second, matrix, lam, iterations).double().numpy()
+
+
+def _pot_plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> np.ndarray:
+    """POT updates in the same order, v and then u; it may stop early only where nothing moves any more."""
+    log_domain = needs_log_domain(torch.from_numpy(cost), lam)
+    solver = ot.bregman.sinkhorn_log if log_domain else ot.bregman.sinkhorn_knopp
+    threshold = 0.0 if iterations < CONVERGED else 1e-13
+    return solver(a, b, cost, lam, numItermax=iterations, stopThr=threshold, warn=False)
+
+
+def _exact(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    return np.array([ot.emd2(x, y, cost) for x, y in zip(a, b, strict=True)])
+
+
+def report(cost: np.ndarray, uses: list[tuple[float, int]], signed: bool, name: str) -> dict[str, Any]:
+    """`verify_cost` for every (lambda, iterations) that runs use; a failed check is an error that names it."""
+    reports = [verify_cost(cost, lam, iterations, signed) for lam, iterations in uses]
+    checks = [
+        {**check, "lambda": one["lambda"], "iterations": one["iterations"]}
+        for one in reports
+        for check in one["checks"]
+    ]
+    for check in checks:
+        if check["required"] and not check["passed"]:
+            raise WarlabError(
+                f"The cost {name} fails the check {check['name']!r} ({check['meaning']}): {check['value']:g} is above "
+                f"{check['limit']:g}; correct the cost, no training starts on it."
+            )
+    return {"passed": True, "pairs": PAIRS, "pot": ot.__version__, "checks": checks}

@@ -1,0 +1,65 @@
+"""What a scale costs before it is paid: its jobs, and the time by measured seconds per image.
+
+Work of a training image = 3 forwards of its network (CCE), times the method's factor after the warm-up. A forward
+grows with the number of pixels and with the square of the width. config/speed.yaml holds what was measured.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from warlab import data
+from warlab.config import Cell, Study, load_study
+from warlab.configfiles import read_yaml
+
+PER_RUN = 5.0  # seconds of start-up and writing, measured at the smoke scale
+
+
+def overview(config: dict[str, Any], root: Path) -> str:
+    """A table of all scales of config/scales."""
+    speed = read_yaml(root / "config" / "speed.yaml")
+    lines = [
+        f"{'scale':10}{'trainings':>10}{'epochs':>10}{'other jobs':>12}{'core hours':>12}   at {speed['machine']}",
+        *(_line(load_study({**config, "scale": path.stem}, root), speed) for path in _scales(root)),
+        "Times are for one thread per training; trainings run side by side, so divide by the cores you give.",
+    ]
+    return "\n".join(lines)
+
+
+def _scales(root: Path) -> list[Path]:
+    return sorted((root / "config" / "scales").glob("*.yaml"))
+
+
+def _line(study: Study, speed: dict[str, Any]) -> str:
+    hours = sum(seconds(study, cell, speed) for cell in study.runs) / 3600
+    epochs = sum(study.training(cell.dataset)["epochs"] for cell in study.runs)
+    mark = " (this scale)" if study.name == study.config["scale"] else ""
+    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{other_jobs(study):>12}{hours:>12.2f}{mark}"
+
+
+def other_jobs(study: Study) -> int:
+    """Fetching, preparing, noise, costs and their verification; tables, figures and report come on top."""
+    datasets = {cell.dataset for cell in study.runs}
+    noises = {(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
+    costs = {(cell.dataset, study.cost_key(cell)) for cell in study.runs if study.cost_key(cell)}
+    return 2 * len(datasets) + len(noises) + 2 * len(costs)
+
+
+def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:
+    """One training on the machine that was measured."""
+    training, settings = study.training(cell.dataset), study.method(cell.method, cell.dataset)
+    reference = speed["networks"][cell.net]
+    width = study.net(cell.net, cell.dataset).get("width", 1.0)
+    _, height, breadth = data.get(cell.dataset).shape
+    pixels = height * breadth / study.data_spec(cell.dataset)["pool"] ** 2
+    image = reference["seconds_per_image"] * (width / reference["width"]) ** 2 * pixels / reference["pixels"]
+    factor = speed["methods"].get(study.method_file(cell.method), 1.0)
+    warmup = settings.get("warmup", 0)
+    train, test = images(study, cell.dataset)
+    work = train * (warmup + factor * (training["epochs"] - warmup)) + test * training["epochs"] / 3
+    return PER_RUN + image * work
+
+
+def images(study: Study, dataset: str) -> tuple[int, int]:
+    """Training and test images at this scale."""
+    spec, full = study.data_spec(dataset), data.get(dataset).images
+    return spec["train"] or full[0], spec["test"] or full[1]

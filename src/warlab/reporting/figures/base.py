@@ -1,0 +1,79 @@
+"""What a figure may read, and how every figure says that its data are a stand-in."""
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from warlab.reporting.labels import Labels, name
+
+NEEDS = ("runs", "noise", "costs", "data")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Give what the figure's NEEDS names; `labels` and `sources` always.
+
+    runs     the tidy runs.csv (`results.read_runs`)
+    noise    manifests, each with its `labels` array added
+    costs    provenance of each ground cost, with `matrix` (C×C) and `verified` (the report) added
+    data     dataset → (arrays of the npz, its JSON)
+    labels   kind → id → printed text, see `labels.py`
+    sources  dataset → sentence that says where its data come from; also read from `data`
+    """
+
+    runs: pd.DataFrame | None = None
+    noise: Sequence[Mapping[str, Any]] = ()
+    costs: Sequence[Mapping[str, Any]] = ()
+    data: Mapping[str, tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+class FigureSpec(NamedTuple):
+    """One figure as its module defines it."""
+
+    name: str
+    needs: tuple[str, ...]
+    draw: Callable[[Inputs], Figure]
+    caption: Callable[[Inputs], str]
+
+
+def stand_in_datasets(inputs: Inputs) -> list[str]:
+    """The datasets of which any input was made from stand-in data."""
+    found = [entry["dataset"] for entry in (*inputs.noise, *inputs.costs) if entry.get("data") == "stand-in"]
+    found += [dataset for dataset, (_, meta) in inputs.data.items() if meta.get("data") == "stand-in"]
+    if inputs.runs is not None:
+        found += inputs.runs.loc[inputs.runs["data"] == "stand-in", "dataset"].tolist()
+    return sorted(set(found))
+
+
+def stand_in_sentence(inputs: Inputs) -> str:
+    """Which datasets are not the real ones and what they are instead; nothing where all is real."""
+    sources = [_source(inputs, dataset) for dataset in stand_in_datasets(inputs)]
+    return f"stand-in data: {'; '.join(sources)}" if sources else ""
+
+
+def with_stand_in(caption: str, inputs: Inputs) -> str:
+    sentence = stand_in_sentence(inputs)
+    return f"{caption} {sentence[0].upper()}{sentence[1:]}." if sentence else caption
+
+
+def mark_stand_in(figure: Figure, inputs: Inputs) -> None:
+    """Print the sentence above the panels, broken to the figure's width."""
+    sentence = stand_in_sentence(inputs)
+    if sentence:
+        characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
+        text = "\n".join(textwrap.wrap(sentence, characters))
+        figure.suptitle(text, color="#B00020", fontsize=8, fontweight="bold")
+
+
+def _source(inputs: Inputs, dataset: str) -> str:
+    meta = inputs.data[dataset][1] if dataset in inputs.data else {}
+    source = inputs.sources.get(dataset) or meta.get("source") or "procedural images, not the real dataset"
+    shown, sentence = name(inputs.labels, "dataset", dataset), str(source).rstrip(".")
+    return sentence if shown in sentence else f"{shown}: {sentence}"

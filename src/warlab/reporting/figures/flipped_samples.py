@@ -1,0 +1,101 @@
+"""Images whose label the noise changed: rows are kinds of flip, true class → given label."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from warlab.errors import WarlabError
+from warlab.reporting import labels
+from warlab.reporting.figures import style
+from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+
+NEEDS = ("data", "noise")
+ROWS = 8
+SAMPLES = 7
+GAP = 0.12  # of an image's width
+ROW_INCHES = 0.42
+
+
+def draw(inputs: Inputs) -> Figure:
+    shown = _shown(inputs)
+    blocks = [_Block(entry, *inputs.data[entry["dataset"]]) for entry in shown]
+    heights = [len(block.flips) for block in blocks]
+    with style.context():
+        height = ROW_INCHES * sum(heights) + 0.45 * len(blocks)
+        width = SAMPLES * ROW_INCHES + 2.0
+        figure = Figure(figsize=(max(style.COLUMN, width), height), layout="constrained")
+        axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
+        for ax, block, entry in zip(axes, blocks, shown, strict=True):
+            _mosaic(ax, block)
+            dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
+            ax.set_title(f"{dataset}, {labels.name(inputs.labels, 'noise', entry['noise'])}")
+        mark_stand_in(figure, inputs)
+    return figure
+
+
+def caption(inputs: Inputs) -> str:
+    text = (
+        "Training images whose label was changed by the noise, the most frequent kinds of change first: "
+        "true class → label given to the methods, with the number of such images. "
+        "Of each dataset the noise of the highest rate, first seed."
+    )
+    return with_stand_in(text, inputs)
+
+
+class _Block:
+    """The kinds of flip of one dataset, the most frequent first, and where they happened."""
+
+    def __init__(self, entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+        clean, noisy = arrays["train_y"], np.asarray(entry["labels"])
+        pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:ROWS]
+        self.flips = [(int(true), int(given)) for true, given in pairs[:, order].T]
+        self.counts = counts[order]
+        self.where = [np.flatnonzero((clean == true) & (noisy == given)) for true, given in self.flips]
+        self.images = arrays["train_x"]
+        self.class_names = meta["class_names"]
+
+
+def _shown(inputs: Inputs) -> list[Mapping[str, Any]]:
+    """Per dataset the first manifest (that is, the first seed) of the noise with the highest rate."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for entry in inputs.noise:
+        drawable = entry["dataset"] in inputs.data and np.asarray(entry["labels"]).ndim == 1
+        known = best.get(entry["dataset"])
+        if drawable and entry["realised_rate"] > 0 and (known is None or entry["rate"] > known["rate"]):
+            best[entry["dataset"]] = entry
+    if not best:
+        raise WarlabError("There are no flipped labels to show; declare a noise other than clean.")
+    return list(best.values())
+
+
+def _mosaic(ax: Axes, block: _Block) -> None:
+    """All samples in one picture: a grid of axes would be slow and would not align."""
+    side = block.images.shape[-1]
+    step = side + max(1, round(GAP * side))
+    height = block.images.shape[-2] + step - side
+    canvas = np.ones((len(block.flips) * height, SAMPLES * step, 3))
+    for row, where in enumerate(block.where):
+        for column, index in enumerate(where[:SAMPLES]):
+            image = _rgb(block.images[index])
+            top, left = row * height, column * step
+            canvas[top : top + image.shape[0], left : left + side] = image
+    ax.imshow(canvas, aspect="equal")
+    names = [f"{block.class_names[true]} → {block.class_names[given]}" for true, given in block.flips]
+    texts = [f"{name}\n{count} images" for name, count in zip(names, block.counts, strict=True)]
+    ax.set_yticks([row * height + block.images.shape[-2] / 2 for row in range(len(texts))], texts)
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+
+
+def _rgb(image: np.ndarray) -> np.ndarray:
+    """(C, H, W) bytes → (H, W, 3) in 0..1; one channel is drawn dark on white, of many the first three."""
+    channels = image.astype(float) / 255
+    if len(channels) < 3:
+        return np.repeat(1 - channels[0][..., None], 3, axis=2)
+    return np.moveaxis(channels[:3], 0, 2)

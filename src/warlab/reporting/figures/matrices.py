@@ -1,0 +1,150 @@
+"""Ground costs and label-noise transitions as labelled heat maps."""
+
+import re
+import textwrap
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from warlab.errors import WarlabError
+from warlab.reporting import labels
+from warlab.reporting.figures import style
+from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+
+NEEDS = ("costs", "noise")
+PANEL_INCHES = 3.6
+WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
+WITH_NAMES = 30
+TITLE_CHARACTERS = 48
+
+
+Entry = Mapping[str, Any]
+
+
+class Panel(NamedTuple):
+    title: str
+    matrix: np.ndarray
+    class_names: list[str]
+    x_label: str
+    y_label: str
+    colours: str
+    low: float  # where the colours begin at the latest; NaN: at the smallest value
+
+
+def draw(inputs: Inputs) -> Figure:
+    panels = _panels(inputs)
+    columns = min(len(panels), 2 if len(panels) <= 4 else 3)
+    rows = -(-len(panels) // columns)
+    with style.context():
+        size = (PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2)
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False).ravel()
+        for ax, panel in zip(axes, panels, strict=False):
+            _heat_map(figure, ax, panel)
+        for ax in axes[len(panels) :]:
+            ax.remove()
+        mark_stand_in(figure, inputs)
+    return figure
+
+
+def caption(inputs: Inputs) -> str:
+    sentences = []
+    if inputs.costs:
+        sentences.append("Ground costs between classes: similar classes cost much, the diagonal nothing.")
+    if inputs.noise:
+        sentences.append(
+            "Transition matrices of the label noise: probability of the given label (column) for a true class (row)."
+        )
+    shown = len(_first_seeds(inputs.costs, _cost_id)) + len(_first_seeds(inputs.noise, _noise_id))
+    if shown < len(inputs.costs) + len(inputs.noise):
+        sentences.append("Of several seeds the first is shown.")
+    return with_stand_in(" ".join(sentences), inputs)
+
+
+def _panels(inputs: Inputs) -> list[Panel]:
+    panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
+    # The transition of clean labels is the identity: a panel without a message.
+    noisy = [entry for entry in inputs.noise if entry["noise"] != "clean"]
+    panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
+    if not panels:
+        raise WarlabError("The figure of matrices needs a ground cost or a noise; declare one of them.")
+    return panels
+
+
+def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]) -> list[Entry]:
+    """The entries without those that differ from an earlier one by their seed only."""
+    firsts: dict[Hashable, Entry] = {}
+    for entry in entries:
+        firsts.setdefault(identify(entry), entry)
+    return list(firsts.values())
+
+
+def _cost_id(cost: Entry) -> Hashable:
+    return cost["dataset"], re.sub(r"@seed\d+$", "", cost["key"])
+
+
+def _noise_id(entry: Entry) -> Hashable:
+    return entry["dataset"], entry["noise"]
+
+
+def _cost_panel(cost: Entry, inputs: Inputs) -> Panel:
+    kind, *noise = re.sub(r"@seed\d+$", "", cost["key"]).split("@")
+    words = [labels.name(inputs.labels, "cost", kind)]
+    words += [labels.name(inputs.labels, "noise", identifier) for identifier in noise]
+    matrix = np.asarray(cost["matrix"], float)
+    # The diagonal is zero by definition: left white, it does not flatten the colours of the rest.
+    matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
+    constant = np.nanmin(matrix) == np.nanmax(matrix)
+    title = _title(cost, inputs, f"ground cost: {', '.join(words)}")
+    return Panel(title, matrix, list(cost["class_names"]), "", "", "cividis", 0.0 if constant else np.nan)
+
+
+def _noise_panel(entry: Entry, inputs: Inputs) -> Panel:
+    noise = labels.name(inputs.labels, "noise", entry["noise"])
+    title = _title(entry, inputs, f"{noise}, {100 * entry['realised_rate']:.1f} % of all labels changed")
+    matrix = np.asarray(entry["transition"], float)
+    return Panel(title, matrix, list(entry["class_names"]), "given label", "true class", "Blues", 0.0)
+
+
+def _title(entry: Entry, inputs: Inputs, text: str) -> str:
+    dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
+    return "\n".join([dataset, *textwrap.wrap(text, TITLE_CHARACTERS)])
+
+
+def _heat_map(figure: Figure, ax: Axes, panel: Panel) -> None:
+    image = ax.imshow(panel.matrix, cmap=panel.colours, vmin=np.nanmin([panel.low, np.nanmin(panel.matrix)]))
+    ax.set_title(panel.title)
+    ax.set_xlabel(panel.x_label)
+    ax.set_ylabel(panel.y_label)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    _name_classes(ax, panel.class_names)
+    if len(panel.class_names) <= WITH_VALUES:
+        _print_values(ax, panel.matrix, image)
+    bar = figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))
+    bar.outline.set_visible(False)
+
+
+def _name_classes(ax: Axes, class_names: list[str]) -> None:
+    count = len(class_names)
+    if count > WITH_NAMES:
+        ticks = range(0, count, 10)
+        ax.set_xticks(ticks)
+        ax.set_yticks(ticks)
+        return
+    size = 6 if count > WITH_VALUES else 7
+    ax.set_xticks(range(count), class_names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
+    ax.set_yticks(range(count), class_names, fontsize=size)
+
+
+def _print_values(ax: Axes, matrix: np.ndarray, image: Any) -> None:
+    for row, column in np.argwhere(np.nan_to_num(matrix) != 0):
+        value = matrix[row, column]
+        red, green, blue, _ = image.cmap(image.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5  # luminance of ITU-R BT.601
+        text = f"{value:.2f}".removeprefix("0") if 0 <= value < 0.995 else f"{value:.2g}"
+        ax.text(column, row, text, ha="center", va="center", fontsize=5.5, color="white" if dark else "black")

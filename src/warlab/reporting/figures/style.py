@@ -1,0 +1,108 @@
+"""One look for all figures: sizes, colours, and how they are saved."""
+
+import zlib
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.figure import Figure
+
+from warlab.files import write_atomic
+
+COLUMN = 3.5  # inches, one column of a two-column page
+PAGE = 7.2  # inches, both columns
+
+# Okabe and Ito, "Color Universal Design" (2008): distinct for all common kinds of colour blindness.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+Dashes = Literal["-", "--", ":", "-."]
+SOLID: Dashes = "-"
+DASHED: Dashes = "--"
+DOTTED: Dashes = ":"
+DASHDOT: Dashes = "-."
+
+# Fixed, so that a method has the same colour in every figure of every scale. Eight colours do not suffice
+# for twenty methods: those of the WAR family are solid, the others differ by their dashes.
+_METHODS: dict[str, tuple[str, Dashes]] = {
+    "cce": (BLACK, SOLID),
+    "ar": (BLUE, SOLID),
+    "tv": (SKY, SOLID),
+    "war_01": (PURPLE, SOLID),
+    "war_w2v": (VERMILION, SOLID),
+    "war_embed": (GREEN, SOLID),
+    "war_random": (YELLOW, SOLID),
+    "backward": (BLUE, DASHED),
+    "forward": (SKY, DASHED),
+    "unhinged": (PURPLE, DASHED),
+    "bootsoft": (BLACK, DASHED),
+    "coteaching": (GREEN, DASHED),
+    "coteaching_plus": (ORANGE, DASHED),
+    "d2l": (BLUE, DOTTED),
+    "sl": (SKY, DOTTED),
+    "pencil": (ORANGE, SOLID),
+    "jocor": (GREEN, DOTTED),
+    "gce": (PURPLE, DOTTED),
+    "jof": (ORANGE, DOTTED),
+    "iterative": (BLACK, DOTTED),
+}
+_COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
+
+_RC = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same on every machine
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.5,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.4,
+    "image.interpolation": "nearest",
+    "figure.dpi": 100,
+    "pdf.fonttype": 42,  # text stays text
+}
+
+
+def context() -> AbstractContextManager[None]:
+    """The style for the time of drawing; nothing global changes."""
+    return mpl.rc_context(_RC)  # type: ignore[arg-type]
+
+
+def line(method: str) -> tuple[str, Dashes]:
+    """Colour and dashes of a method; the same everywhere, for a method of the user's own too."""
+    base, override, _ = method.partition("+")
+    known = _METHODS.get(base)
+    number = zlib.crc32(method.encode())
+    colour = known[0] if known else _COLOURS[number % len(_COLOURS)]
+    if known and not override:
+        return known
+    return colour, (DASHED, DOTTED, DASHDOT)[number % 3]
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write <stem>.pdf and <stem>.png; the bytes depend on the figure alone (no times, no versions)."""
+    stem = Path(stem)
+    with context():
+        pdf = {"CreationDate": None, "Creator": None, "Producer": None}
+        write_atomic(
+            stem.with_name(f"{stem.name}.pdf"),
+            lambda file: FigureCanvasPdf(figure).print_figure(file, bbox_inches="tight", metadata=pdf),
+        )
+        write_atomic(
+            stem.with_name(f"{stem.name}.png"),
+            lambda file: FigureCanvasAgg(figure).print_figure(
+                file, dpi=200, bbox_inches="tight", metadata={"Software": None}
+            ),
+        )

@@ -1,0 +1,127 @@
+"""The layout of a table as in the paper, before it becomes Markdown, LaTeX or HTML."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from warlab.reporting.labels import Labels, name
+
+Orientation = Literal["methods_as_rows", "methods_as_columns"]
+DIGITS = 2  # as the paper prints its percentages
+
+BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
+SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
+GAP = "–: not run at this scale."
+STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
+
+
+class Setting(NamedTuple):
+    """What all methods of one row (or column) share."""
+
+    dataset: str
+    noise: str
+    net: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    mean: float = math.nan
+    std: float = math.nan
+    published: float = math.nan
+    difference: float = math.nan
+    stand_in: bool = False
+    best: bool = False
+
+    @property
+    def run(self) -> bool:
+        return not math.isnan(self.mean)
+
+
+@dataclass(frozen=True)
+class Grid:
+    settings: list[Setting]
+    methods: list[str]
+    cells: dict[tuple[Setting, str], Cell]
+
+    def cell(self, setting: Setting, method: str) -> Cell:
+        return self.cells.get((setting, method), Cell())
+
+    def by_dataset(self) -> list[tuple[str, list[Setting]]]:
+        datasets = dict.fromkeys(setting.dataset for setting in self.settings)
+        return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
+
+
+def grid(table: pd.DataFrame) -> Grid:
+    """Settings and methods in the order in which the tidy table first names them."""
+    rows = table.to_dict("records")
+    cells = {(_setting(row), str(row["method"])): _cell(row) for row in rows}
+    settings = list(dict.fromkeys(setting for setting, _ in cells))
+    datasets = list(dict.fromkeys(setting.dataset for setting in settings))
+    settings.sort(key=lambda setting: datasets.index(setting.dataset))
+    for setting in settings:
+        _mark_best({key: cell for key, cell in cells.items() if key[0] == setting}, cells)
+    return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells)
+
+
+def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
+    """The noise, and the network and the metric where the table has several."""
+    several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in layout.settings}) > 1]
+    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in ("noise", *several))
+
+
+def legend(layout: Grid) -> list[str]:
+    """The sentences that explain the marks which this table really has."""
+    declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
+    marks = {
+        BEST_RULE: any(cell.best for cell in declared),
+        SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
+        GAP: any(not cell.run for cell in declared),
+        STAND_IN: any(cell.stand_in for cell in declared),
+    }
+    return [sentence for sentence, used in marks.items() if used]
+
+
+def explained(caption: str, layout: Grid) -> str:
+    """The caption, ended by a full stop, and the legend."""
+    caption = caption.strip()
+    stop = "" if not caption or caption[-1] in ".!?" else "."
+    return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
+
+
+def number(value: float) -> str:
+    return f"{value:.{DIGITS}f}"
+
+
+def signed(value: float, digits: int = DIGITS) -> str:
+    """With a typographic minus, so that −9.39 and +9.39 are equally wide."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def small_print(cell: Cell) -> str:
+    """The paper's value and the difference, or nothing where the paper has none."""
+    if math.isnan(cell.published):
+        return ""
+    difference = "" if math.isnan(cell.difference) else f" ({signed(cell.difference)})"
+    return number(cell.published) + difference
+
+
+def _setting(row: Mapping[Any, Any]) -> Setting:
+    return Setting(*(str(row[kind]) for kind in Setting._fields))
+
+
+def _cell(row: Mapping[Any, Any]) -> Cell:
+    mean, std, published, difference = (float(row[kind]) for kind in ("mean", "std_epochs", "published", "difference"))
+    return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in")
+
+
+def _mark_best(row: dict[tuple[Setting, str], Cell], cells: dict[tuple[Setting, str], Cell]) -> None:
+    """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
+    means = {key: round(cell.mean, DIGITS) for key, cell in row.items() if cell.run}
+    if len(means) < 2:
+        return
+    for key in (key for key, mean in means.items() if mean == max(means.values())):
+        cells[key] = replace(cells[key], best=True)

@@ -1,0 +1,126 @@
+"""The result of each noisy setting in one sentence, computed and phrased the same whichever way it falls."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from warlab.reporting.grid import Cell, Grid, Setting, grid, number, setting_name, signed
+from warlab.reporting.labels import Labels, name
+
+PROPOSED = "war_w2v"  # the variant that the paper puts into its main table
+BASELINE = "cce"
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One method on the scale of a headline; positions are percent of its width."""
+
+    method: str
+    mean: float
+    position: float
+    published: float
+    published_position: float
+
+
+@dataclass(frozen=True)
+class Headline:
+    title: str
+    sentence: str
+    standings: list[Standing]  # the best first
+    low: float
+    high: float
+    stand_in: bool
+
+
+def headlines(table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], last: int = 10) -> list[Headline]:
+    """One per noisy setting with at least two methods; of the clean settings only where there are no others.
+
+    `table` is tidy, `sources` says of each dataset where its data come from, the means go over `last` epochs.
+    """
+    layout = grid(table)
+    contested = [setting for setting in layout.settings if len(_run(layout, setting)) >= 2]
+    noisy = [setting for setting in contested if setting.noise != "clean"]
+    return [_headline(layout, setting, labels, sources, last) for setting in noisy or contested]
+
+
+def count(quantity: int) -> str:
+    return _WORDS[quantity] if quantity < len(_WORDS) else str(quantity)
+
+
+def _run(layout: Grid, setting: Setting) -> dict[str, Cell]:
+    """The cells that were run, the highest mean first."""
+    cells = {method: layout.cell(setting, method) for method in layout.methods}
+    return dict(sorted(((m, c) for m, c in cells.items() if c.run), key=lambda item: -item[1].mean))
+
+
+def _headline(layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], last: int) -> Headline:
+    cells = _run(layout, setting)
+    title = f"{name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}"
+    stand_in = any(cell.stand_in for cell in cells.values())
+    source = sources.get(setting.dataset, "")
+    where = f"{title} ({source})" if source else title
+    sentence = f"{where}: {_comparison(cells, labels, last)}{_paper(cells, labels, stand_in)}"
+    low, high = _scale(cells, stand_in)
+    return Headline(title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)
+
+
+def _pair(cells: Mapping[str, Cell]) -> tuple[str, str]:
+    """WAR_w2v and CCE where both were run, else the highest and the lowest."""
+    if PROPOSED in cells and BASELINE in cells:
+        return PROPOSED, BASELINE
+    methods = list(cells)
+    return methods[0], methods[-1]
+
+
+def _comparison(cells: Mapping[str, Cell], labels: Labels, last: int) -> str:
+    ours, other = _pair(cells)
+    difference = cells[ours].mean - cells[other].mean
+    epochs = "in the last epoch" if last == 1 else f"mean of the last {count(last)} epochs"
+    best = next(iter(cells))
+    highest = "" if best in (ours, other) else f" Highest: {_at(best, cells, labels)}."
+    return (
+        f"{_named(ours, labels)} ends at {_percent(cells[ours])}, {_at(other, cells, labels)} ({epochs}), "
+        f"a difference of {signed(difference, 1)} points.{highest}"
+    )
+
+
+def _paper(cells: Mapping[str, Cell], labels: Labels, stand_in: bool) -> str:
+    if stand_in:
+        return " These are stand-in data: the numbers say nothing about the method."
+    methods = [method for method in _pair(cells) if not math.isnan(cells[method].published)]
+    values = [f"{_named(method, labels)} {number(cells[method].published)}\N{NO-BREAK SPACE}%" for method in methods]
+    return f" The paper, at full scale: {' and '.join(values)}." if values else ""
+
+
+def _at(method: str, cells: Mapping[str, Cell], labels: Labels) -> str:
+    return f"{_named(method, labels)} at {_percent(cells[method])}"
+
+
+def _percent(cell: Cell) -> str:
+    return f"{cell.mean:.1f}\N{NO-BREAK SPACE}%"
+
+
+def _named(method: str, labels: Labels) -> str:
+    return name(labels, "method", method)
+
+
+def _scale(cells: Mapping[str, Cell], stand_in: bool) -> tuple[float, float]:
+    """Round numbers around everything that is drawn."""
+    drawn = [cell.mean for cell in cells.values()]
+    drawn += [] if stand_in else [cell.published for cell in cells.values() if not math.isnan(cell.published)]
+    low, high = math.floor((min(drawn) - 0.5) / 5) * 5, math.ceil((max(drawn) + 0.5) / 5) * 5
+    return float(low), float(high)
+
+
+def _standings(cells: Mapping[str, Cell], labels: Labels, low: float, high: float, stand_in: bool) -> list[Standing]:
+    def position(value: float) -> float:
+        return round(100 * (value - low) / (high - low), 2)
+
+    return [
+        Standing(_named(method, labels), cell.mean, position(cell.mean), published, position(published))
+        for method, cell in cells.items()
+        for published in [math.nan if stand_in else cell.published]
+    ]

@@ -1,0 +1,39 @@
+"""From the files of a study to what figures and the report read."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from warlab.files import read_arrays, read_json
+from warlab.ot.costfile import read_cost
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.labels import Labels
+from warlab.reporting.results import read_runs
+
+
+def read_inputs(files: Mapping[str, Any], labels: Labels) -> Inputs:
+    """`files` maps any of runs, noise, costs, data and meta to their paths, as the rule of a figure lists them."""
+    paths = {kind: [Path(p) for p in ([given] if isinstance(given, str) else given)] for kind, given in files.items()}
+    return Inputs(
+        runs=read_runs(paths["runs"][0]) if "runs" in paths else None,
+        noise=read_noise(paths.get("noise", [])),
+        costs=read_costs(paths.get("costs", [])),
+        data={p.stem: (read_arrays(p), read_json(p.with_suffix(".json"))) for p in paths.get("data", [])},
+        labels=labels,
+        sources={meta["dataset"]: meta["source"] for meta in map(read_json, paths.get("meta", []))},
+    )
+
+
+def read_noise(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """Manifests with their labels."""
+    return [{**read_json(p.with_suffix(".json")), "labels": read_arrays(p)["labels"]} for p in paths]
+
+
+def read_costs(verified: Iterable[Path]) -> list[dict[str, Any]]:
+    """Provenance of every cost, with its matrix and its verification."""
+    found = []
+    for path in verified:
+        provenance = read_json(path.with_name("cost.json"))
+        matrix = read_cost(path.with_name("cost.csv"), provenance["class_names"])
+        found.append({**provenance, "matrix": matrix, "verified": read_json(path)})
+    return found

@@ -1,0 +1,148 @@
+"""Runs as one tidy table, and what a table of the paper prints of them."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from warlab.errors import WarlabError
+from warlab.files import read_json
+
+CELL = ("dataset", "noise", "net", "method")
+RUN = (*CELL, "seed", "data")
+EPOCH = ("epoch", "test_accuracy")
+PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
+SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
+
+
+def collect(run_dirs: Iterable[Path], missing: Literal["error", "gap"] = "error") -> pd.DataFrame:
+    """The declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
+
+    A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A declared
+    run that is not there is an error that names it; with `missing="gap"` it becomes one row without an epoch,
+    which `summarise` turns into an empty cell, so that nobody averages what happens to be there.
+    """
+    frames = [_run(Path(folder), missing) for folder in run_dirs]
+    if not frames:
+        raise WarlabError("There are no runs to collect; name at least one experiment in the configuration.")
+    metrics = dict.fromkeys(name for frame in frames for name in frame.columns if name not in RUN)
+    # Records instead of concat: columns that one method alone logs stay empty for the others, and a gap
+    # (a row of empty values) does not change the type of the columns.
+    records = [record for frame in frames for record in frame.to_dict("records")]
+    runs = pd.DataFrame.from_records(records, columns=[*RUN, *metrics])
+    return runs.astype({"seed": "int64", "epoch": "Int64"})
+
+
+def read_runs(path: Path) -> pd.DataFrame:
+    """runs.csv as `collect` made it; any column beyond the needed ones is kept."""
+    runs = read_csv(path, (*RUN, *EPOCH), dtype=dict.fromkeys((*CELL, "data"), "string"))
+    return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
+
+
+def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
+    """The paper's numbers; those of `experiment` first.
+
+    The others follow because a table of ours may hold a method (CCE beside the WAR variants) that the paper
+    prints in another table. Of several rows of one cell the first counts.
+    """
+    text = ("experiment", *CELL, "metric", "note")
+    published = plain_text(read_csv(path, PUBLISHED, dtype=dict.fromkeys(text, "string")), text)
+    if experiment is None:
+        return published
+    elsewhere = published["experiment"] != experiment
+    return published.loc[np.argsort(elsewhere, kind="stable")].reset_index(drop=True)
+
+
+def finished(runs: pd.DataFrame) -> pd.DataFrame:
+    """Without the rows that stand for a missing run."""
+    return runs[runs["epoch"].notna()]
+
+
+def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("test_accuracy",)) -> pd.DataFrame:
+    """One row per cell (dataset, noise, net, method) and metric, over the last min(`last`, epochs) epochs.
+
+    mean        mean over the seeds of each run's mean
+    std_epochs  mean over the seeds of each run's standard deviation over its epochs (ddof 0, numpy's default,
+                as in the authors' code; the paper's ± is most likely this one)
+    std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
+    A cell with a missing run has empty numbers; `seeds` counts the finished runs.
+    """
+    _require(runs.columns, (*RUN, "epoch", *metrics), "the table of runs")
+    rows = [
+        {**dict(zip(CELL, cell, strict=True)), "metric": metric, **_statistics(group, metric, last)}
+        for cell, group in runs.groupby(list(CELL), sort=False)
+        for metric in metrics
+    ]
+    return pd.DataFrame(rows, columns=list(SUMMARY))
+
+
+def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> int:
+    """How many epochs `summarise` averages over in the shortest run: `last`, or fewer at a small scale."""
+    longest = finished(runs).groupby([*CELL, "seed"])["epoch"].max()
+    return int(min(last, longest.min())) if len(longest) else last
+
+
+def _statistics(group: pd.DataFrame, metric: str, last: int) -> dict[str, Any]:
+    by_seed = group.sort_values("epoch").groupby("seed", sort=True)[metric]
+    tails = [values.tail(last).to_numpy(float) for _, values in by_seed]
+    means = np.array([tail.mean() for tail in tails])
+    return {
+        "mean": means.mean(),
+        "std_epochs": float(np.mean([tail.std() for tail in tails])),
+        "std_runs": means.std(ddof=1) if len(means) > 1 else np.nan,
+        "seeds": int(finished(group)["seed"].nunique()),
+        "data": _kind_of_data(group["data"]),
+    }
+
+
+def _kind_of_data(kinds: pd.Series) -> str:
+    """One stand-in among real runs makes the whole cell a stand-in."""
+    present = set(kinds.dropna()) - {""}
+    return "stand-in" if "stand-in" in present else "".join(sorted(present))
+
+
+def _run(folder: Path, missing: str) -> pd.DataFrame:
+    identity = _identity(folder)
+    absent = [name for name in ("metrics.csv", "result.json") if not (folder / name).is_file()]
+    if absent and missing == "gap":
+        return pd.DataFrame([{**identity, "data": "", "epoch": None, "test_accuracy": np.nan}])
+    if absent:
+        raise WarlabError(f"The run {folder} has no {absent[0]}; run its training first.")
+    metrics = read_csv(folder / "metrics.csv", EPOCH)
+    if metrics.empty:
+        raise WarlabError(f"{folder / 'metrics.csv'} holds no epoch; delete the run's folder and train it again.")
+    data = read_json(folder / "result.json").get("data")
+    if data not in ("real", "stand-in"):
+        raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
+    return metrics.assign(**identity, data=data)
+
+
+def _identity(folder: Path) -> dict[str, Any]:
+    parts = folder.parts[-5:]
+    if len(parts) < 5 or not parts[-1].removeprefix("seed").isdigit():
+        raise WarlabError(f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>.")
+    return {**dict(zip(CELL, parts, strict=False)), "seed": int(parts[-1].removeprefix("seed"))}
+
+
+def read_csv(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
+    """A CSV file that must have `columns`; `options` are those of pandas."""
+    try:
+        table = pd.read_csv(path, **options)
+    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+        raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
+    _require(table.columns, columns, str(path))
+    return table
+
+
+def plain_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Empty cells of text are empty texts, not missing values."""
+    return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
+
+
+def _require(present: Iterable[str], needed: Sequence[str], what: str) -> None:
+    names = set(present)
+    absent = [name for name in needed if name not in names]
+    if absent:
+        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it is not a file of this version, make it anew.")

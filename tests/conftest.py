@@ -1,0 +1,34 @@
+"""What several test files share: small learnable tasks and the repository's root."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only fight
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from warlab.files import derive_seed
+
+ROOT = Path(__file__).parents[1]
+torch.set_num_threads(1)
+
+
+@pytest.fixture
+def root() -> Path:
+    return ROOT
+
+
+def blobs(n: int, classes: int, seed: int = 0, size: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """uint8 images (n, 1, size, size), each a bright spot at its class's place on a noisy ground."""
+    rng = np.random.default_rng(derive_seed("blobs", seed))
+    y = np.arange(n) % classes
+    x = rng.integers(0, 60, (n, 1, size, size))
+    angle = 2 * np.pi * y / classes
+    row = np.round((size / 2 - 2) * (1 + np.sin(angle))).astype(int)
+    column = np.round((size / 2 - 2) * (1 + np.cos(angle))).astype(int)
+    for i in range(n):
+        x[i, 0, row[i] : row[i] + 3, column[i] : column[i] + 3] += 180
+    return x.astype(np.uint8), y.astype(np.int64)

@@ -1,0 +1,97 @@
+"""Small real runs for the tests: files as the workflow writes them, and a process that trains on them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tests.conftest import ROOT, blobs
+from warlab import methods
+from warlab.config import Study, load_study
+from warlab.engine.run import Files
+from warlab.files import digest, write_arrays, write_json, write_text
+from warlab.noise.inject import noisy_labels
+from warlab.ot.costfile import write_cost
+
+CLASSES = 4
+NAMES = [f"class {k}" for k in range(CLASSES)]
+
+
+def study() -> Study:
+    return load_study({"scale": "smoke"}, ROOT)
+
+
+def method_ids() -> list[str]:
+    """Every registered method: each file, and each variant of the hyper-parameters."""
+    variants = study().numbers["variants"]
+    based = {entry["method"] for entry in variants.values()}
+    return sorted({*methods.names(), *variants} - based)
+
+
+def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> Files:
+    """A learnable data set with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
+    x, y = blobs(n, CLASSES)
+    test_x, test_y = blobs(40, CLASSES, seed=1)
+    labels, manifest = noisy_labels(y, dataset="blobs", noise=noise, seed=0, class_names=NAMES, data="stand-in")
+    if clean is not None:
+        y = clean
+        manifest["clean_sha256"] = digest(clean)
+    data = folder / "data.npz"
+    write_arrays(data, train_x=x, train_y=y, test_x=test_x, test_y=test_y)
+    write_json(data.with_suffix(".json"), {"class_names": NAMES, "mean": [0.5], "std": [0.5], "data": "stand-in"})
+    write_arrays(folder / "noise.npz", labels=labels)
+    write_json(folder / "noise.json", manifest)
+    cost = 0.5 + 0.4 * np.cos(np.subtract.outer(range(CLASSES), range(CLASSES)))
+    np.fill_diagonal(cost, 0)
+    write_text(folder / "cost.csv", write_cost(np.abs(cost), NAMES))
+    return Files(data, folder / "noise.npz", folder / "cost.csv")
+
+
+def resolved(method_id: str, epochs: int = 3, **settings: Any) -> dict[str, Any]:
+    """A run of the smoke scale's hyper-parameters, for the files above."""
+    file = study().method_file(method_id)
+    own = {**study().method(method_id, "fashion_mnist"), **settings}
+    return {
+        "dataset": "blobs",
+        "noise": "clean",
+        "net": {"name": "cnn9", "settings": {"width": 0.0625, "dropout": 0.1, "head_dropout": 0.0}},
+        "method": {"id": method_id, "file": file, "settings": own},
+        "training": {
+            "epochs": epochs,
+            "batch_size": 16,
+            "optimiser": "adam",
+            "lr": 0.005,
+            "drops": [epochs],
+            "weight_decay": 0.0,
+            "momentum": 0.0,
+        },
+        "seed": 0,
+    }
+
+
+def start(run: dict[str, Any], files: Files, out: Path) -> subprocess.Popen[str]:
+    """Train in a process of its own, as a job of the workflow does."""
+    given = {"run": run, "files": {k: str(v) for k, v in vars(files).items() if v}, "out": str(out)}
+    command = [sys.executable, "-m", "tests.train_process", json.dumps(given)]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+def weights(out: Path) -> list[dict[str, torch.Tensor]]:
+    return torch.load(out / "weights.pt", weights_only=True)
+
+
+def metrics(out: Path) -> list[str]:
+    """metrics.csv without the column of seconds, the only one that may differ between two runs."""
+    rows = [line.split(",") for line in (out / "metrics.csv").read_text().splitlines()]
+    keep = [i for i, name in enumerate(rows[0]) if name != "seconds"]
+    return [",".join(row[i] for i in keep) for row in rows]
+
+
+def assert_same(one: Path, two: Path) -> None:
+    assert metrics(one) == metrics(two)
+    for a, b in zip(weights(one), weights(two), strict=True):
+        assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)

@@ -1,0 +1,103 @@
+"""The contract, for every method that is registered: a new file in methods/ is tested by being there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.runs import CLASSES, assert_same, method_ids, resolved, study, weights, write_files
+from warlab import methods
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.run import build_trainer, train_run
+from warlab.errors import WarlabError
+from warlab.methods.base import Step
+
+METHODS = method_ids()
+
+
+def train(method_id: str, folder: Path, out: str = "out", **options: object) -> Path:
+    files = write_files(folder, noise=str(options.pop("noise", "clean")), clean=options.pop("clean", None))  # type: ignore[arg-type]
+    train_run(resolved(method_id, **options), "code", files, folder / out, 1, lambda message: None)  # type: ignore[arg-type]
+    return folder / out
+
+
+def trainer_of(method_id: str, folder: Path, **settings: object):  # type: ignore[no-untyped-def]
+    checkpoints = CheckpointFolder(folder / "run", "id", lambda message: None)
+    return build_trainer(resolved(method_id, **settings), write_files(folder), checkpoints, lambda message: None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method_id", METHODS)
+def test_overfits_64_clean_images(method_id: str, tmp_path: Path) -> None:
+    trainer = trainer_of(method_id, tmp_path, epochs=25)
+    with StopRequest() as stop:
+        rows = trainer.fit(stop)
+    assert max(row["test_accuracy"] for row in rows) > 90, rows[-1]
+
+
+@pytest.mark.parametrize("method_id", METHODS)
+def test_gradients_are_finite_in_every_phase(method_id: str, tmp_path: Path) -> None:
+    trainer = trainer_of(method_id, tmp_path)
+    for epoch in range(3):
+        step = Step(epoch, 3)
+        trainer.method.on_epoch_start(trainer.models, step, trainer.data.in_order)
+        trainer._step(step, trainer.data.epoch(epoch)[0])
+        for model in trainer.models:
+            gradients = [p.grad for p in model.parameters() if p.grad is not None]
+            assert gradients and all(torch.isfinite(g).all() for g in gradients)
+
+
+@pytest.mark.parametrize("method_id", METHODS)
+def test_same_seed_same_bits(method_id: str, tmp_path: Path) -> None:
+    assert_same(train(method_id, tmp_path, "one"), train(method_id, tmp_path, "two"))
+
+
+@pytest.mark.parametrize("method_id", METHODS)
+def test_state_round_trips_through_a_checkpoint(method_id: str, tmp_path: Path) -> None:
+    """Two epochs, everything thrown away but the checkpoint, one more: as three in one go."""
+    whole = trainer_of(method_id, tmp_path / "a", epochs=3)
+    parts = trainer_of(method_id, tmp_path / "b", epochs=3)
+    with StopRequest() as stop:
+        whole.fit(stop)
+        for epoch in range(2):
+            parts._epoch(epoch, parts._restore(None), stop)
+        parts = trainer_of(method_id, tmp_path / "b", epochs=3)
+        parts.fit(stop)
+    for a, b in zip(whole.models, parts.models, strict=True):
+        assert all(torch.equal(v, b.state_dict()[k]) for k, v in a.state_dict().items())
+
+
+@pytest.mark.parametrize("method_id", METHODS)
+def test_never_sees_clean_labels(method_id: str, tmp_path: Path) -> None:
+    garbage = np.random.default_rng(0).integers(0, CLASSES, 64)
+    honest = train(method_id, tmp_path, "honest", noise="sym-40")
+    assert_same(honest, train(method_id, tmp_path, "garbage", noise="sym-40", clean=garbage))
+
+
+@pytest.mark.parametrize("method_id", [m for m in METHODS if "warmup" in study().method(m, "fashion_mnist")])
+def test_without_its_weight_a_regulariser_is_cce(method_id: str, tmp_path: Path) -> None:
+    cce = train("cce", tmp_path, "cce")
+    assert_same(cce, train(method_id, tmp_path, "beta0", beta=0.0))
+    assert_same(cce, train(method_id, tmp_path, "warmup", warmup=3))
+    changed = weights(train(method_id, tmp_path, "on"))[0]
+    assert any(not torch.equal(v, changed[k]) for k, v in weights(cce)[0].items())
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_hyperparameters_and_defaults_agree(name: str) -> None:
+    """The one place of numbers names every setting of a method, with the value that its file has as default."""
+    numbers = study().numbers["methods"][name]
+    assert {key: entry["value"] for key, entry in numbers.items()} == methods.declaration(name).settings
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_every_file_opens_with_its_formula(name: str) -> None:
+    opening = (methods.FOLDER / f"{name}.py").read_text().split('"""')[1]
+    assert "    " in opening and len(opening.splitlines()) >= 3
+
+
+def test_unknown_method_and_setting_are_one_sentence() -> None:
+    with pytest.raises(WarlabError, match=r"no method 'ccee'.*did you mean 'cce'"):
+        methods.declaration("ccee")
+    with pytest.raises(WarlabError, match="Method ar has no setting 'gamma'; it has: beta"):
+        methods.make("ar", {"gamma": 1}, None)  # type: ignore[arg-type]

@@ -1,0 +1,232 @@
+"""Properties of label noise: what may change, how often, and that the same seed gives the same labels."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warlab import noise
+from warlab.errors import WarlabError
+from warlab.files import derive_seed, digest
+from warlab.noise.inject import corrupt, make_manifest, noisy_labels
+
+BALANCED = np.arange(60000) % 10
+NAMES = [f"class {i}" for i in range(10)]
+RATES = st.floats(0, 0.99)
+# (kind, data set) → allowed flips; the paper and the authors' code differ for Fashion-MNIST
+FLIPS = {
+    ("asym", "fashion_mnist"): {(3, 0), (4, 6), (6, 4), (5, 7), (6, 2), (9, 7)},
+    ("asym_code", "fashion_mnist"): {(3, 0), (4, 6), (6, 4), (5, 7), (2, 6), (9, 1)},
+    ("asym", "cifar10"): {(9, 1), (2, 0), (4, 7), (3, 5), (5, 3)},
+    ("pairflip", "anything"): {(i, (i + 1) % 10) for i in range(10)},
+    ("sym", "anything"): {(i, j) for i in range(10) for j in range(10) if i != j},
+    ("clean", "anything"): set(),
+}
+CELLS = pytest.mark.parametrize("kind, dataset", FLIPS)
+
+
+def draw(noise_id: str, dataset: str = "fashion_mnist", seed: int = 0, clean: np.ndarray = BALANCED):
+    return noisy_labels(clean, dataset=dataset, noise=noise_id, seed=seed, class_names=NAMES, data="real")
+
+
+# --- matrices ----------------------------------------------------------------------------------------------
+
+
+@CELLS
+@given(rate=RATES)
+def test_matrix_is_row_stochastic_and_only_allows_the_named_flips(kind, dataset, rate):
+    matrix = noise.transition_matrix(kind, rate, dataset, 10)
+    assert matrix.shape == (10, 10)
+    assert (matrix >= 0).all()
+    np.testing.assert_allclose(matrix.sum(axis=1), 1, atol=1e-12)
+    off = {(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j}
+    assert off <= FLIPS[kind, dataset]
+    sources = {i for i, _ in FLIPS[kind, dataset]}
+    expected = [1 - rate if i in sources else 1 for i in range(10)]
+    np.testing.assert_allclose(np.diag(matrix), expected, atol=1e-12)
+
+
+@CELLS
+def test_every_named_flip_happens(kind, dataset):
+    matrix = noise.transition_matrix(kind, 0.4, dataset, 10)
+    assert {(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j} == FLIPS[kind, dataset]
+
+
+def test_shirt_is_split_in_the_paper_and_not_in_the_code():
+    paper = noise.transition_matrix("asym", 0.4, "fashion_mnist", 10)
+    code = noise.transition_matrix("asym_code", 0.4, "fashion_mnist", 10)
+    np.testing.assert_allclose(paper[6, [2, 4, 6]], [0.2, 0.2, 0.6])
+    np.testing.assert_allclose(code[6, [2, 4, 6]], [0, 0.4, 0.6])
+
+
+@given(RATES, st.integers(2, 100))
+def test_generic_noise_fits_any_number_of_classes(rate, n_classes):
+    symmetric = noise.transition_matrix("sym", rate, "anything", n_classes)
+    np.testing.assert_allclose(symmetric[0, 1:], rate / (n_classes - 1))
+    flipped = noise.transition_matrix("pairflip", rate, "anything", n_classes)
+    assert flipped[n_classes - 1, 0] == pytest.approx(rate)
+    assert flipped[0, 1] == pytest.approx(rate)
+    np.testing.assert_allclose(flipped.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "arguments, reason",
+    [
+        (
+            ("asym", 0.4, "vaihingen", 6),
+            "asym noise is not defined for vaihingen, only for fashion_mnist, cifar10",
+        ),
+        (("asym_code", 0.4, "cifar10", 10), "only for fashion_mnist"),
+        (("asym", 0.4, "fashion_mnist", 9), "needs its 10 classes, not 9"),
+        (("sym", 1.0, "fashion_mnist", 10), "outside"),
+        (("sym", -0.1, "fashion_mnist", 10), "outside"),
+        (("sym", float("nan"), "fashion_mnist", 10), "outside"),
+        (("sym", 0.1, "fashion_mnist", 1), "at least two classes"),
+        (("smy", 0.1, "fashion_mnist", 10), "no kind of noise 'smy'"),
+    ],
+)
+def test_impossible_matrices_are_refused(arguments, reason):
+    with pytest.raises(WarlabError, match=reason):
+        noise.transition_matrix(*arguments)
+
+
+# --- ids ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "noise_id, parsed",
+    [
+        ("clean", ("clean", 0.0)),
+        ("asym-40", ("asym", 0.4)),
+        ("asym_code-20", ("asym_code", 0.2)),
+        ("sym-0", ("sym", 0.0)),
+        ("pairflip-45", ("pairflip", 0.45)),
+        ("sym-12.5", ("sym", 0.125)),
+        ("sym-99.9", ("sym", pytest.approx(0.999))),
+    ],
+)
+def test_parse(noise_id, parsed):
+    assert noise.parse(noise_id) == parsed
+
+
+MALFORMED = """asym asym- asym-100 asym-400 asym--40 asym-4O asym-040 asym-40.0 asym-40% clean-20 clean-0
+    smy-40 -40 asym_40 ASYM-40 asym-٤٠ asym-1e1 asym-nan"""
+
+
+@pytest.mark.parametrize("noise_id", [*MALFORMED.split(), "", "asym-40\n", " asym-40"])
+def test_parse_refuses_in_one_sentence(noise_id):
+    with pytest.raises(WarlabError, match="write clean, or one of asym, asym_code, sym, pairflip") as error:
+        noise.parse(noise_id)
+    assert "\n" not in str(error.value)
+
+
+# --- drawn labels ------------------------------------------------------------------------------------------
+
+
+@CELLS
+@settings(max_examples=15, deadline=None)
+@given(rate=RATES, seed=st.integers(0, 2**32))
+def test_only_allowed_flips_are_drawn_at_the_right_rate(kind, dataset, rate, seed):
+    matrix = noise.transition_matrix(kind, rate, dataset, 10)
+    noisy = corrupt(BALANCED, matrix, np.random.default_rng(seed))
+    assert noisy.dtype == np.int64
+    assert noisy.shape == BALANCED.shape
+    counts = np.zeros((10, 10))
+    np.add.at(counts, (BALANCED, noisy), 1)
+    assert (counts[matrix == 0] == 0).all()
+    # Six standard deviations of a binomial count (and one count, where the probability is nearly 0 or 1)
+    bound = 6 * np.sqrt(6000 * matrix * (1 - matrix)) + 1 + 1e-6
+    assert (abs(counts - 6000 * matrix) <= bound + 6 * (6000 * matrix < 10)).all()
+
+
+@pytest.mark.parametrize("rate", [20, 40])
+@pytest.mark.parametrize("noise_id, share", [("asym", 0.5), ("asym_code", 0.6), ("sym", 1), ("pairflip", 1)])
+def test_overall_fraction(noise_id, share, rate):
+    _, manifest = draw(f"{noise_id}-{rate}")
+    expected = share * rate / 100
+    assert abs(manifest["realised_rate"] - expected) < 4 * np.sqrt(expected * (1 - expected) / 60000)
+
+
+def test_cifar10_overall_fraction_is_half_the_rate():
+    _, manifest = draw("asym-40", "cifar10")
+    assert manifest["realised_rate"] == pytest.approx(0.2, abs=0.006)
+
+
+@pytest.mark.parametrize("noise_id", ["clean", "asym-0", "asym_code-0", "sym-0", "pairflip-0"])
+def test_no_noise_changes_nothing(noise_id):
+    noisy, manifest = draw(noise_id)
+    np.testing.assert_array_equal(noisy, BALANCED)
+    assert manifest["realised_rate"] == 0
+
+
+def test_same_seed_same_labels_other_seed_other_labels():
+    one, two, other = draw("asym-40", seed=1), draw("asym-40", seed=1), draw("asym-40", seed=2)
+    np.testing.assert_array_equal(one[0], two[0])
+    assert one[1] == two[1]
+    assert (one[0] != other[0]).any()
+
+
+def test_the_input_is_left_alone_and_draws_are_per_sample():
+    clean = BALANCED.copy()
+    clean.flags.writeable = False
+    whole, _ = draw("sym-40", clean=clean)
+    part, _ = draw("sym-40", clean=clean[:100])
+    np.testing.assert_array_equal(whole[:100], part)
+
+
+def test_labels_of_a_cell_stay_what_they_were():
+    """A change of the generator would silently change every published run: it must be noticed."""
+    _, manifest = draw("asym-40")
+    assert manifest["rng_seed"] == derive_seed("noise", "fashion_mnist", "asym-40", 0)
+    assert manifest["labels_sha256"] == "f4726d71db1c0844ed1737a34cdc5e0ea35d1dc3af6f00edf9b3a47d4c8ab130"
+
+
+def test_rounding_never_selects_an_impossible_class():
+    class Largest:
+        def random(self, n: int) -> np.ndarray:
+            return np.full(n, np.nextafter(1, 0))
+
+    matrix = np.array([[0.1, 0.2, 0.7 - 1e-12, 0.0], *np.eye(4)[1:]])  # sums to a little less than 1
+    assert corrupt(np.array([0]), matrix, Largest()).tolist() == [2]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "labels, matrix, reason",
+    [
+        (np.array([0, 3]), np.eye(3), r"0\.\.2, found 0\.\.3"),
+        (np.array([-1, 0]), np.eye(3), "found -1"),
+        (np.array([0.0]), np.eye(3), "integers"),
+        (np.array([[0]]), np.eye(3), "one row"),
+        (np.array([0]), np.eye(3)[:2], "square"),
+        (np.array([0]), 2 * np.eye(3), "sum to 1"),
+        (np.array([0]), np.array([[2.0, -1.0], [0.0, 1.0]]), "non-negative"),
+        (np.array([0]), np.full((2, 2), np.nan), "non-negative"),
+    ],
+)
+def test_corrupt_refuses_nonsense(labels, matrix, reason):
+    with pytest.raises(WarlabError, match=reason):
+        corrupt(labels, matrix, np.random.default_rng(0))
+
+
+def test_manifest_holds_what_happened():
+    clean = np.array([0, 0, 1, 1])
+    noisy = np.array([0, 1, 1, 1])
+    matrix = noise.transition_matrix("sym", 0.2, "toy", 2)
+    manifest = make_manifest(
+        clean, noisy, matrix, dataset="toy", noise="sym-20", seed=7, class_names=["a", "b"], data="stand-in"
+    )
+    assert manifest == {
+        "dataset": "toy",
+        "noise": "sym-20",
+        "kind": "sym",
+        "rate": 0.2,
+        "seed": 7,
+        "rng_seed": derive_seed("noise", "toy", "sym-20", 7),
+        "realised_rate": 0.25,
+        "transition": [[0.8, 0.2], [0.2, 0.8]],
+        "realised_transition": [[0.5, 0.5], [0.0, 1.0]],
+        "labels_sha256": digest(noisy),
+        "clean_sha256": digest(clean),
+        "class_names": ["a", "b"],
+        "data": "stand-in",
+    }

@@ -1,0 +1,234 @@
+"""The WAR and AR losses as a user of the library meets them."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from warlab import adversarial
+from warlab.adversarial import perturbation, unit
+from warlab.errors import WarlabError
+from warlab.nets import build
+from warlab.ot.sinkhorn import sinkhorn
+from warlab.war import ARLoss, TVLoss, WARLoss, kl_divergence, probabilities
+
+COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
+LOSSES = {"war": WARLoss(COST), "ar": ARLoss(), "tv": TVLoss()}
+
+
+class Counting(nn.Module):
+    """A small net with batch norm and dropout that counts its forwards and what it sees."""
+
+    def __init__(self, dropout: float = 0.3) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net = nn.Sequential(
+            nn.Conv2d(1, 6, 3),
+            nn.BatchNorm2d(6),
+            nn.ReLU(),
+            nn.Dropout2d(dropout),
+            nn.Flatten(),
+            nn.Linear(216, 5),
+        )
+        self.inputs: list[Tensor] = []
+        self.tf32: list[bool] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.inputs.append(x.detach())
+        self.tf32.append(torch.backends.cudnn.allow_tf32)
+        return self.net(x)
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(7, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_two_extra_forwards_and_a_perturbation_of_length_epsilon(loss: nn.Module, x: Tensor) -> None:
+    model = Counting()
+    loss(model, x, model(x))
+    assert len(model.inputs) == 3
+    length = (model.inputs[2] - x).flatten(1).norm(dim=1)
+    torch.testing.assert_close(length, torch.full((7,), 0.005), rtol=1e-3, atol=0)
+
+
+def test_value_is_the_transport_between_the_two_predictions(x: Tensor) -> None:
+    model = Counting(dropout=0.0)
+    logits = model(x)
+    value = WARLoss(COST, epsilon=2.0)(model, x, logits)
+    again = probabilities(model.net(model.inputs[-1]))
+    expected = sinkhorn(again, probabilities(logits), COST, 0.05, 20).mean()
+    torch.testing.assert_close(value, expected)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_no_weight_gradient_in_the_direction_and_none_through_the_reference(loss: nn.Module, x: Tensor) -> None:
+    model = Counting()
+    logits = model(x)
+    touched = []
+    for p in model.parameters():
+        p.register_hook(lambda g: touched.append(g))
+    value = loss(model, x, logits)
+    assert touched == [] and all(p.grad is None for p in model.parameters())
+    (through_reference,) = torch.autograd.grad(value, logits, allow_unused=True, retain_graph=True)
+    assert through_reference is None
+    value.backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+
+
+def test_direction_climbs_better_than_chance(x: Tensor) -> None:
+    """In float64: a probe of 1e-6 drowns in float32's rounding unless dropout makes the gradient first order."""
+    model, x = Counting(dropout=0.0).eval().double(), x.double()
+    loss = ARLoss()
+    with torch.no_grad():
+        q = model(x).softmax(1)
+
+    def predict(inputs: Tensor) -> Tensor:
+        return model(inputs).softmax(1)
+
+    r = perturbation(predict, loss.divergence, x, q, epsilon=0.5)
+    with torch.no_grad():
+        found = loss.divergence(predict(x + r), q)
+        chance = torch.stack([loss.divergence(predict(x + 0.5 * unit(torch.randn_like(x))), q) for _ in range(30)])
+    assert (found > chance.mean(0)).all() and found.mean() > 2 * chance.mean()
+
+
+def test_authors_scaling_is_shorter_where_the_gradient_is_tiny(x: Tensor) -> None:
+    model = Counting(dropout=0.0)
+    for direction, least, most in (("sum", 0.0049, 0.0051), ("mean", 0.0, 0.0049)):
+        loss = ARLoss(direction=direction)
+        loss(model, x, model(x))
+        length = (model.inputs[-1] - x).flatten(1).norm(dim=1)
+        assert length.min() >= least and length.max() <= most
+
+
+def test_batchnorm_flag(x: Tensor) -> None:
+    for update in (True, False):
+        model = Counting()
+        logits = model(x)
+        before = model.net[1].running_mean.clone()
+        LOSS = WARLoss(COST, batchnorm_update=update)
+        LOSS(model, x, logits)
+        moved = not torch.equal(before, model.net[1].running_mean)
+        assert moved == update
+        assert model.net[1].track_running_stats and model.training
+
+
+def test_dropout_flag(x: Tensor) -> None:
+    """With the same or no masks and epsilon 0 nothing differs; with independent masks the predictions do."""
+    for dropout, same in (("independent", False), ("shared", True), ("off", True)):
+        model = Counting(dropout=0.5)
+        value = TVLoss(epsilon=0.0, dropout=dropout)(model, x, model(x))
+        assert (value.item() < 1e-6) == same, dropout
+        assert model.net[3].training
+
+
+def test_shared_masks_are_new_in_every_step_and_leave_the_generator_alone(x: Tensor) -> None:
+    model = Counting(dropout=0.5)
+    loss = TVLoss(dropout="shared", epsilon=5.0)
+    torch.manual_seed(0)
+    values = {round(loss(model, x).item(), 6) for _ in range(4)}
+    assert len(values) == 4
+
+
+def test_true_float32_under_autocast_and_tf32(x: Tensor) -> None:
+    model = Counting()
+    old = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = model(x)
+            assert logits.dtype == torch.bfloat16
+            value = WARLoss(COST)(model, x, logits)
+        assert value.dtype == torch.float32
+        assert model.tf32 == [True, False, False, False]  # bfloat16 logits are no reference: one more forward
+        assert torch.backends.cudnn.allow_tf32
+    finally:
+        torch.backends.cudnn.allow_tf32 = old
+
+
+def test_maps_are_batches_of_pixels() -> None:
+    torch.manual_seed(0)
+    model = nn.Conv2d(3, 5, 1)
+    x = torch.randn(2, 3, 6, 6)
+    value = WARLoss(COST, epsilon=1.0)(model, x, model(x))
+    assert value.ndim == 0 and value > 0
+    logits = torch.randn(2, 5, 4, 3)
+    torch.testing.assert_close(probabilities(logits)[3 + 2], logits.softmax(1)[0, :, 1, 2])
+
+
+@pytest.mark.parametrize("beta", [0.5, 1, 5, 10, 20])
+def test_proposition_1_is_an_identity_for_the_papers_order_only(beta: float) -> None:
+    """(1-g) (CE(y,p) + beta KL(q||p)) = CE((1-g) y + g q, p) - g H(q)"""
+    torch.manual_seed(1)
+    p, q = (
+        torch.randn(20, 6, dtype=torch.float64).softmax(1),
+        torch.randn(20, 6, dtype=torch.float64).softmax(1),
+    )
+    y = torch.eye(6, dtype=torch.float64)[torch.arange(20) % 6]
+    g = beta / (1 + beta)
+
+    def ce(target: Tensor) -> Tensor:
+        return -(target * p.log()).sum(1)
+
+    right = ce((1 - g) * y + g * q) + g * (q * q.log()).sum(1)
+    torch.testing.assert_close((1 - g) * (ce(y) + beta * kl_divergence(q, p)), right, rtol=1e-10, atol=1e-10)
+    assert ((1 - g) * (ce(y) + beta * kl_divergence(p, q)) - right).abs().max() > 1e-3
+    adversarial_first = ARLoss(order="paper").divergence(q, p)
+    torch.testing.assert_close(adversarial_first, kl_divergence(q, p))
+    torch.testing.assert_close(ARLoss(order="code").divergence(q, p), kl_divergence(p, q))
+
+
+def test_readme_loop_learns() -> None:
+    torch.manual_seed(0)
+    model, war = Counting(), WARLoss(COST)
+    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
+    x, y = torch.randn(64, 1, 8, 8), torch.arange(64) % 5
+    for _ in range(40):
+        logits = model(x)
+        loss = cross_entropy(logits, y) + 1.0 * war(model, x, logits)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert (model.eval()(x).argmax(1) == y).float().mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: WARLoss(torch.rand(3, 4)), "square"),
+        (lambda: WARLoss(torch.full((3, 3), float("nan"))), "finite"),
+        (lambda: WARLoss(torch.ones(3, 3)), "diagonal"),
+        (lambda: WARLoss(1 - torch.eye(3), lam=0.0), "lambda"),
+        (lambda: ARLoss(epsilon=-1.0), "epsilon"),
+        (lambda: ARLoss(dropout="sometimes"), "independent, shared or off"),
+        (lambda: ARLoss(order="reverse"), "code or paper"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(make: object, words: str) -> None:
+    with pytest.raises(WarlabError, match=words):
+        make()  # type: ignore[operator]
+
+
+def test_cost_of_another_number_of_classes_is_one_sentence(x: Tensor) -> None:
+    model = Counting()
+    with pytest.raises(WarlabError, match="5 classes but the cost matrix has 3"):
+        WARLoss(1 - torch.eye(3))(model, x, model(x))
+
+
+@pytest.mark.parametrize(("channels", "classes", "parameters"), [(3, 10, 4434570), (3, 100, 4446180), (1, 10, 4432266)])
+def test_cnn9_has_the_papers_size(channels: int, classes: int, parameters: int) -> None:
+    net = build("cnn9", channels, classes)
+    assert sum(p.numel() for p in net.parameters()) == parameters
+    assert build("cnn9", channels, classes, width=0.125)(torch.randn(2, channels, 28, 28)).shape == (
+        2,
+        classes,
+    )
+
+
+def test_unit_survives_tiny_gradients() -> None:
+    tiny = torch.full((1, 4), 1e-30)
+    torch.testing.assert_close(unit(tiny).norm(), torch.tensor(1.0))
+    assert unit(torch.zeros(1, 4)).abs().max() == 0
+    assert adversarial.XI == 1e-6

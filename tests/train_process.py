@@ -1,0 +1,14 @@
+"""`python -m tests.train_process '{"run": …}'`: one training as the workflow's script runs it."""
+
+import json
+import sys
+from pathlib import Path
+
+from warlab.engine.run import Files, train_run
+from warlab.script import job
+
+given = json.loads(sys.argv[1])
+out = Path(given["out"])
+with job(str(out / "log.txt")) as say:
+    say("ready")
+    train_run(given["run"], "code", Files(**{k: Path(v) for k, v in given["files"].items()}), out, 1, say)

@@ -1,0 +1,37 @@
+"""Make the embedded part of Fashion-MNIST from the full set: 600 training and 200 test images per class.
+
+    python tools/make_fashion_mnist_subset.py FOLDER [OUT]
+
+FOLDER is for the four official files (fetched into it where they are missing). The same input gives the same
+bytes; the printed checksums belong into `_EMBEDDED` of warlab/data/fashion_mnist.py and into SOURCE.md.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from warlab.data import fashion_mnist
+from warlab.data.base import subset, validate
+from warlab.data.fetch import fetch
+from warlab.files import derive_seed, file_digest
+
+ASSETS = Path(__file__).parents[1] / "src" / "warlab" / "assets" / "fashion_mnist"
+N_TRAIN, N_TEST = 6000, 2000
+
+
+def main(folder: Path, out: Path) -> None:
+    dataset = fashion_mnist.DATASET
+    fetch(dataset, folder, "real")
+    seed = derive_seed("embedded", dataset.name)
+    arrays = subset(fashion_mnist.load(folder), N_TRAIN, N_TEST, seed)
+    validate(arrays, len(dataset.class_names))
+    assert set(np.bincount(arrays.train_y)) == {N_TRAIN // 10}
+    assert set(np.bincount(arrays.test_y)) == {N_TEST // 10}
+    fashion_mnist.save(out, arrays)
+    for path in sorted(out.glob("*.gz")):
+        print(f"{file_digest(path)}  {path.stat().st_size:8}  {path.name}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else ASSETS)

@@ -1,0 +1,24 @@
+"""Make one ground cost and write it with its provenance."""
+
+from pathlib import Path
+
+from warlab.files import read_arrays, read_json, write_json, write_text
+from warlab.ot.costfile import write_cost
+from warlab.ot.costs import CostInputs, make_cost
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    data = Path(snakemake.input.data)
+    meta = read_json(data.with_suffix(".json"))
+    noise = snakemake.input.get("noise")
+    inputs = CostInputs(
+        class_names=meta["class_names"],
+        words=meta["words"],
+        images=read_arrays(data)["train_x"] if noise else None,
+        labels=read_arrays(Path(noise))["labels"] if noise else None,
+    )
+    settings = dict(snakemake.params.spec)
+    cost, provenance = make_cost(settings.pop("kind"), inputs, settings)
+    provenance |= {key: meta[key] for key in ("dataset", "class_names", "data")} | {"key": snakemake.wildcards.cost}
+    write_text(snakemake.output.cost, write_cost(cost, meta["class_names"]))
+    write_json(snakemake.output.provenance, provenance)

@@ -1,0 +1,14 @@
+"""Fetch the raw files of a dataset and write the receipt that says where they came from."""
+
+from pathlib import Path
+
+from warlab import data
+from warlab.data.fetch import fetch
+from warlab.files import write_json
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    receipt = Path(snakemake.output.receipt)
+    local = Path(snakemake.params.local) if snakemake.params.local else None
+    done = fetch(data.get(snakemake.wildcards.dataset), receipt.parent, snakemake.wildcards.source, local)
+    write_json(receipt, done)

@@ -1,0 +1,14 @@
+"""Cut the scale's part out of a dataset and write it as arrays with their description."""
+
+from pathlib import Path
+
+from warlab import data
+from warlab.data.prepare import prepare
+from warlab.files import write_arrays, write_json
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"}
+    arrays, meta = prepare(data.get(snakemake.wildcards.dataset), Path(snakemake.input.receipt).parent, spec)
+    write_arrays(snakemake.output.data, **vars(arrays))
+    write_json(snakemake.output.meta, meta)

@@ -1,0 +1,35 @@
+"""Put tables, figures, verification and provenance on one self-contained page."""
+
+from pathlib import Path
+
+import yaml
+
+from warlab.files import read_json, write_text
+from warlab.reporting.inputs import read_costs, read_noise
+from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render
+from warlab.reporting.results import epochs_averaged, read_runs
+from warlab.reporting.tables import read_tidy
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    spec, given = snakemake.params.spec, snakemake.input
+    tables = [TableSection(p.stem, data=read_tidy(p), **spec["tables"][p.stem]) for p in map(Path, given.tables)]
+    figures = [
+        FigureSection(p.stem, p.stem.replace("_", " ").capitalize(), Path(caption).read_text().strip(), p)
+        for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
+    ]
+    context = Context(
+        scale=spec["scale"],
+        description=spec["description"],
+        labels=spec["labels"],
+        tables=tables,
+        figures=figures,
+        datasets=[read_json(Path(p)) for p in given.data],
+        noise=read_noise(map(Path, given.noise)),
+        costs=read_costs(map(Path, given.costs)),
+        fidelity=yaml.safe_load(Path(given.fidelity).read_text()),
+        hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
+        results=[read_json(Path(p)) for p in given.results],
+        last=epochs_averaged(read_runs(Path(given.runs))),
+    )
+    write_text(snakemake.output.report, render(context))

@@ -1,0 +1,20 @@
+"""Make one table: tidy csv for machines, md and tex in the paper's layout."""
+
+from pathlib import Path
+
+from warlab.files import write_text
+from warlab.reporting.results import read_published, read_runs, summarise
+from warlab.reporting.tables import tidy, to_latex, to_markdown
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    spec = snakemake.params.spec
+    keys = ("dataset", "noise", "net", "method")
+    cells = [{**dict(zip(keys, cell, strict=True)), "metric": spec["metric"]} for cell in spec["cells"]]
+    published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
+    summary = summarise(read_runs(Path(snakemake.input.runs)))
+    table = tidy(summary, cells, published)
+    write_text(snakemake.output.csv, table.to_csv(index=False))
+    name = f"tab:{snakemake.wildcards.experiment}"
+    write_text(snakemake.output.md, to_markdown(table, spec["orientation"], spec["labels"], spec["title"]))
+    write_text(snakemake.output.tex, to_latex(table, spec["orientation"], spec["labels"], spec["title"], name))
