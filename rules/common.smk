@@ -91,13 +91,16 @@ def train_inputs(wildcards):
         files["cost"] = f"{cost_folder(cell)}/cost.csv"
         # A cost verified anew, say for another lambda, is the same cost: it must not train anything again.
         files["verified"] = ancient(f"{cost_folder(cell)}/verified.json")
+    if needed := study.needed_run(cell):
+        files["predictions"] = f"{R}/runs/{needed.path}/predictions.npz"
     return files
 
 
-def train_code(wildcards):
+def run_code(script, wildcards):
+    """The code behind a run's weights or predictions."""
     cell = cell_of(wildcards)
     return code(
-        "train",
+        script,
         f"warlab.methods.{study.method_file(cell.method)}",
         f"warlab.nets.{cell.net}",
     )
@@ -119,16 +122,13 @@ def all_costs():
 
 def table_spec(wildcards):
     """All that a table shows and how, apart from the numbers."""
-    name = wildcards.experiment
-    cells = dict.fromkeys(
-        (cell.dataset, cell.noise, cell.net, cell.method) for cell in study.cells(name)
-    )
-    entry = study.experiments[name]
+    entry = study.experiments[wildcards.experiment]
     return {
         "title": entry["title"],
         "metric": entry["metric"],
         "orientation": entry["orientation"],
-        "cells": list(cells),
+        "ranks": entry.get("ranks", []),
+        "cells": study.layout(wildcards.experiment),
         "labels": study.labels,
     }
 

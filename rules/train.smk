@@ -17,9 +17,32 @@ rule train:
         runtime=720,
     params:
         run=lambda wildcards: study.run(cell_of(wildcards)),
-        code=train_code,
+        code=lambda wildcards: run_code("train", wildcards),
     script:
         "../workflow/scripts/train.py"
+
+
+rule predict:
+    """What a finished run says about the training images, for the methods that build on another run."""
+    input:
+        unpack(train_inputs),
+        weights=rules.train.output.weights,
+    output:
+        predictions=f"{RUN}/predictions.npz",
+    log:
+        f"{R}/logs/predict/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: study.scale.get("threads", 1)
+    resources:
+        gpu=1,
+        mem_mb=4000,
+        runtime=30,
+    params:
+        run=lambda wildcards: study.run(cell_of(wildcards)),
+        code=lambda wildcards: run_code("predict", wildcards),
+    script:
+        "../workflow/scripts/predict.py"
 
 
 rule collect:

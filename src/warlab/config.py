@@ -6,6 +6,7 @@ Nothing here imports torch: the Snakefile is read anew in every job.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -83,26 +84,29 @@ class Study:
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[Cell]:
-        """The runs behind one table at this scale."""
-        return [
-            Cell(dataset, noise_id, net, method, seed)
-            for dataset, noise_id, net in self.rows(experiment)
-            if dataset in self.scale["datasets"]
-            for method in self.methods_of(experiment)
-            for seed in range(self.seeds(experiment))
-        ]
+        """The runs behind one table at this scale: the scale's choice, and the blocks that it names in `also`."""
+        chosen = self.scale["experiments"].get(experiment, {})
+        blocks = [self.block(experiment, block) for block in (chosen, *chosen.get("also", []))]
+        return list(dict.fromkeys(cell for block in blocks for cell in block))
 
-    def rows(self, experiment: str) -> Iterator[tuple[str, str, str]]:
-        entry, chosen = self.experiments[experiment], self.scale["experiments"].get(experiment, {})
-        for dataset in chosen.get("datasets", entry["datasets"]):
-            for noise_id in chosen.get("noises", entry["noises"]):
-                for net in chosen.get("nets", entry["nets"]):
-                    yield dataset, noise_id, net
+    def block(self, experiment: str, chosen: Tree) -> Iterator[Cell]:
+        """Every combination of what `chosen` has, or else the experiment."""
+        entry = self.experiments[experiment] | chosen
+        for dataset, noise_id, net in product(entry["datasets"], entry["noises"], entry["nets"]):
+            if dataset not in self.scale["datasets"]:
+                continue
+            shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
+            for method in dict.fromkeys(shown):
+                yield from (Cell(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
 
-    def methods_of(self, experiment: str) -> list[str]:
-        entry, chosen = self.experiments[experiment], self.scale["experiments"].get(experiment, {})
-        paper = chosen.get("methods", entry["methods"])
-        return list(dict.fromkeys([*entry.get("reference", []), *paper, *chosen.get("add_methods", [])]))
+    def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
+        """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
+        cells = self.cells(experiment)
+        noises = self.experiments[experiment]["noises"]
+        rows = dict.fromkeys((cell.dataset, cell.noise, cell.net) for cell in cells)
+        known = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))
+        methods_of = dict.fromkeys(cell.method for cell in cells)
+        return [(*row, method) for row in known for method in methods_of]
 
     def seeds(self, experiment: str) -> int:
         return min(self.experiments[experiment]["seeds"], self.scale.get("seeds", 10**6))
@@ -168,12 +172,12 @@ class Study:
         return values | self.config.get("overrides", {}).get(section, {}).get(name, {})
 
     def _scale_epochs(self, section: str, name: str, settings: Tree, dataset: str) -> Tree:
-        """Schedules are written for the paper's number of epochs and shrink in proportion with it."""
-        full = self.numbers["training"][dataset]["epochs"]["value"]
-        share = self._epochs(dataset) / full
+        """Schedules are written for the paper's number of epochs and shrink in proportion with it; what is done a
+        little in every epoch grows by as much."""
+        share = self._epochs(dataset) / self.numbers["training"][dataset]["epochs"]["value"]
         entries = self.numbers[section].get(name, {})
-        units = {key for key, entry in entries.items() if entry.get("unit") == "epochs"}
-        return {key: _times(value, share) if key in units else value for key, value in settings.items()}
+        units = {key: entry.get("unit") for key, entry in entries.items()}
+        return {key: _in_unit(value, units.get(key), share) for key, value in settings.items()}
 
     def _epochs(self, dataset: str) -> int:
         chosen = self._resolve("training", dataset, dataset) | self.scale.get("training", {}).get(dataset, {})
@@ -246,6 +250,8 @@ def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     return key, yaml.safe_load(value)
 
 
-def _times(value: Any, share: float) -> Any:
-    """Whole epochs, rounded; a schedule of several keeps its order."""
-    return [round(v * share) for v in value] if isinstance(value, list) else round(value * share)
+def _in_unit(value: Any, unit: str | None, share: float) -> Any:
+    """Whole epochs are rounded, and a schedule of several keeps its order."""
+    if unit == "epochs":
+        return [round(v * share) for v in value] if isinstance(value, list) else round(value * share)
+    return value / share if unit == "per epoch" else value

@@ -37,11 +37,13 @@ def _line(study: Study, speed: dict[str, Any]) -> str:
 
 
 def other_jobs(study: Study) -> int:
-    """Fetching, preparing, noise, costs and their verification; tables, figures and report come on top."""
+    """Fetching, preparing, noise, costs and their verification, predictions for runs that need them; tables, figures
+    and report come on top."""
     datasets = {cell.dataset for cell in study.runs}
     noises = {(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
     costs = {(cell.dataset, study.cost_key(cell)) for cell in study.runs if study.cost_key(cell)}
-    return 2 * len(datasets) + len(noises) + 2 * len(costs)
+    predicted = {needed for cell in study.runs if (needed := study.needed_run(cell))}
+    return 2 * len(datasets) + len(noises) + 2 * len(costs) + len(predicted)
 
 
 def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:

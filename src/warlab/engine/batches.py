@@ -47,6 +47,9 @@ class TrainingData:
     batch_size: int
     seed: int
 
+    def __len__(self) -> int:
+        return len(self.images)
+
     def epoch(self, epoch: int) -> list[Tensor]:
         """The epoch's batches as index tensors: every sample once, in an order that (seed, epoch) decides."""
         generator = np.random.default_rng(derive_seed("order", self.seed, epoch))

@@ -1,32 +1,35 @@
-"""The only place where clean labels are looked at: test accuracy, and nothing of it flows back into training."""
+"""The only place where clean labels are looked at: test accuracy and purity; nothing flows back into training."""
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
 from warlab.engine.batches import Images
-from warlab.methods.base import Method
+from warlab.methods.base import Method, evaluating
 
 
 class Evaluator:
-    def __init__(self, images: Images, labels: Tensor, batch_size: int = 1000) -> None:
+    """`images` and `labels` are the test set; `trusted` says of every training sample whether its label is true."""
+
+    def __init__(self, images: Images, labels: Tensor, trusted: Tensor, batch_size: int = 1000) -> None:
         self.images = images
         self.labels = labels
+        self.trusted = trusted
         self.batch_size = batch_size
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         """Test accuracy in percent, averaged over the networks that the method reports."""
-        modes = [model.training for model in models]
-        for model in models:
-            model.eval()
-        correct = sum(self._correct(method, models, start) for start in range(0, len(self.images), self.batch_size))
-        for model, mode in zip(models, modes, strict=True):
-            model.train(mode)
+        starts = range(0, len(self.images), self.batch_size)
+        with evaluating(*models):
+            correct = sum(self._correct(method, models, start) for start in starts)
         return {"test_accuracy": 100 * float(correct) / len(self.images)}
 
-    @torch.no_grad()
     def _correct(self, method: Method, models: Sequence[nn.Module], start: int) -> Tensor:
         part = slice(start, start + self.batch_size)
         predicted = method.predict(models, self.images[part]).argmax(2)
         return (predicted == self.labels[part]).double().mean(0).sum()  # mean over networks, sum over images
+
+    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
+        """Percent of true labels among the selected samples (M, B) of a batch, averaged over the networks."""
+        true = (selected & self.trusted[index]).sum(1)
+        return {"purity": 100 * (true / selected.sum(1).clamp_min(1)).mean()}

@@ -21,11 +21,11 @@ class Schedule:
     def rate(self, epoch: int) -> float:
         return self.lr * 0.1 ** sum(epoch >= drop for drop in self.drops)
 
-    def apply(self, optimisers: Sequence[torch.optim.Optimizer], epoch: int) -> float:
-        for optimiser in optimisers:
-            for group in optimiser.param_groups:
-                group["lr"] = self.rate(epoch)
-        return self.rate(epoch)
+
+def set_rate(optimisers: Sequence[torch.optim.Optimizer], rate: float) -> None:
+    for optimiser in optimisers:
+        for group in optimiser.param_groups:
+            group["lr"] = rate
 
 
 def make_optimiser(model: nn.Module, settings: dict[str, Any]) -> torch.optim.Optimizer:

@@ -4,8 +4,9 @@ import csv
 import io
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from warlab.files import (
     write_json,
     write_text,
 )
-from warlab.methods.base import Task
+from warlab.methods.base import Method, Task
 from warlab.ot.costfile import read_cost
 
 LAST = 10  # the paper's figure of merit is the mean over the last ten epochs
@@ -47,6 +48,11 @@ class Files:
     cost: Path | None = None
     predictions: Path | None = None
 
+    @classmethod
+    def of(cls, named: Mapping[str, str]) -> "Files":
+        """Those among the named files that a run reads."""
+        return cls(**{field.name: Path(named[field.name]) for field in fields(cls) if field.name in named})
+
     def checksums(self) -> dict[str, str]:
         return {name: file_digest(path) for name, path in vars(self).items() if path is not None}
 
@@ -60,7 +66,7 @@ def train_run(
     with only_writer(out, say), StopRequest() as stop:
         if _finished(out, run_id):
             return say("another process has finished this run meanwhile; its result stands")
-        _device_settings(threads)
+        device_settings(threads)
         checkpoints = CheckpointFolder(out, run_id, say)
         trainer = build_trainer(run, files, checkpoints, say)
         rows = trainer.fit(stop)
@@ -85,10 +91,12 @@ def build_trainer(
         device=device,
         cost=_cost(files.cost, meta["class_names"]),
         predictions=_predictions(files.predictions),
+        noise_kind=noise["kind"],
+        say=say,
     )
     method = methods.make(run["method"]["file"], run["method"]["settings"], task)
-    models = _networks(run, data["train_x"].shape[1], classes, method.n_models, device)
-    train = run["training"]
+    networks = partial(_networks, run, data["train_x"].shape[1], classes, method, device)
+    models, train = networks(0), run["training"]
     progress = Progress(train["epochs"], say, checkpoints.path / "metrics.csv", to_csv)
     return Trainer(
         method=method,
@@ -104,22 +112,24 @@ def build_trainer(
         evaluate=Evaluator(
             Images(data["test_x"], meta["mean"], meta["std"], device),
             torch.from_numpy(data["test_y"]).to(device),
+            labels == torch.from_numpy(data["train_y"]).to(device),
         ),
         checkpoints=checkpoints,
         seed=run["seed"],
+        fresh=networks,
         on_epoch=progress,
     )
 
 
 def _networks(
-    run: dict[str, Any], channels: int, classes: int, count: int, device: torch.device
+    run: dict[str, Any], channels: int, classes: int, method: Method, device: torch.device, epoch: int
 ) -> Sequence[nn.Module]:
-    """The same seed gives the same initial weights to every method."""
+    """The same seed gives the same initial weights to every method; those of a later epoch are drawn anew."""
     built = []
-    for number in range(count):
-        torch.manual_seed(derive_seed("network", run["seed"], number))
+    for number in range(method.n_models):
+        torch.manual_seed(derive_seed("network", run["seed"], number, *([epoch] if epoch else [])))
         net = nets.build(run["net"]["name"], channels, classes, **run["net"]["settings"])
-        built.append(place(net, device))
+        built.append(place(method.extend(net), device))
     return built
 
 
@@ -140,7 +150,7 @@ def _predictions(path: Path | None) -> Tensor | None:
     return None if path is None else torch.from_numpy(read_arrays(path)["probabilities"])
 
 
-def _device_settings(threads: int) -> None:
+def device_settings(threads: int) -> None:
     """Same seed, same bits: deterministic kernels where torch has them."""
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True, warn_only=True)

@@ -5,7 +5,7 @@ All randomness of a step is a function of (seed, epoch, step), so a run that was
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from warlab.engine.batches import TrainingData
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
 from warlab.engine.evaluate import Evaluator
-from warlab.engine.optimise import Schedule
+from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import WarlabError
 from warlab.files import derive_seed
-from warlab.methods.base import Log, Losses, Method, Step
+from warlab.methods.base import SELECTED, Log, Losses, Method, Step
 from warlab.script import Interrupted
 
 Row = dict[str, float]
@@ -35,6 +35,7 @@ class Trainer:
     evaluate: Evaluator
     checkpoints: CheckpointFolder
     seed: int
+    fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
     on_epoch: Callable[[list[Row]], None]
     rows: list[Row] = field(default_factory=list)
 
@@ -49,14 +50,14 @@ class Trainer:
         started = time.perf_counter() - position.seconds
         step = Step(epoch, self.schedule.epochs)
         if position.batch == 0:
-            torch.manual_seed(derive_seed("epoch", self.seed, epoch))
-            self.method.on_epoch_start(self.models, step, self.data.in_order)
-        rate = self.schedule.apply(self.optimisers, epoch)
+            self._begin(step)
+        rate = self.method.lr(step, self.schedule.rate)
+        set_rate(self.optimisers, rate)
         for number, index in enumerate(self.data.epoch(epoch)):
             if number < position.batch:
                 continue
             torch.manual_seed(derive_seed("step", self.seed, epoch, number))
-            position.meter.add(number, *self._step(step, index))
+            position.meter.add(number, *self._step(replace(step, batch=number), index))
             if stop:
                 self._interrupt(epoch, _Position(number + 1, time.perf_counter() - started, position.meter), stop)
         position.meter.check(self.method, epoch)
@@ -70,8 +71,19 @@ class Trainer:
         self.checkpoints.save(self._state(_Position()))
         self.on_epoch(self.rows)
 
+    def _begin(self, step: Step) -> None:
+        if self.method.begins_anew(step):
+            for model, new in zip(self.models, self.fresh(step.epoch), strict=True):
+                model.load_state_dict(new.state_dict())
+            for optimiser in self.optimisers:
+                optimiser.state.clear()
+        torch.manual_seed(derive_seed("epoch", self.seed, step.epoch))
+        self.method.on_epoch_start(self.models, step, self.data)
+
     def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
         losses, log = self.method.loss(self.models, self.data.batch(index), step)
+        if isinstance(selected := log.pop(SELECTED, None), Tensor):
+            log |= self.evaluate.purity(selected, index)
         total = _total(losses)
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)

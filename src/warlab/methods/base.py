@@ -5,9 +5,10 @@ A method is one file with a frozen dataclass `Config` (its settings; the default
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -24,10 +25,27 @@ class Batch:
 
 @dataclass(frozen=True)
 class Step:
-    """Where in the training a batch stands; epochs count from 0."""
+    """Where in the training a batch stands; epochs and batches count from 0."""
 
     epoch: int
     epochs: int
+    batch: int = 0
+
+
+class Samples(Protocol):
+    """All training samples, for estimates that need more than a batch."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, index: Tensor) -> Batch:
+        """The samples with these numbers."""
+
+    def in_order(self, size: int = 1000) -> Iterator[Batch]:
+        """All samples by their number."""
+
+
+def _silent(message: str) -> None:
+    return
 
 
 @dataclass(frozen=True)
@@ -41,10 +59,13 @@ class Task:
     device: torch.device
     cost: Tensor | None = None
     predictions: Tensor | None = None  # probabilities of the run named by `needs_run` on the training images
+    noise_kind: str = ""  # asym, sym, pairflip, …: a baseline's code may ask for it
+    say: Callable[[str], None] = _silent  # a sentence for the run's log
 
 
 Losses = Tensor | Sequence[Tensor]  # one scalar for all models, or one each
 Log = dict[str, Tensor | float]
+SELECTED = "selected"  # of a Log: mask (M, B) of the samples that each network trains on; becomes the purity
 
 
 class Method(ABC):
@@ -53,6 +74,7 @@ class Method(ABC):
     label: ClassVar[str] = ""
     n_models: ClassVar[int] = 1
     needs_run: ClassVar[str | None] = None
+    saved: ClassVar[tuple[str, ...]] = ()  # attributes that a resumed run cannot recompute
 
     def __init__(self, config: Any, task: Task) -> None:
         self.config = config
@@ -62,8 +84,20 @@ class Method(ABC):
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         """The loss to minimise on this batch, and numbers to log (their epoch mean reaches metrics.csv)."""
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, batches: Callable[[], Any]) -> None:
-        """Called before each epoch; `batches()` iterates over all training samples in order."""
+    def extend(self, network: nn.Module) -> nn.Module:
+        """The network with what the method adds to it, such as a layer: trained, saved and evaluated with it."""
+        return network
+
+    def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:
+        """The learning rate of this epoch; `scheduled(epoch)` is the one that all methods share."""
+        return scheduled(step.epoch)
+
+    def begins_anew(self, step: Step) -> bool:
+        """Whether this epoch starts with fresh networks and optimisers."""
+        return False
+
+    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+        """Called before each epoch, with the training samples at hand."""
         return
 
     def predict(self, models: Sequence[nn.Module], x: Tensor) -> Tensor:
@@ -72,8 +106,22 @@ class Method(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """What a resumed run cannot recompute (tensors, numbers, lists and dicts of them)."""
-        return {}
+        return {name: getattr(self, name) for name in self.saved}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            setattr(self, name, value)
+            setattr(self, name, value.to(self.task.device) if isinstance(value, Tensor) else value)
+
+
+@contextmanager
+def evaluating(*models: nn.Module) -> Iterator[None]:
+    """Evaluation mode and no gradients inside; afterwards every model is in the mode it was in before."""
+    modes = [model.training for model in models]
+    try:
+        for model in models:
+            model.eval()
+        with torch.no_grad():
+            yield
+    finally:
+        for model, mode in zip(models, modes, strict=True):
+            model.train(mode)

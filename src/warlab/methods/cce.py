@@ -1,6 +1,6 @@
 """CCE: categorical cross entropy with the labels as they are, the baseline of every table.
 
-L = -mean_i log p(x_i)[y_i]
+L = -mean_i log p(x_i)[y_i]        p (B, C)
 """
 
 from collections.abc import Sequence

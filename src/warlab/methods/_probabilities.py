@@ -1,0 +1,27 @@
+"""Probabilities as the baselines' losses read them: logits (B, C) → one row per sample."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax, one_hot
+
+EPSILON = 1e-7  # of Keras, in which Forward, Backward, Bootsoft and D2L were written
+
+
+def clipped(logits: Tensor) -> Tensor:
+    """softmax, kept inside [1e-7, 1 - 1e-7]: (B, C)"""
+    return logits.softmax(1).clamp(EPSILON, 1 - EPSILON)
+
+
+def soft_cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    """- sum_c target_c log p_c for targets (B, C) that are distributions: (B,)"""
+    return -(target * log_softmax(logits, 1)).sum(1)
+
+
+def entropy(logits: Tensor) -> Tensor:
+    """H(p) = - sum_c p_c log p_c: (B,)"""
+    return soft_cross_entropy(logits, logits.softmax(1))
+
+
+def hard(labels: Tensor, classes: int) -> Tensor:
+    """One-hot rows (…, C) in float."""
+    return one_hot(labels, classes).to(torch.get_default_dtype())

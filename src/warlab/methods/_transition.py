@@ -1,0 +1,51 @@
+"""The transition matrix of the noise, T[i, j] = P(noisy = j | true = i), and what Forward and Backward share.
+
+Estimated from a network that was trained on the noisy labels, whose predictions p (N, C) approach P(noisy | x):
+the sample that looks most like class i (its anchor) is taken to be truly of class i, so
+
+    T[i] = p(anchor_i),   anchor_i = argmax { p_i(x) : p_i(x) below its 97th percentile }
+
+Patrini et al., Making deep neural networks robust to label noise, 2017, and their code. That code overwrites the
+discarded predictions, so that later rows may read zeros; here every class looks at the untouched ones.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from warlab.errors import WarlabError
+from warlab.methods.base import Method, Task
+
+
+class Corrected(Method):
+    """A method that knows T: (C, C), rows sum to 1."""
+
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        if task.predictions is None:
+            raise WarlabError(
+                "A transition matrix needs the predictions of the CCE run of the same cell; train it first."
+            )
+        self.transition = estimate(task.predictions.double().numpy(), config.percentile)
+        task.say(f"condition number of the estimated transition matrix: {np.linalg.cond(self.transition):.3g}")
+
+    def tensor(self, matrix: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(matrix).float().to(self.task.device)
+
+
+def estimate(predictions: np.ndarray, percentile: float | None) -> np.ndarray:
+    """T (C, C) from predictions (N, C); a percentile of None takes the plain largest (CIFAR-100)."""
+    rows = [predictions[_anchor(predictions[:, i], percentile)] for i in range(predictions.shape[1])]
+    matrix = np.stack(rows)
+    return matrix / matrix.sum(1, keepdims=True)
+
+
+def _anchor(scores: np.ndarray, percentile: float | None) -> int:
+    """The highest score below the percentile (of numpy's kind "higher"), found by its place in the order: in a network
+    that is certain, many scores are 1 exactly, and discarding all of them would leave none of the class."""
+    order = scores.argsort(kind="stable")
+    if percentile is None:
+        return int(order[-1])
+    return int(order[max(0, math.ceil(percentile / 100 * (len(scores) - 1)) - 1)])

@@ -1,0 +1,46 @@
+"""Backward: the loss itself is corrected, so that its mean over the noise is the loss under true labels.
+
+    L = - mean_i sum_c (T^-1)[y_i, c] log p_c(x_i)       p (B, C), T (C, C); may be negative
+
+T is estimated from the CCE run of the same cell. With T = I this is CCE.
+Patrini et al., Making deep neural networks robust to label noise: a loss correction approach, 2017.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from warlab.methods._probabilities import clipped
+from warlab.methods._transition import Corrected
+from warlab.methods.base import Batch, Log, Losses, Step, Task
+
+WORST_CONDITION = 1e3  # our choice: beyond it, T^-1 magnifies errors of the estimate a thousandfold
+
+
+@dataclass(frozen=True)
+class Config:
+    percentile: float | None = 97.0  # of the anchors, baseline's code; null is the plain argmax
+
+
+class Algorithm(Corrected):
+    label = "Backward"
+    needs_run = "cce"
+
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        self.matrix = self.tensor(inverse(self.transition, task.say))
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        log_p = clipped(models[0](batch.x)).log()
+        return -(self.matrix[batch.y] * log_p).sum(1).mean(), {}
+
+
+def inverse(transition: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
+    """T^-1; of a nearly singular T the pseudo-inverse without its smallest singular values."""
+    if np.linalg.cond(transition) <= WORST_CONDITION:
+        return np.linalg.inv(transition)
+    say("the estimated transition matrix is nearly singular: Backward uses its pseudo-inverse")
+    return np.linalg.pinv(transition, rcond=1 / WORST_CONDITION)

@@ -1,0 +1,33 @@
+"""Co-Teaching: two networks, each trained on the samples of the batch on which the other has a small loss.
+
+    S_m = the k = int((1 - R(e)) B) samples with the smallest CE of network m
+    L_1 = mean_{i in S_2} CE(p_1(x_i), y_i),   L_2 = mean_{i in S_1} CE(p_2(x_i), y_i)
+
+R(e) rises linearly to the forget rate tau. With tau = 0 these are two CCE runs on the same batches.
+Han et al., Co-teaching: robust training of deep neural networks with extremely noisy labels, 2018.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import nn
+
+from warlab.methods._selection import Selecting, exchange
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
+
+
+@dataclass(frozen=True)
+class Config:
+    forget: str | float = "nominal"  # tau, what the baseline's code is called with; or "realised", or a number
+    ramp: int = 10  # T_k, epochs, baseline's code
+    exponent: float = 1.0  # c, baseline's code
+    division: str = "once"  # our choice; "twice" is the baseline's code: a mean that is divided by k again
+
+
+class Algorithm(Selecting):
+    label = "Co-Teaching"
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = [model(batch.x) for model in models]
+        losses, selected = exchange(logits, batch.y, self.forgotten(step), self.config.division)
+        return losses, {SELECTED: selected}

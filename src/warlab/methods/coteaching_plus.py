@@ -1,0 +1,67 @@
+"""Co-Teaching+: after a warm-up by Co-Teaching, only samples on which the two networks disagree are looked at.
+
+    D   = { i : argmax p_1(x_i) != argmax p_2(x_i) }
+    S_m = the int((1 - R(e)) |D|) samples of D with the smallest CE of network m;  L_1 over S_2, L_2 over S_1
+
+Where D is empty both networks take the CE of the whole batch. Reading "code", which made the paper's numbers: in the
+second phase softmax outputs enter a cross entropy that applies softmax again, means are divided by their number twice,
+and an empty D counts only while epoch * batch < 5000. Reading "fixed" is the formula above.
+Yu et al., How does disagreement help generalization against label corruption?, 2019.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from warlab.errors import WarlabError
+from warlab.methods._selection import Selecting, exchange
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
+
+EARLY = 5000  # epoch * batch until which agreeing networks are trained, baseline's code
+
+
+@dataclass(frozen=True)
+class Config:
+    init_epoch: int = 20  # epochs of Co-Teaching before the disagreement counts, paper
+    forget: str | float = "nominal"  # tau, what the baseline's code is called with; or "realised", or a number
+    ramp: int = 10  # epochs, baseline's code
+    exponent: float = 1.0  # baseline's code
+    reading: str = "code"  # what the paper ran; or "fixed"
+
+
+class Algorithm(Selecting):
+    label = "Co-Teaching+"
+
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        if config.reading not in ("code", "fixed"):
+            raise WarlabError(f"The reading of Co-Teaching+ is code or fixed, not {config.reading!r}.")
+        self.as_published = config.reading == "code"
+        self.division = "twice" if self.as_published else "once"
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = [model(batch.x) for model in models]
+        forget = self.forgotten(step)
+        if step.epoch < self.config.init_epoch:
+            losses, selected = exchange(logits, batch.y, forget, self.division)
+            return losses, {SELECTED: selected}
+        scores = [one.softmax(1) for one in logits] if self.as_published else logits
+        disagree = logits[0].argmax(1) != logits[1].argmax(1)
+        losses, selected = self.by_disagreement(scores, batch.y, disagree, forget, step)
+        return losses, {SELECTED: selected, "disagreement": disagree.float().mean()}
+
+    def by_disagreement(
+        self, scores: Sequence[Tensor], y: Tensor, disagree: Tensor, forget: float, step: Step
+    ) -> tuple[list[Tensor], Tensor]:
+        """The two losses, and the mask (2, B) of the samples behind them."""
+        if not disagree.any():
+            weight = 0.0 if self.as_published and step.epoch * step.batch >= EARLY else 1.0
+            return [weight * cross_entropy(s, y) for s in scores], torch.ones_like(disagree).expand(2, -1)
+        losses, chosen = exchange([s[disagree] for s in scores], y[disagree], forget, self.division)
+        selected = torch.zeros(2, len(y), dtype=torch.bool, device=y.device)
+        selected[:, disagree] = chosen
+        return losses, selected

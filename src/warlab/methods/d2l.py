@@ -1,0 +1,76 @@
+"""D2L: when the dimensionality of the representation begins to grow, the labels are trusted less and less.
+
+At the start of every epoch t the mean LID of 1280 samples is estimated in batches of 128, before the classifier:
+
+    turning point   LID_t - mean(window) > 2 std(window),  window = the 5 values before, after init_epoch + 5 values
+    alpha_t = exp( -(t / T) LID_t / min_{s<=t} LID_s )  from then on, 1 before
+    L = mean_i CE(alpha_t y_i + (1 - alpha_t) onehot(argmax p(x_i)), p(x_i))
+
+Nothing is rolled back at the turning point: the checkpoint that the published code loads there is the one of the epoch
+before, that is, what the network holds anyway. Until then the loss is CCE (the code of 2018 also clips the labels).
+Ma et al., Dimensionality-driven learning with noisy labels, 2018.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from warlab.methods._lid import lid
+from warlab.methods._probabilities import hard, soft_cross_entropy
+from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task, evaluating
+
+
+@dataclass(frozen=True)
+class Config:
+    neighbours: int = 20  # baseline's code
+    samples: int = 1280  # baseline's code
+    batch: int = 128  # in which the neighbours are looked for, baseline's code
+    window: int = 5  # estimates, not epochs: it does not shrink with the training; baseline's code
+    init_epoch: int = 40  # baseline's code for CIFAR-10
+
+
+class Algorithm(Method):
+    label = "D2L"
+    saved = ("lids", "turned", "alpha")
+
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        self.lids: list[float] = []
+        self.turned = False
+        self.alpha = 1.0
+
+    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+        self.observe(self.estimate(models[0], samples), step)
+
+    def estimate(self, model: nn.Module, samples: Samples) -> float:
+        """The mean LID of a random subset."""
+        chosen = torch.randperm(len(samples))[: self.config.samples].to(self.task.device)
+        with evaluating(model):
+            parts = [model.features(samples.batch(part).x) for part in chosen.split(self.config.batch)]  # type: ignore[operator]
+        values = torch.cat([lid(part, self.config.neighbours) for part in parts if len(part) > 1])
+        return float(values.mean())
+
+    def observe(self, value: float, step: Step) -> None:
+        """Take note of LID_t and set alpha_t; a value that cannot be is replaced by the one before."""
+        possible = math.isfinite(value) and value > 0
+        self.lids = [*self.lids, value if possible else (self.lids or [1.0])[-1]]
+        self.turned = self.turned or self._turns()
+        if self.turned:
+            self.alpha = math.exp(-step.epoch / step.epochs * self.lids[-1] / min(self.lids))
+
+    def _turns(self) -> bool:
+        if len(self.lids) <= self.config.init_epoch + self.config.window:
+            return False
+        window = self.lids[-self.config.window - 1 : -1]
+        return self.lids[-1] - np.mean(window) > 2 * np.std(window)
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = models[0](batch.x)
+        label, predicted = (hard(classes, self.task.classes) for classes in (batch.y, logits.argmax(1)))
+        target = self.alpha * label + (1 - self.alpha) * predicted
+        return soft_cross_entropy(logits, target).mean(), {"lid": self.lids[-1], "alpha": self.alpha}

@@ -1,0 +1,36 @@
+"""Forward: the loss sees the predictions as the noise would have changed them.
+
+    L = - mean_i log ( sum_c p_c(x_i) T[c, y_i] )        p (B, C), T (C, C)
+
+T is estimated from the CCE run of the same cell. With T = I this is CCE.
+Patrini et al., Making deep neural networks robust to label noise: a loss correction approach, 2017.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+from torch.nn.functional import nll_loss
+
+from warlab.methods._probabilities import EPSILON, clipped
+from warlab.methods._transition import Corrected
+from warlab.methods.base import Batch, Log, Losses, Step, Task
+
+
+@dataclass(frozen=True)
+class Config:
+    percentile: float | None = 97.0  # of the anchors, baseline's code; null is the plain argmax
+
+
+class Algorithm(Corrected):
+    label = "Forward"
+    needs_run = "cce"
+
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        self.matrix = self.tensor(self.transition)
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        noisy = clipped(models[0](batch.x)) @ self.matrix
+        return nll_loss(noisy.clamp_min(EPSILON).log(), batch.y), {}

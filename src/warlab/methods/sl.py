@@ -1,0 +1,32 @@
+"""SL: symmetric cross entropy, the usual one plus its reverse, in which the prediction and the label change places.
+
+    L = a CE + b RCE,   RCE = - mean_i sum_c p_c(x_i) log(clip(y_ic)) = - A mean_i (1 - p_{y_i}(x_i)),   A = log 1e-4
+
+With a = 1 and b = 0 this is CCE. Wang et al., Symmetric cross entropy for robust learning with noisy labels, 2019.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from warlab.methods.base import Batch, Log, Losses, Method, Step
+
+
+@dataclass(frozen=True)
+class Config:
+    a: float = 0.1  # weight of CE, baseline's code
+    b: float = 1.0  # weight of RCE, baseline's code
+    zero: float = 1e-4  # stands for the zeros of the label inside the logarithm, baseline's code
+
+
+class Algorithm(Method):
+    label = "SL"
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = models[0](batch.x)
+        p_label = logits.softmax(1).gather(1, batch.y[:, None])
+        reverse = -math.log(self.config.zero) * (1 - p_label).mean()
+        return self.config.a * cross_entropy(logits, batch.y) + self.config.b * reverse, {}

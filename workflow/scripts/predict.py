@@ -1,0 +1,12 @@
+"""Predict the training images with the weights of a finished run."""
+
+from pathlib import Path
+
+from warlab.engine.predict import predict_run
+from warlab.engine.run import Files
+from warlab.script import job
+
+with job(snakemake.log[0]) as say:
+    files = Files.of(dict(snakemake.input.items()))
+    weights, out = Path(snakemake.input.weights), Path(snakemake.output.predictions)
+    predict_run(snakemake.params.run, files, weights, out, snakemake.threads, say)
