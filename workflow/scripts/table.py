@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     cells = [{**dict(zip(keys, cell, strict=True)), "metric": spec["metric"]} for cell in spec["cells"]]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
     summary = summarise(read_runs(Path(snakemake.input.runs)))
-    table = tidy(summary, cells, published)
+    table = tidy(summary, cells, published, spec["ranks"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"
     write_text(snakemake.output.md, to_markdown(table, spec["orientation"], spec["labels"], spec["title"]))

@@ -5,9 +5,9 @@ Pairs (i, j) of a batch share one network with features g (B, d) and two classif
     L = mean_ij [ t d_ij^2 + (1 - t) max(1 - d_ij, 0)^2 ] + mean_i CE(p_1(x_i), y_i) + mean_j w_j CE(p_2(x_j), y_j)
 
 d = ||g(x_i) - g(x_j)||. Round 0 pairs samples of the same label (t = 1) and of different ones (t = 0), w = 1. After
-every round the local outlier factor of all features of a label gives a score 1 / LOF; the half of a label's samples with
-the lowest sum of scores so far is called noisy. From then on i is clean and j is clean of the same label (t = 1), noisy
-of the same label (t = 0) or clean of another (t = 0); w = 0.1 for clean j, 0.1 times its mean score for noisy j.
+every round the local outlier factor of all features of a label gives a score 1 / LOF; the half of a label's samples
+with the lowest sum of scores so far is called noisy. From then on i is clean and j is clean of the same label (t = 1),
+noisy of the same label (t = 0) or clean of another (t = 0); w = 0.1 for clean j, 0.1 times its mean score for noisy j.
 Wang et al., Iterative learning with open-set noisy labels, 2018; as in their code, with pairs drawn inside the batch.
 """
 

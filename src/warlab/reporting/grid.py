@@ -1,18 +1,23 @@
 """The layout of a table as in the paper, before it becomes Markdown, LaTeX or HTML."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
+from warlab.reporting import ranks
 from warlab.reporting.labels import Labels, name
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
 DIGITS = 2  # as the paper prints its percentages
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
+RANKS = (
+    "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold. "
+    "The paper's are among its twelve methods, over nine settings of three datasets."
+)
 SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
 GAP = "–: not run at this scale."
 STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
@@ -26,6 +31,10 @@ class Setting(NamedTuple):
     net: str
     metric: str
 
+    @property
+    def is_rank(self) -> bool:
+        return self.metric == ranks.METRIC
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -35,6 +44,7 @@ class Cell:
     difference: float = math.nan
     stand_in: bool = False
     best: bool = False
+    digits: int = DIGITS
 
     @property
     def run(self) -> bool:
@@ -63,13 +73,17 @@ def grid(table: pd.DataFrame) -> Grid:
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))
     for setting in settings:
-        _mark_best({key: cell for key, cell in cells.items() if key[0] == setting}, cells)
+        row = {key: cell for key, cell in cells.items() if key[0] == setting}
+        _mark_best(row, cells, min if setting.is_rank else max)
     return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells)
 
 
 def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
     """The noise, and the network and the metric where the table has several."""
-    several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in layout.settings}) > 1]
+    measured = [s for s in layout.settings if not s.is_rank]
+    several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
+    if setting.is_rank:
+        return name(labels, "noise", setting.noise)
     return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in ("noise", *several))
 
 
@@ -79,6 +93,7 @@ def legend(layout: Grid) -> list[str]:
     marks = {
         BEST_RULE: any(cell.best for cell in declared),
         SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
+        RANKS: any(setting.is_rank for setting in layout.settings),
         GAP: any(not cell.run for cell in declared),
         STAND_IN: any(cell.stand_in for cell in declared),
     }
@@ -92,8 +107,14 @@ def explained(caption: str, layout: Grid) -> str:
     return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
 
 
-def number(value: float) -> str:
-    return f"{value:.{DIGITS}f}"
+def number(value: float, digits: int = DIGITS) -> str:
+    return f"{value:.{digits}f}"
+
+
+def with_deviation(cell: Cell, plus_minus: str) -> str:
+    """Our mean and, where there is one, its standard deviation: a rank has none."""
+    deviation = "" if math.isnan(cell.std) else plus_minus + number(cell.std, cell.digits)
+    return number(cell.mean, cell.digits) + deviation
 
 
 def signed(value: float, digits: int = DIGITS) -> str:
@@ -105,8 +126,8 @@ def small_print(cell: Cell) -> str:
     """The paper's value and the difference, or nothing where the paper has none."""
     if math.isnan(cell.published):
         return ""
-    difference = "" if math.isnan(cell.difference) else f" ({signed(cell.difference)})"
-    return number(cell.published) + difference
+    difference = "" if math.isnan(cell.difference) else f" ({signed(cell.difference, cell.digits)})"
+    return number(cell.published, cell.digits) + difference
 
 
 def _setting(row: Mapping[Any, Any]) -> Setting:
@@ -115,13 +136,18 @@ def _setting(row: Mapping[Any, Any]) -> Setting:
 
 def _cell(row: Mapping[Any, Any]) -> Cell:
     mean, std, published, difference = (float(row[kind]) for kind in ("mean", "std_epochs", "published", "difference"))
-    return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in")
+    digits = ranks.DIGITS if row["metric"] == ranks.METRIC else DIGITS
+    return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in", digits=digits)
 
 
-def _mark_best(row: dict[tuple[Setting, str], Cell], cells: dict[tuple[Setting, str], Cell]) -> None:
+def _mark_best(
+    row: dict[tuple[Setting, str], Cell],
+    cells: dict[tuple[Setting, str], Cell],
+    best: Callable[[Iterable[float]], float],
+) -> None:
     """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
-    means = {key: round(cell.mean, DIGITS) for key, cell in row.items() if cell.run}
+    means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
     if len(means) < 2:
         return
-    for key in (key for key, mean in means.items() if mean == max(means.values())):
+    for key in (key for key, mean in means.items() if mean == best(means.values())):
         cells[key] = replace(cells[key], best=True)

@@ -41,7 +41,8 @@ def headlines(table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], l
     `table` is tidy, `sources` says of each dataset where its data come from, the means go over `last` epochs.
     """
     layout = grid(table)
-    contested = [setting for setting in layout.settings if len(_run(layout, setting)) >= 2]
+    measured = [setting for setting in layout.settings if not setting.is_rank]
+    contested = [setting for setting in measured if len(_run(layout, setting)) >= 2]
     noisy = [setting for setting in contested if setting.noise != "clean"]
     return [_headline(layout, setting, labels, sources, last) for setting in noisy or contested]
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 Labels = Mapping[str, Mapping[str, str]]
 
+_RANKS = {"dataset": {"all": "Average rank"}, "noise": {"all": "all settings", "noisy": "noisy settings"}}
 _GREEK = {"beta": "β", "eps": "ε", "epsilon": "ε", "lambda": "λ", "lam": "λ"}
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -38,7 +39,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 def name(labels: Labels, kind: str, identifier: str) -> str:
     """The printed name of an id; overrides of a method follow it: "WAR_w2v, β = 5"."""
-    known = labels.get(kind, {})
+    known = {**_RANKS.get(kind, {}), **labels.get(kind, {})}
     if identifier in known:
         return known[identifier]
     base, *overrides = identifier.split("+") if kind == "method" else [identifier]

@@ -16,11 +16,12 @@ from warlab.reporting.grid import (
     Setting,
     explained,
     grid,
-    number,
     setting_name,
     small_print,
+    with_deviation,
 )
 from warlab.reporting.labels import Labels, latex, latex_method, markdown, markdown_method, name
+from warlab.reporting.ranks import rank_rows
 from warlab.reporting.results import CELL, plain_text, read_csv
 
 KEY = (*CELL, "metric")
@@ -28,19 +29,24 @@ TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "differenc
 
 
 def tidy(
-    summary: pd.DataFrame, cells: pd.DataFrame | Iterable[Mapping[str, Any]], published: pd.DataFrame
+    summary: pd.DataFrame,
+    cells: pd.DataFrame | Iterable[Mapping[str, Any]],
+    published: pd.DataFrame,
+    ranks: Sequence[str] = (),
 ) -> pd.DataFrame:
     """A row for every declared cell, in the order of declaration; empty where nothing was run or published.
 
     `cells` has dataset, noise, net, method and, where it is not test_accuracy, metric. Numbers are percent;
-    difference = ours − published.
+    difference = ours − published. `ranks` adds rows with the average ranks over these groups of settings.
     """
     table = _declared(cells).merge(summary, on=list(KEY), how="left", validate="one_to_one")
-    table["published"] = _published_values(table, published)
-    table["difference"] = table["mean"] - table["published"]
     run = table["mean"].notna()
     table["seeds"] = table["seeds"].where(run).astype("Int64")
     table["data"] = table["data"].fillna("").where(run, "")
+    if ranks:
+        table = pd.concat([table, rank_rows(table, ranks)], ignore_index=True).astype({"seeds": "Int64"})
+    table["published"] = _published_values(table, published)
+    table["difference"] = table["mean"] - table["published"]
     return table[list(TIDY)]
 
 
@@ -134,7 +140,7 @@ def _markdown_rows(layout: Grid, orientation: Orientation, labels: Labels) -> li
 
 
 def _markdown_cell(cell: Cell) -> str:
-    ours = f"{number(cell.mean)} ± {number(cell.std)}" if cell.run else "–"
+    ours = with_deviation(cell, " ± ") if cell.run else "–"
     ours = (f"**{ours}**" if cell.best else ours) + ("†" if cell.stand_in else "")
     paper = small_print(cell)
     return f"{ours}<br><sub>{paper}</sub>" if paper else ours
@@ -202,7 +208,7 @@ def _latex_pair(names: list[str], cells: list[Cell]) -> list[str]:
 
 
 def _latex_cell(cell: Cell) -> str:
-    ours = rf"{number(cell.mean)} $\pm$ {number(cell.std)}" if cell.run else "--"
+    ours = with_deviation(cell, r" $\pm$ ") if cell.run else "--"
     mark = r"\rlap{$^{\dagger}$}" if cell.stand_in else ""  # takes no width: the numbers stay aligned
     return (rf"\textbf{{{ours}}}" if cell.best else ours) + mark
 

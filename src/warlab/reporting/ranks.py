@@ -1,0 +1,55 @@
+"""Average ranks below a table: in each setting the highest number has rank 1, equal numbers share their mean rank.
+
+A group of settings in which a cell is missing has no ranks: nobody averages what happens to be there.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+METRIC = "average_rank"
+DIGITS = 1  # as the paper prints its ranks
+_SETTING = ["dataset", "noise", "net", "metric"]
+
+
+def ranks(table: pd.DataFrame, digits: int = 2) -> pd.Series:
+    """The average rank of each method over all settings of a tidy table, by its numbers as printed."""
+    printed = table.assign(mean=table["mean"].astype(float).round(digits))
+    numbers = printed.pivot_table(index=_SETTING, columns="method", values="mean", sort=False, dropna=False)
+    methods = list(dict.fromkeys(table["method"]))
+    average = numbers.rank(axis=1, ascending=False).mean().reindex(methods)
+    complete = len(numbers) > 0 and not numbers.reindex(columns=methods).isna().any(axis=None)
+    return average.round(DIGITS) if complete else pd.Series(np.nan, index=methods)
+
+
+def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
+    """Tidy rows of the dataset "all" whose noise is the group: all settings, or the noisy ones.
+
+    A group that has the settings of another, because the table has no clean one, is not shown twice.
+    """
+    noisy = table[table["noise"] != "clean"]
+    parts = {"all": table if len(noisy) < len(table) else table.head(0), "noisy": noisy}
+    frames = [_rows(parts[group], group) for group in groups if len(parts[group])]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
+    nets = set(part["net"])
+    average = ranks(part)
+    rows = pd.DataFrame({"method": average.index, "mean": average.to_numpy(float)})
+    run = rows["mean"].notna()
+    return rows.assign(
+        dataset="all",
+        noise=group,
+        net=nets.pop() if len(nets) == 1 else "all",
+        metric=METRIC,
+        std_epochs=np.nan,
+        std_runs=np.nan,
+        seeds=part["seeds"].min() if run.all() else None,
+        data=_kind(part) if run.all() else "",
+    )
+
+
+def _kind(part: pd.DataFrame) -> str:
+    return "stand-in" if "stand-in" in set(part["data"]) else "real"

@@ -1,0 +1,46 @@
+"""Methods as functions of logits: the "network" is the identity and the "images" are its outputs."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from warlab import methods
+from warlab.methods.base import Batch, Log, Method, Step, Task
+
+LATER = Step(epoch=50, epochs=60)
+
+
+def task(y: Tensor, classes: int, **facts: Any) -> Task:
+    given = {"noise_rate": 0.4, "realised_rate": 0.2, "device": torch.device("cpu"), "noise_kind": "asym", **facts}
+    return Task(labels=y, classes=classes, **given)
+
+
+def make(name: str, y: Tensor, classes: int, facts: dict[str, Any] | None = None, **settings: Any) -> Method:
+    return methods.make(name, {**methods.declaration(name).settings, **settings}, task(y, classes, **(facts or {})))
+
+
+def some_logits(n: int = 12, classes: int = 5, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return 3 * torch.randn(n, classes, generator=generator), torch.randint(classes, (n,), generator=generator)
+
+
+def evaluate(method: Method, logits: Tensor, y: Tensor, step: Step = LATER) -> tuple[float, Tensor, Log]:
+    """Total loss, its gradient in the logits, and the log; a method with two networks gets a pair (2, n, C)."""
+    given = logits.clone().requires_grad_()
+    # With two networks, the one batch holds the logits of both and each network takes its own.
+    models = [nn.Identity()] if given.dim() == 2 else [_Take(0), _Take(1)]
+    losses, log = method.loss(models, Batch(given, y, torch.arange(len(y))), step)
+    total = losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()
+    total.backward()
+    assert given.grad is not None
+    return float(total.detach()), given.grad, log
+
+
+class _Take(nn.Module):
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def forward(self, pair: Tensor) -> Tensor:
+        return pair[self.number]
