@@ -1,0 +1,103 @@
+"""How a scale becomes runs: blocks of cells, shrinking schedules, and runs that other runs need."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.conftest import ROOT
+from tests.runs import resolved, study, weights, write_files
+from warlab.config import Cell, Study, load_study
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.predict import predict_run
+from warlab.engine.run import Files, build_trainer, train_run
+from warlab.errors import WarlabError
+from warlab.files import read_arrays
+
+
+def scaled(experiments: dict[str, Any], **changes: Any) -> Study:
+    return replace(study(), scale={**study().scale, "experiments": experiments, **changes})
+
+
+def test_a_scale_may_add_cells_to_a_table() -> None:
+    chosen = {
+        "noises": ["asym-40"],
+        "methods": ["cce", "sl", "war_w2v"],
+        "also": [{"noises": ["clean"], "methods": ["cce"]}],
+    }
+    own = scaled({"main_benchmark": chosen})
+    assert [(c.noise, c.method) for c in own.cells("main_benchmark")] == [
+        ("asym-40", "cce"),
+        ("asym-40", "sl"),
+        ("asym-40", "war_w2v"),
+        ("clean", "cce"),
+    ]
+    layout = own.layout("main_benchmark")
+    assert [row[1] for row in layout] == ["clean"] * 3 + ["asym-40"] * 3  # the paper's order
+    assert [row[3] for row in layout] == ["cce", "sl", "war_w2v"] * 2
+    assert len(own.runs) == 4
+
+
+def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
+    printed = (ROOT / "config" / "published.csv").read_text().splitlines()
+    paper = [line.split(",")[4] for line in printed if line.startswith("main_benchmark,fashion_mnist,clean")]
+    assert study().experiments["main_benchmark"]["methods"] == paper and len(paper) == 12
+
+
+@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
+def test_every_scale_shows_all_columns_at_forty_percent(scale: str) -> None:
+    own = load_study({"scale": scale}, ROOT)
+    shown = {cell.method for cell in own.cells("main_benchmark") if cell.noise == "asym-40"}
+    assert set(own.experiments["main_benchmark"]["methods"]) <= shown
+
+
+def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
+    full, short = study(60).method("pencil", "fashion_mnist"), study(30).method("pencil", "fashion_mnist")
+    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 400.0)
+    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 800.0)
+    assert study(30).method("d2l", "fashion_mnist")["window"] == 5
+
+
+def test_numbers_of_a_dataset_replace_the_default() -> None:
+    values = study().numbers["methods"]["forward"]["percentile"]
+    assert values["value"] == 97.0 and values["for"]["cifar100"]["value"] is None
+    assert study(60)._resolve("methods", "sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
+
+
+def test_forward_needs_the_cce_run_of_its_cell() -> None:
+    cell = Cell("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
+    assert study().needed_run(cell) == Cell("fashion_mnist", "asym-40", "cnn9", "cce", 2)
+    assert study().needed_run(Cell("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
+    own = scaled({"main_benchmark": {"noises": ["asym-40"], "methods": ["forward"]}})
+    assert [cell.method for cell in own.runs] == ["cce", "forward"]
+
+
+def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    run = resolved("cce", epochs=2)
+    train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
+    out = tmp_path / "run" / "predictions.npz"
+    predict_run(run, files, tmp_path / "run" / "weights.pt", out, 1, lambda message: None)
+    found = torch.from_numpy(read_arrays(out)["probabilities"])
+    checkpoints = CheckpointFolder(tmp_path / "again", "id", lambda message: None)
+    trainer = build_trainer(run, files, checkpoints, lambda message: None)
+    trainer.models[0].load_state_dict(weights(tmp_path / "run")[0])
+    trainer.models[0].eval()
+    with torch.no_grad():
+        expected = trainer.models[0](trainer.data.images[torch.arange(64)]).softmax(1)
+    torch.testing.assert_close(found, expected)
+    said: list[str] = []
+    forward = build_trainer(resolved("forward"), replace(files, predictions=out), checkpoints, said.append)
+    assert forward.method.task.predictions is not None and "condition number" in said[0]
+
+
+def test_a_run_takes_only_the_files_it_reads() -> None:
+    files = Files.of({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
+    assert files == Files(Path("d.npz"), Path("n.npz"), None, Path("p.npz"))
+
+
+def test_an_unknown_method_in_a_block_is_one_sentence() -> None:
+    with pytest.raises(WarlabError, match="no method 'penci'.*did you mean 'pencil'"):
+        scaled({"main_benchmark": {"also": [{"methods": ["penci"]}]}}).validate()
