@@ -63,7 +63,7 @@ def test_pencil_starts_from_labels_that_are_almost_certain() -> None:
 
 def test_pencil_stages_by_their_formulas() -> None:
     logits, y = some_logits()
-    method = make("pencil", y, 5, stage2=2, stage3=4, lam=0.0)
+    method = make("pencil", y, 5, stage2=2, stage3=4, lam=0.0, compatibility="fixed")
     assert evaluate(method, logits, y, Step(1, 6))[0] == pytest.approx(float(cross_entropy(logits, y)))
     yd = method.state_dict()["table"].double().softmax(1)
     p = logits.double().softmax(1)
@@ -79,7 +79,7 @@ def test_pencil_stages_by_their_formulas() -> None:
 def test_pencil_moves_its_labels_in_stage_two_alone_by_lam_times_the_gradient() -> None:
     """In logits, the gradient of KL(p || softmax(yt)) is softmax(yt) - p."""
     logits, y = some_logits()
-    method = make("pencil", y, 5, stage2=2, stage3=4, alpha=0.5)
+    method = make("pencil", y, 5, stage2=2, stage3=4, alpha=0.5, compatibility="fixed")
     before = method.state_dict()["table"].clone()
     for epoch in (1, 4):
         evaluate(method, logits, y, Step(epoch, 6))
@@ -109,6 +109,18 @@ def test_pencil_learning_rates_of_the_last_stage() -> None:
     assert rates["shared"] == pytest.approx([1e-3, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-5])
     assert rates["thirds"] == pytest.approx([1e-3, 1e-4, 1e-4, 1e-4, 1e-5, 1e-6, 1e-6])
     assert rates["code"] == pytest.approx([1e-3, 1e-4, 1e-4, 1e-4, 0, 0, 0])
+
+
+def test_with_one_softmax_a_wrong_label_keeps_its_share_and_with_two_it_goes() -> None:
+    """The network is certain of class 1, the label says 0: where the label distribution comes to rest."""
+    y, sure = torch.zeros(1, dtype=torch.long), torch.tensor([[0.0, 30.0, 0, 0, 0, 0, 0, 0, 0, 0]])
+    rest = {}
+    for reading in ("fixed", "code"):
+        method = make("pencil", y, 10, stage2=0, stage3=9, alpha=0.1, compatibility=reading)
+        for _ in range(400):
+            evaluate(method, sure, y, Step(1, 9))
+        rest[reading] = float(method.state_dict()["table"].softmax(1)[0, 0])
+    assert rest["fixed"] == pytest.approx(0.5, abs=0.01) and rest["code"] < 0.1
 
 
 @pytest.mark.parametrize("compatibility", ["fixed", "code"])
