@@ -61,7 +61,7 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
     return Files(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
 
 
-def resolved(method_id: str, epochs: int = 3, **settings: Any) -> dict[str, Any]:
+def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
     """A run of the smoke scale's hyper-parameters with its schedules shrunk to `epochs`, for the files above."""
     file = study().method_file(method_id)
     own = {**study(epochs).method(method_id, "fashion_mnist"), **settings}
@@ -72,7 +72,7 @@ def resolved(method_id: str, epochs: int = 3, **settings: Any) -> dict[str, Any]
         "method": {"id": method_id, "file": file, "settings": own},
         "training": {
             "epochs": epochs,
-            "batch_size": 16,
+            "batch_size": batch_size,
             "optimiser": "adam",
             "lr": 0.005,
             "drops": [epochs],

@@ -51,16 +51,16 @@ def test_without_the_limit_it_is_not_cce(name: str) -> None:
 
 
 def test_known_values_of_a_single_sample() -> None:
-    """p = (0.5, 0.3, 0.2), label 0, computed by hand."""
-    p, y = torch.tensor([[0.5, 0.3, 0.2]]), torch.tensor([0])
-    noise = np.array([[0.6, 0.4, 0.0], [0.0, 1.0, 0.0], [0.1, 0.0, 0.9]])
-    inverse = np.linalg.inv(noise)[0]
+    """p = (0.5, 0.3, 0.2), label 1, computed by hand."""
+    p, y = torch.tensor([[0.5, 0.3, 0.2]]), torch.tensor([1])
+    noise = np.array([[0.6, 0.4, 0.0], [0.0, 0.8, 0.2], [0.0, 0.1, 0.9]])
+    inverse = np.linalg.inv(noise)[1]
     expected = {
-        "forward": -math.log(0.5 * 0.6 + 0.2 * 0.1),
+        "forward": -math.log(0.5 * 0.4 + 0.3 * 0.8 + 0.2 * 0.1),
         "backward": -float(inverse @ np.log([0.5, 0.3, 0.2])),
-        "bootsoft": -(0.975 * math.log(0.5) + 0.015 * math.log(0.3) + 0.01 * math.log(0.2)),
-        "sl": 0.1 * -math.log(0.5) + 9.2103404 * 0.5,
-        "gce": (1 - 0.5**0.7) / 0.7,
+        "bootsoft": -(0.025 * math.log(0.5) + 0.965 * math.log(0.3) + 0.01 * math.log(0.2)),
+        "sl": 0.1 * -math.log(0.3) + 9.2103404 * 0.7,
+        "gce": (1 - 0.3**0.7) / 0.7,
     }
     for name, value in expected.items():
         method = corrected(name, y, noise) if name in ("forward", "backward") else make(name, y, 3)

@@ -163,9 +163,9 @@ def test_purity_is_the_share_of_true_labels_among_the_selected() -> None:
     images = Images(np.zeros((1, 1, 8, 8), np.uint8), [0.5], [0.5], torch.device("cpu"))
     trusted = torch.tensor([True, False, True, True, False, False])
     evaluator = Evaluator(images, torch.zeros(1, dtype=torch.long), trusted)
-    selected = torch.tensor([[True, True, False], [True, False, True]])
+    selected = torch.tensor([[True, True, False], [False, True, True]])
     index = torch.tensor([4, 0, 2])  # wrong, true, true
-    assert float(evaluator.purity(selected, index)["purity"]) == pytest.approx(50.0)
+    assert float(evaluator.purity(selected, index)["purity"]) == pytest.approx(75.0)  # one of two, two of two
     assert float(evaluator.purity(torch.zeros(1, 3, dtype=torch.bool), index)["purity"]) == 0
 
 
