@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,6 +57,18 @@ def test_names_of_two_words_are_the_mean_of_their_vectors(tmp_path: Path) -> Non
     file.write_text("4 2\nankle 0 0\nboot 2 2\nbag 1 1\nhat 9 9\n")
     cost, _ = make_cost("w2v", inputs(["a", "b", "c"], ["ankle boot", "bag", "hat"]), {"vectors": str(file)})
     assert cost[0, 1] == 1.0  # the same point: distance 0
+
+
+def test_binary_models_such_as_googlenews_are_read_by_configuration(tmp_path: Path) -> None:
+    vectors = KeyedVectors(vector_size=3)
+    points = np.random.default_rng(0).standard_normal((3, 3)).astype(np.float32)
+    vectors.add_vectors(["cat", "dog", "ship"], points)
+    vectors.save_word2vec_format(str(tmp_path / "model.bin"), binary=True)
+    cost, provenance = make_cost(
+        "w2v", inputs(["cat", "dog", "ship"]), {"vectors": str(tmp_path / "model.bin"), "binary": True}
+    )
+    np.testing.assert_allclose(cost, from_distances(pairwise_distances(points.astype(np.float64))), rtol=1e-6)
+    assert provenance["source"] == "word vectors model.bin"
 
 
 def test_embed_is_computed_from_the_noisy_labels() -> None:
