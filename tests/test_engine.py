@@ -1,6 +1,8 @@
 """The engine: exact resume after any kind of end, one writer, and clear words when something is wrong."""
 
+import os
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -73,15 +75,18 @@ def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
 
 
 def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
+    """The first one is played here: it holds the lock, finishes the run, and lets go."""
+    run, files = resolved("cce", epochs=2), write_files(tmp_path)
+    train_run(run, "code", files, tmp_path / "elsewhere", 1, lambda m: None)
     out, log = tmp_path / "two", tmp_path / "two" / "log.txt"
-    run, files = resolved("cce", epochs=8), write_files(tmp_path, n=200)
-    first = start(run, files, out)
-    wait_for(log, "epoch 1/8")
-    second = start(run, files, out)
-    assert first.wait(120) == 0 and second.wait(120) == 0
+    with only_writer(out, lambda m: None):
+        second = start(run, files, out)
+        wait_for(log, f"process {os.getpid()} on")
+        for file in ("metrics.csv", "weights.pt", "result.json"):
+            shutil.copy(tmp_path / "elsewhere" / file, out)
+    assert second.wait(60) == 0
     text = log.read_text()
-    assert f"process {first.pid} on" in text and "trains this run already" in text
-    assert text.count("epoch 8/8") == 1 and "its result stands" in text
+    assert "trains this run already; waiting" in text and "its result stands" in text and "epoch 1/2" not in text
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:

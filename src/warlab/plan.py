@@ -19,7 +19,7 @@ def overview(config: dict[str, Any], root: Path) -> str:
     speed = read_yaml(root / "config" / "speed.yaml")
     lines = [
         f"{'scale':10}{'trainings':>10}{'epochs':>10}{'other jobs':>12}{'core hours':>12}   at {speed['machine']}",
-        *(_line(load_study({**config, "scale": path.stem}, root), speed) for path in _scales(root)),
+        *(_line(load_study({**config, "scale": path.stem}, root), speed, config["scale"]) for path in _scales(root)),
         "Times are for one thread per training; trainings run side by side, so divide by the cores you give.",
     ]
     return "\n".join(lines)
@@ -29,10 +29,10 @@ def _scales(root: Path) -> list[Path]:
     return sorted((root / "config" / "scales").glob("*.yaml"))
 
 
-def _line(study: Study, speed: dict[str, Any]) -> str:
+def _line(study: Study, speed: dict[str, Any], chosen: str) -> str:
     hours = sum(seconds(study, cell, speed) for cell in study.runs) / 3600
     epochs = sum(study.training(cell.dataset)["epochs"] for cell in study.runs)
-    mark = " (this scale)" if study.name == study.config["scale"] else ""
+    mark = " (this scale)" if study.name == chosen else ""
     return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{other_jobs(study):>12}{hours:>12.2f}{mark}"
 
 
