@@ -28,7 +28,7 @@ demo: $(READY)
 	@echo "Open results/demo/report.html"
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(READY)
 	$(BIN)/ruff check .
