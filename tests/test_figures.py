@@ -1,0 +1,92 @@
+"""Figures: found by name, marked, drawn from what they are given."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.reports import LABELS, figure_inputs, ground_cost, noise_manifest, runs_table, texts
+from warlab.errors import WarlabError
+from warlab.reporting import figures
+from warlab.reporting.figures import Inputs, style
+
+
+def test_figures_are_found_by_name() -> None:
+    assert figures.names() == ["flipped_samples", "learning_curves", "matrices"]
+    assert figures.get("matrices").needs == ("costs", "noise")
+    with pytest.raises(WarlabError, match="learning_curves"):
+        figures.get("nothing")
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
+    figure = figures.get(name)
+    for data, says in (("real", False), ("stand-in", True)):
+        inputs = figure_inputs(data)
+        assert ("stand-in data" in texts(figure.draw(inputs))) is says
+        assert ("Stand-in data" in figure.caption(inputs)) is says
+    assert "procedural stand-in for" in " ".join(texts(figure.draw(figure_inputs("stand-in"))).split())
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_figures_refuse_nothing(name: str) -> None:
+    with pytest.raises(WarlabError):
+        figures.get(name).draw(Inputs())
+
+
+def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
+    draw = figures.get("learning_curves").draw
+    for folder in ("a", "b"):
+        style.save(draw(figure_inputs()), tmp_path / folder / "curve.v1")
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png"]
+    for name in ("curve.v1.pdf", "curve.v1.png"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert b"CreationDate" not in (tmp_path / "a" / "curve.v1.pdf").read_bytes()
+
+
+def test_learning_curves_draw_the_mean_and_the_band_of_the_seeds() -> None:
+    inputs = figure_inputs()
+    figure = figures.get("learning_curves").draw(inputs)
+    (axes,) = figure.axes
+    assert len(axes.lines) == 2
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), 50.5 + np.arange(6))
+    assert axes.lines[1].get_color() == style.line("war_w2v")[0]
+    assert len(axes.collections) == 2
+    assert "2 seeds" in figures.get("learning_curves").caption(inputs)
+
+
+def test_a_gap_in_the_runs_is_not_drawn() -> None:
+    runs = runs_table({("cce", 0): [50.0, 60.0]})
+    gap = runs.tail(1).assign(method="ar", epoch=None, test_accuracy=np.nan)
+    runs = pd.concat([runs, gap]).astype({"epoch": "Int64"})
+    (axes,) = figures.get("learning_curves").draw(Inputs(runs=runs, labels=LABELS)).axes
+    assert len(axes.lines) == 1
+
+
+def test_matrices_show_values_and_the_first_seed_only() -> None:
+    costs = [ground_cost(key) for key in ("w2v", "embed@asym-40@seed0", "embed@asym-40@seed1")]
+    clean = noise_manifest() | {"noise": "clean"}
+    inputs = Inputs(costs=costs, noise=[clean, noise_manifest()], labels=LABELS)
+    figure = figures.get("matrices").draw(inputs)
+    assert len([ax for ax in figure.axes if ax.images]) == 3  # two costs, one transition
+    shown = texts(figure)
+    assert ".78" in shown  # exp(-1/4)
+    assert "12.5 % of all labels changed" in shown
+    assert "first" in figures.get("matrices").caption(inputs)
+
+
+def test_flipped_samples_group_by_kind_of_flip() -> None:
+    (axes,) = figures.get("flipped_samples").draw(figure_inputs()).axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [
+        "T-shirt/top → Dress\n3 images",
+        "Ankle boot → Pullover\n2 images",
+    ]
+
+
+def test_a_method_has_one_look_everywhere() -> None:
+    assert style.line("cce") == (style.BLACK, "-")
+    assert style.line("war_w2v+beta=5")[0] == style.line("war_w2v")[0]
+    assert style.line("my_own") == style.line("my_own")
+    looks = [style.line(m) for m in style._METHODS]
+    assert len(set(looks)) == len(looks)

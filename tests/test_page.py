@@ -1,0 +1,186 @@
+"""The report: headlines, the whole page, and what it rests on."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.reports import (
+    LABELS,
+    ROOT,
+    description,
+    figure_inputs,
+    ground_cost,
+    noise_manifest,
+    published_table,
+    tidy_table,
+)
+from warlab.errors import WarlabError
+from warlab.reporting import figures, page
+from warlab.reporting.figures import style
+from warlab.reporting.headline import headlines
+
+
+def test_headline_compares_and_quotes_the_paper() -> None:
+    (found,) = headlines(published_table(), LABELS, {"fashion_mnist": "embedded subset"}, last=2)
+    assert found.sentence.replace("\xa0", " ") == (
+        "Fashion-MNIST, asymmetric 40 % (embedded subset): WAR_w2v ends at 80.5 %, CCE at 75.2 % "
+        "(mean of the last two epochs), a difference of +5.2 points. "
+        "The paper, at full scale: WAR_w2v 90.41 % and CCE 78.85 %."
+    )
+    assert [standing.method for standing in found.standings] == ["WAR_w2v", "CCE"]
+    assert all(0 <= standing.position <= 100 for standing in found.standings)
+
+
+def test_headline_is_as_plain_when_the_baseline_wins() -> None:
+    key = ("fashion_mnist", "asym-40")
+    (found,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "war_w2v"): 70.0, (*key, "ar"): 85.0}), LABELS, {})
+    assert "WAR_w2v ends at 70.0" in found.sentence
+    assert "a difference of −10.0 points. Highest: AR at 85.0" in found.sentence
+    (standin,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "ar"): 70.0}, "stand-in"), LABELS, {})
+    assert "stand-in data" in standin.sentence
+    assert "The paper" not in standin.sentence
+
+
+# ---- the page
+
+
+class Parsed(HTMLParser):
+    """Fails on a tag that is not closed, and keeps every tag with its attributes."""
+
+    VOID = frozenset({"meta", "link", "img", "br", "hr", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def page_context(tmp_path: Path, data: str = "real") -> page.Context:
+    png = tmp_path / "curve.png"
+    if not png.exists():
+        style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
+    table = published_table().assign(data=data)
+    run = {
+        "dataset": "fashion_mnist",
+        "noise": "asym-40",
+        "net": {"name": "cnn9"},
+        "method": {"id": "cce"},
+        "seed": 0,
+    }
+    made = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
+    fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
+    numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
+    return page.Context(
+        scale="demo",
+        description="a <b>test</b>",
+        labels=LABELS,
+        tables=[page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows", "Accuracy")],
+        figures=[page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
+        datasets=[description(data)],
+        noise=[noise_manifest(data)],
+        costs=[ground_cost()],
+        fidelity=fidelity,
+        hyperparameters=page.hyperparameter_rows(numbers),
+        results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
+    )
+
+
+def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
+    text = page.render(page_context(tmp_path))
+    parsed = Parsed(text)
+    assert "http:" not in text
+    assert "https:" not in text
+    loads = [value for _, attrs in parsed.tags for key, value in attrs.items() if key in ("src", "href") and value]
+    assert all(value.startswith(("data:", "#")) for value in loads)
+    images = [attrs for tag, attrs in parsed.tags if tag == "img" and "src" in attrs]
+    assert len(images) == 1
+    assert images[0]["alt"] == 'Flipped "samples". Images & labels <img src=x>'
+    identifiers = [attrs["id"] for _, attrs in parsed.tags if "id" in attrs]
+    assert len(identifiers) == len(set(identifiers))
+    targets = {value[1:] for value in loads if value.startswith("#")}
+    assert targets <= set(identifiers)
+    assert text.count("<script") == text.count("</script>") == 1
+
+
+def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
+    text = re.sub(r"\s+", " ", page.render(page_context(tmp_path)).replace("\xa0", " "))
+    for expected in (
+        "WAR<sub>w2v</sub> ends at 80.5 %, CCE at 75.2 %",
+        "<small>90.41 (−9.91)</small>",
+        "embedded subset of Fashion-MNIST",
+        "12.5 %",  # realised rate
+        "1 of 1 required checks hold",
+        "does not hold</b> <span class=\"quiet\">(informs only)",
+        "Asymmetric noise on Fashion-MNIST",
+        "1 min 15 s",
+        "2.13.0",
+        "A &lt;b&gt;test&lt;/b&gt;",
+        "prefers-color-scheme: dark",
+    ):  # fmt: skip
+        assert expected in text
+    assert "Weight λ of JoCoR" not in text  # not part of this report
+    assert "stand-in data" not in text.lower()
+    assert ">None<" not in text
+    assert ">nan<" not in text
+
+
+def test_page_marks_stand_in_data(tmp_path: Path) -> None:
+    text = page.render(page_context(tmp_path, "stand-in"))
+    assert "<b>Stand-in data.</b>" in text
+    assert "procedural stand-in for Fashion-MNIST" in text
+    assert "80.50&nbsp;<span class=\"pm\">± 0.50</span>†" in text  # fmt: skip
+
+
+def test_page_of_almost_nothing(tmp_path: Path) -> None:
+    text = page.render(page.Context(scale="empty"))
+    Parsed(text)
+    assert 'id="figures"' not in text
+    broken = page.FigureSection("x", "X", "x", tmp_path / "x.png")
+    with pytest.raises(WarlabError, match="draw it first"):
+        page.render(page.Context(scale="empty", figures=[broken]))
+
+
+def test_page_needs_hyperparameters_with_sources() -> None:
+    own = {"value": 1, "source": "our choice"}
+    rows = page.hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
+    assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
+        ("", 2, "paper"),
+        ("d", 1, "our choice"),
+    ]
+
+
+def test_fidelity_entries_are_complete() -> None:
+    entries = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
+    for entry in entries:
+        assert (
+            {"topic", "paper", "code", "choice", "why"}
+            <= set(entry)
+            <= {"topic", "paper", "code", "choice", "why", "needs"}
+        )
+        assert all(isinstance(entry[key], str) and entry[key] for key in ("topic", "paper", "code", "choice", "why"))
+    assert len({entry["topic"] for entry in entries}) == len(entries)
+    assert [entry["topic"] for entry in page.relevant(entries, {"jocor"}) if entry.get("needs")] == [
+        "Weight λ of JoCoR",
+        "Forget rate of JoCoR",
+    ]
+
+
+def test_reporting_does_not_import_torch() -> None:
+    code = "import sys; from warlab.reporting import results, tables, page, figures, headline\n"
+    code += "figures.get('matrices'); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
