@@ -7,7 +7,7 @@ import pkgutil
 from warlab.data.base import Dataset
 from warlab.errors import WarlabError
 
-_MACHINERY = {"base", "check", "download", "fetch", "idx", "prepare"}
+_MACHINERY = {"archives", "base", "check", "cifar", "download", "drawn", "fetch", "idx", "pickles", "prepare"}
 
 
 def names() -> list[str]:
