@@ -10,6 +10,7 @@ import pytest
 
 import warlab.data
 from warlab.data import cifar, cifar10, cifar100, pickles
+from warlab.data import cifar100_names as names
 from warlab.data.base import Arrays
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
@@ -37,7 +38,7 @@ def test_stand_in_can_be_learnt_and_confuses_related_classes(tmp_path: Path, nam
     assert (groups[predicted] == groups[arrays.test_y]).mean() > right.mean() + 0.3 * (~right).mean()
 
 
-GROUPS = {"cifar10": cifar10._GROUPS, "cifar100": [cifar100.superclass_of(name) for name in cifar100.NAMES]}
+GROUPS = {"cifar10": cifar10._GROUPS, "cifar100": [names.superclass_of(name) for name in names.NAMES]}
 
 
 @BOTH
@@ -113,10 +114,10 @@ def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 
 
 def test_superclasses_have_five_classes_each_and_labels_follow_the_alphabet() -> None:
-    assert len(cifar100.SUPERCLASSES) == 20 and {len(members) for members in cifar100.SUPERCLASSES} == {5}
-    assert len(set(cifar100.NAMES)) == 100 and list(cifar100.NAMES) == sorted(cifar100.NAMES)
+    assert len(names.SUPERCLASSES) == 20 and {len(members) for members in names.SUPERCLASSES} == {5}
+    assert len(set(names.NAMES)) == 100 and list(names.NAMES) == sorted(names.NAMES)
     known = {0: "apple", 4: "beaver", 19: "cattle", 47: "maple_tree", 52: "oak_tree", 83: "sweet_pepper", 99: "worm"}
-    assert {k: cifar100.NAMES[k] for k in known} == known
+    assert {k: names.NAMES[k] for k in known} == known
 
 
 def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> None:
@@ -129,7 +130,7 @@ def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> No
 def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
     dataset = warlab.data.get("cifar100")
     cost, _ = make_cost("w2v", CostInputs(dataset.class_names, dataset.words), {})
-    group = np.array([cifar100.superclass_of(name) for name in dataset.class_names])
+    group = np.array([names.superclass_of(name) for name in dataset.class_names])
     same = (group[:, None] == group) & ~np.eye(100, dtype=bool)
     assert cost[same].mean() > cost[group[:, None] != group].mean() + 0.03
 

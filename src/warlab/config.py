@@ -202,6 +202,13 @@ class Study:
             raise WarlabError(f"There is no ground cost {name!r}; {suggest(name, list(self.numbers['costs']))}")
         return self._resolve("costs", name, dataset)
 
+    def noise_file(self, noise_id: str) -> str:
+        """The user's file behind a noise `file` or `file_<name>`."""
+        files = self.config.get("noise_files", {})
+        if noise_id not in files:
+            raise WarlabError(f"The noise {noise_id} has no file; name one in noise_files of the configuration.")
+        return files[noise_id]
+
     # ---- mistakes, found before anything runs
 
     def validate(self) -> None:
@@ -217,7 +224,7 @@ class Study:
         for section, content in self.config.get("overrides", {}).items():
             self._validate_keys(section, content, "overrides")
         for cell in self.runs:
-            noise.parse(cell.noise)
+            self._validate_noise(cell)
             self._validate_cell(cell)
 
     def _validate_keys(self, section: str, content: Tree, where: str) -> None:
@@ -230,6 +237,17 @@ class Study:
                 if key not in self.numbers[section][file]:
                     allowed = list(self.numbers[section][file])
                     raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
+
+    def _validate_noise(self, cell: Cell) -> None:
+        needed = noise.needs(cell.noise)
+        if "given" in needed:
+            self.noise_file(cell.noise)
+        if "images" in needed and needed["images"] not in self.scale["datasets"]:
+            raise WarlabError(
+                f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
+            )
+        if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
+            raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
 
     def _validate_cell(self, cell: Cell) -> None:
         base = cell.method.split("+")[0]

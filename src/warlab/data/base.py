@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from warlab.errors import WarlabError
+from warlab.files import derive_seed
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,17 @@ def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -
 
     The same seed gives nested parts: whoever is among 1000 images is also among 2000.
     """
-    train = _choose(arrays.train_y, n_train, seed, "training")
-    test = _choose(arrays.test_y, n_test, seed, "test")
+    train = choose(arrays.train_y, n_train, seed, "training")
+    test = choose(arrays.test_y, n_test, seed, "test")
     return Arrays(arrays.train_x[train], arrays.train_y[train], arrays.test_x[test], arrays.test_y[test])
 
 
-def _choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
+def subset_seed(dataset: str) -> int:
+    return derive_seed("subset", dataset)
+
+
+def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
+    """The numbers of the images in a stratified part."""
     if n is None:
         return np.arange(len(labels))
     n_classes = len(np.unique(labels))

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from warlab.data.base import Arrays, Dataset, pool, subset, validate
+from warlab.data.base import Arrays, Dataset, pool, subset, subset_seed, validate
 from warlab.data.check import wrong_embedded, wrong_sources
 from warlab.errors import WarlabError
-from warlab.files import derive_seed, digest
+from warlab.files import digest
 
 _SENTENCES = {
     "embedded": "embedded subset of {title}",
@@ -23,7 +23,7 @@ def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arr
     _check_files(dataset, raw_root, spec["source"])
     arrays = dataset.load(raw_root)
     validate(arrays, len(dataset.class_names))
-    arrays = subset(arrays, spec.get("train"), spec.get("test"), derive_seed("subset", dataset.name))
+    arrays = subset(arrays, spec.get("train"), spec.get("test"), subset_seed(dataset.name))
     arrays = pool(arrays, spec.get("pool", 1))
     return arrays, _describe(dataset, arrays, spec["source"])
 
