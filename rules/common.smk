@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 
 from warlab import noise
 from warlab.config import Cell, load_study
+from warlab.data.own import listing
 from warlab.errors import WarlabError
 from warlab.fingerprint import fingerprint
 from warlab.reporting.catalogue import figure_names, figure_needs
@@ -22,6 +23,7 @@ R = f"{config.get('results_root', 'results')}/{study.name}"
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 DATASETS = sorted({cell.dataset for cell in study.runs})
 FIGURES = figure_names()
+OWN = {"arrays", "image_folder"}
 
 
 def code(script, *modules):
@@ -41,6 +43,17 @@ def cell_of(wildcards):
 
 def data_spec(wildcards):
     return study.data_spec(wildcards.dataset)
+
+
+def local_of(wildcards):
+    return config.get("local_data", {}).get(wildcards.dataset)
+
+
+def state_of(wildcards):
+    """The user's own data may change where they are: then they are read again."""
+    own = wildcards.dataset in OWN and wildcards.source == "real"
+    local = Path(local_of(wildcards) or "")
+    return listing(local) if own and local_of(wildcards) and local.exists() else None
 
 
 def receipt_of(wildcards):

@@ -6,6 +6,7 @@ A data set is one module in this folder with a `DATASET`; nothing else has to be
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,7 @@ class Dataset(Resource):
     shape: tuple[int, int, int]  # channels, height, width
     images: tuple[int, int]  # how many the full train and test splits have
     load: Callable[[Path], Arrays]
+    read: Callable[[Path, int | None], Any] | None = None  # the user's own: folder, size → warlab.data.own.Own
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:

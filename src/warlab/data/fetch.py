@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from warlab.data.base import Package, Resource, Source
+from warlab.data.base import Dataset, Package, Resource, Source
 from warlab.data.check import asset_folder, is_whole, problem_of, wrong_embedded, wrong_sources
 from warlab.data.download import Unavailable, download
+from warlab.data.own import point
 from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest, write_atomic
 
@@ -89,6 +90,8 @@ def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
 
 def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     """Ask one place after the other for the files that are still missing."""
+    if isinstance(dataset, Dataset) and dataset.read is not None:
+        return point(dataset, root, local)
     reasons: list[str] = []
     givers: list[str] = []
     missing = wrong_sources(dataset, root)
