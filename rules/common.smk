@@ -167,6 +167,7 @@ def table_spec(wildcards):
         "orientation": entry["orientation"],
         "ranks": entry.get("ranks", []),
         "cells": study.layout(wildcards.experiment),
+        "trained_as": study.aliases(wildcards.experiment),
         "labels": study.labels,
     }
 

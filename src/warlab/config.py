@@ -4,7 +4,7 @@ Nothing here imports torch: the Snakefile is read anew in every job.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -80,7 +80,8 @@ class Study:
     @cached_property
     def runs(self) -> list[Cell]:
         """Every run once, however many tables show it, with the runs that other runs need."""
-        wanted = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        shown = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[Cell]:
@@ -108,8 +109,20 @@ class Study:
         methods_of = dict.fromkeys(cell.method for cell in cells)
         return [(*row, method) for row in known for method in methods_of]
 
+    def aliases(self, experiment: str) -> list[tuple[str, str, str]]:
+        """(dataset, method in the table, method of the run) where the two methods differ."""
+        pairs = dict.fromkeys((c.dataset, c.method, self.trained_as(c).method) for c in self.cells(experiment))
+        return [pair for pair in pairs if pair[1] != pair[2]]
+
     def seeds(self, experiment: str) -> int:
         return min(self.experiments[experiment]["seeds"], self.scale.get("seeds", 10**6))
+
+    def trained_as(self, cell: Cell) -> Cell:
+        """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
+        base, *changes = cell.method.split("+")
+        plain = self.method(base, cell.dataset) if changes else {}
+        kept = [change for change in changes if self.method(f"{base}+{change}", cell.dataset) != plain]
+        return replace(cell, method="+".join([base, *kept]))
 
     def needed_run(self, cell: Cell) -> Cell | None:
         """The run of the same cell that this one reads, such as the CCE run behind Forward."""
