@@ -14,6 +14,6 @@ rule corrupt:
         mem_mb=2000,
         runtime=10,
     params:
-        code=lambda wildcards: code("corrupt"),
+        code=lambda wildcards: code("corrupt", noise.module(wildcards.noise)),
     script:
         "../workflow/scripts/corrupt.py"

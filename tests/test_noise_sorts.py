@@ -20,8 +20,10 @@ from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer
 from warlab.errors import WarlabError
 from warlab.files import digest, read_json, write_arrays, write_json
-from warlab.noise.make import Wanted, make_noise
-from warlab.noise.openset import noisy_images, replacements
+from warlab.noise.base import Wanted
+from warlab.noise.make import make_noise
+from warlab.noise.openset import replacements
+from warlab.noise.replaced import noisy_images
 
 BALANCED = np.tile(np.arange(100), 500)
 

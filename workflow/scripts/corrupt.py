@@ -4,7 +4,8 @@ from pathlib import Path
 
 from warlab.files import read_arrays, read_json, write_arrays, write_json
 from warlab.noise import needs
-from warlab.noise.make import Wanted, make_noise
+from warlab.noise.base import Wanted
+from warlab.noise.make import make_noise
 from warlab.script import job
 
 with job(snakemake.log[0]):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from warlab.files import read_json, write_json, write_text
-from warlab.noise.openset import noisy_images
+from warlab.noise.replaced import noisy_images
 from warlab.ot.costfile import write_cost
 from warlab.ot.costs import CostInputs, make_cost
 from warlab.script import job

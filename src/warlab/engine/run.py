@@ -34,7 +34,7 @@ from warlab.files import (
     write_text,
 )
 from warlab.methods.base import Method, Task
-from warlab.noise.openset import replace_images
+from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 
 LAST = 10  # the paper's figure of merit is the mean over the last ten epochs

@@ -67,6 +67,12 @@ def needs(noise_id: str) -> dict[str, str]:
     return {"given": noise_id} if kind == "file" else {}
 
 
+def module(noise_id: str) -> str:
+    """The module that makes a noise: a function `make` per sort of noise."""
+    role = next(iter(needs(noise_id)), "")
+    return "warlab.noise." + {"images": "openset", "human": "human", "given": "given"}.get(role, "drawn")
+
+
 def transition_matrix(kind: str, rate: float, dataset_name: str, n_classes: int) -> np.ndarray:
     """The (C, C) row-stochastic matrix: row = clean label, column = noisy label."""
     if kind not in _BUILDERS:

@@ -1,26 +1,28 @@
-"""Noisy labels that are not drawn here: those that people gave, and those of a file of the user's."""
+"""Noise of the user's own, from a file: one label per training image, or a transition matrix to draw them from."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from warlab.data import cifar_n
-from warlab.data.base import choose, subset_seed
 from warlab.errors import WarlabError
-from warlab.files import read_json
-from warlab.noise import HUMAN
+from warlab.files import file_digest
+from warlab.noise.base import Made, Wanted
+from warlab.noise.inject import corrupt
 
 
-def human_labels(clean: np.ndarray, dataset: str, noise: str, receipt: Path) -> np.ndarray:
-    """The labels of CIFAR-N for the images of a scale, found again by the clean labels that CIFAR-N repeats."""
-    home, key, _ = HUMAN[noise]
-    if dataset != home:
-        raise WarlabError(f"The noise {noise} is of {home}, not of {dataset}; take another noise.")
-    labels = cifar_n.read(receipt.parent, dataset, read_json(receipt)["data"] == "real")
-    part = choose(labels["clean_label"], len(clean), subset_seed(dataset), "training")
-    if not np.array_equal(labels["clean_label"][part], clean):
-        raise WarlabError(f"The clean labels of {receipt.parent} are not those of {dataset}; fetch both again.")
-    return labels[key][part]
+def make(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:
+    """The rate of a file is the one that it turns out to have."""
+    clean, path, classes = data["train_y"], files["given"], len(wanted.class_names)
+    values = read_file(path)
+    if values.shape == (classes, classes):
+        labels = corrupt(clean, values, wanted.rng())
+        manifest = wanted.manifest(clean, labels, values)
+    else:
+        labels = labels_of(values, len(clean), classes, path)
+        manifest = wanted.given(clean, labels)
+    manifest |= {"rate": manifest["realised_rate"], "file": path.name, "file_sha256": file_digest(path)}
+    return {"labels": labels}, manifest
 
 
 def read_file(path: Path) -> np.ndarray:

@@ -4,6 +4,7 @@ The paper replaces 40 % of the training images and says neither which nor by whi
 every class, drawn by the noise's seed, and no image of the source comes twice.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,24 @@ import numpy as np
 
 from warlab.errors import WarlabError
 from warlab.files import digest, read_arrays, read_json
+from warlab.noise import parse
+from warlab.noise.base import Made, Wanted
+
+
+def make(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:
+    """Labels stay; the numbers of the replaced images and of those that replace them stand beside the labels."""
+    meta, images = read_json(files["images"].with_suffix(".json")), read_arrays(files["images"])["train_x"]
+    if meta["data"] != wanted.data:
+        raise WarlabError(
+            f"{wanted.dataset} is {wanted.data} and {meta['dataset']} is {meta['data']}; take the same sort of both."
+        )
+    check_shapes(data["train_x"].shape, images.shape, meta["dataset"])
+    clean = data["train_y"]
+    chosen = replacements(clean, parse(wanted.noise)[1], len(images), wanted.rng())
+    manifest = wanted.manifest(clean, clean, np.eye(len(wanted.class_names)))
+    manifest["realised_rate"] = len(chosen["replaced"]) / len(clean)
+    manifest["open_set"] = describe(chosen, clean, meta["dataset"], images)
+    return {"labels": clean, **chosen}, manifest
 
 
 def replacements(labels: np.ndarray, rate: float, available: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -37,27 +56,9 @@ def describe(chosen: dict[str, np.ndarray], labels: np.ndarray, source: str, ima
     }
 
 
-def replace_images(images: np.ndarray, noise: dict[str, np.ndarray], source: np.ndarray, said: Any) -> np.ndarray:
-    """The training images as a method sees them; `said` is what the manifest says of the replacement."""
-    if digest(source) != said["source_sha256"] or digest(noise["by"]) != said["by_sha256"]:
-        raise WarlabError("The open-set noise was made from other images: delete the noise file and run again.")
-    images = images.copy()
-    images[noise["replaced"]] = source[noise["by"]]
-    return images
-
-
 def check_shapes(images: tuple[int, ...], source: tuple[int, ...], name: str) -> None:
     if images[1:] != source[1:]:
         raise WarlabError(
             f"Images of {name} are {source[1:]} at this scale and cannot replace those of {images[1:]}; "
             "give both the same pool."
         )
-
-
-def noisy_images(data: Path, noise: Path, source: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """Training images and labels as a method sees them."""
-    images, arrays = read_arrays(data)["train_x"], read_arrays(noise)
-    if source is not None:
-        said = read_json(noise.with_suffix(".json"))["open_set"]
-        images = replace_images(images, arrays, read_arrays(Path(source))["train_x"], said)
-    return images, arrays["labels"]

@@ -99,7 +99,7 @@ def _named_flips(
 ) -> np.ndarray:
     if dataset not in tables:
         raise WarlabError(
-            f"{kind} noise is not defined for {dataset}, only for {', '.join(tables)}; take sym or pairflip."
+            f"{kind} noise is not defined for {dataset}, only for {', '.join(tables)}; take sym, pairflip or a file."
         )
     expected, flips = tables[dataset]
     if n_classes != expected:
