@@ -15,6 +15,7 @@ from warlab.data.base import Arrays
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
 from warlab.errors import WarlabError
+from warlab.noise import transition_matrix
 from warlab.ot.costs import CostInputs, make_cost
 
 BOTH = pytest.mark.parametrize("name", ["cifar10", "cifar100"])
@@ -133,6 +134,19 @@ def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
     group = np.array([names.superclass_of(name) for name in dataset.class_names])
     same = (group[:, None] == group) & ~np.eye(100, dtype=bool)
     assert cost[same].mean() > cost[group[:, None] != group].mean() + 0.03
+
+
+def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
+    """As in the published vectors: costs on flipped pairs exceed the others in both readings, not in a mixture."""
+    inputs = CostInputs(names.NAMES, warlab.data.get("cifar100").words)
+    cost = {order: make_cost("w2v", inputs, {"order": order})[0] for order in ("labels", "listing")}
+    flips = {kind: transition_matrix(kind, 0.4, "cifar100", 100) == 0.4 for kind in ("asym", "asym_code")}
+    off = ~np.eye(100, dtype=bool)
+    gain = {(kind, order): c[f].mean() - c[off].mean() for kind, f in flips.items() for order, c in cost.items()}
+    assert gain["asym", "labels"] == pytest.approx(gain["asym_code", "listing"]) and gain["asym", "labels"] > 0.05
+    assert abs(gain["asym_code", "labels"]) < 0.02
+    with pytest.raises(WarlabError, match="or listing for CIFAR-100"):
+        make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {"order": "listing"})
 
 
 def test_a_stand_in_is_never_called_real(tmp_path: Path) -> None:

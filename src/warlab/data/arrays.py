@@ -58,7 +58,7 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     rng = np.random.default_rng(seed)
     labels = shuffled_labels(n, 3, rng)
     write_arrays(root / "own.npz", train_x=draw(labels, "aab", "arrays", rng, 32), train_y=labels)
-    (root / own.CLASSES).write_text("cat\ndog\nship: big ship\n")
+    (root / own.CLASSES).write_text("cat\ndog\nship: yacht\n")
     write_json(root / own.POINTER, {"place": "own.npz", "listing": ""})
 
 
