@@ -1,6 +1,6 @@
 """Seconds per training step of CCE, AR and WAR, side by side in one run, as ratios.
 
-    python benchmarks/step.py            the 9-layer CNN at full width on 32x32 colour images, batch 256
+    python benchmarks/step.py            the 9-layer CNN at full width on 32x32 colour images
     python benchmarks/step.py --plan     the small network of the demo, for config/speed.yaml
 
 In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one
@@ -46,7 +46,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", action="store_true", help="measure the demo's network instead")
-    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--batch", type=int, default=256 if torch.cuda.is_available() else 64)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--repeats", type=int, default=5)
     return parser.parse_args()

@@ -9,7 +9,7 @@ rule report:
         data=[f"{R}/data/{dataset}.json" for dataset in DATASETS],
         noise=all_noise(),
         costs=[f"{folder}/verified.json" for folder in all_costs()],
-        fidelity=f"{ROOT}/config/fidelity.yaml",
+        fidelity="config/fidelity.yaml",
     output:
         report=f"{R}/report.html",
     log:

@@ -2,7 +2,7 @@ rule table:
     """One table of the paper, ours beside the published numbers, as csv, md and tex."""
     input:
         runs=rules.collect.output.runs,
-        published=f"{ROOT}/config/published.csv",
+        published="config/published.csv",
     output:
         csv=f"{R}/tables/{{experiment}}.csv",
         md=f"{R}/tables/{{experiment}}.md",

@@ -230,6 +230,8 @@ class Study:
                 raise WarlabError(
                     f"Scale {self.name} asks for the experiment {name!r}; {suggest(name, list(self.experiments))}"
                 )
+            for method_id in dict.fromkeys(cell.method for cell in self.cells(name)):
+                self._validate_method(method_id)
         for name in self.scale["datasets"]:
             data.get(name)
         for section in ("training", "nets"):
@@ -262,11 +264,14 @@ class Study:
         if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
             raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
 
-    def _validate_cell(self, cell: Cell) -> None:
-        base = cell.method.split("+")[0]
+    def _validate_method(self, method_id: str) -> None:
+        base = method_id.split("+")[0]
         known = [*methods.names(), *self.numbers["variants"]]
         if base not in known:
             raise WarlabError(f"There is no method {base!r}; {suggest(base, known)}")
+
+    def _validate_cell(self, cell: Cell) -> None:
+        noise.parse(cell.noise)
         if cell.net not in self.numbers["nets"]:
             raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
         if (name := self.method(cell.method, cell.dataset).get("cost")) is not None:

@@ -20,7 +20,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 1}" if where else ""
-        raise WarlabError(f"{path} is not valid YAML{line}: {getattr(error, 'problem', error)}.") from error
+        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
+        raise WarlabError(f"{path} is not valid YAML{line}: {problem}.") from error
     if not isinstance(content, dict):
         raise WarlabError(f"{path} must hold keys and values, not {type(content).__name__}.")
     return content

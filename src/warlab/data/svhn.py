@@ -13,7 +13,6 @@ from warlab.files import write_atomic
 _FILES = {"train_32x32.mat": "e26dedcc434d2e4c54c9b2d4a06d8373", "test_32x32.mat": "eb5a983be6a315427106f1b164d9cef3"}
 _BYTES = {"train_32x32.mat": 182_040_794, "test_32x32.mat": 64_275_384}
 _HOME = "http://ufldl.stanford.edu/housenumbers/"
-_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def load(root: Path) -> Arrays:
@@ -46,7 +45,7 @@ DATASET = Dataset(
     name="svhn",
     title="SVHN",
     class_names=tuple("0123456789"),
-    words=_DIGITS,
+    words=tuple("0123456789"),
     mean=(0.5, 0.5, 0.5),
     std=(0.5, 0.5, 0.5),
     licence="for non-commercial use only (Netzer et al., 2011)",

@@ -154,8 +154,10 @@ def random(inputs: CostInputs, seed: int = 0, variant: str = "abs_sym") -> tuple
     return cost, {"source": f"standard normal, seed {seed}, {variant}"}
 
 
-def file(inputs: CostInputs, path: str = "") -> tuple[np.ndarray, dict[str, Any]]:
+def file(inputs: CostInputs, path: str | None = None) -> tuple[np.ndarray, dict[str, Any]]:
     """The user's own matrix: a CSV with the class names as header and first column."""
+    if path is None:
+        raise WarlabError("The cost `file` needs a path; give it as overrides: {costs: {file: {path: my.csv}}}.")
     return read_cost(Path(path), inputs.class_names), {
         "source": f"file {path}",
         "file_sha256": file_digest(Path(path)),

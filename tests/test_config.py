@@ -1,0 +1,138 @@
+"""Configuration: from YAML to fully resolved runs, and what the code's fingerprint notices."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from warlab.config import Cell, Study, load_study
+from warlab.errors import WarlabError
+from warlab.fingerprint import fingerprint
+from warlab.plan import overview
+
+CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+
+
+def study(scale: str = "smoke", **config: object) -> Study:
+    return load_study({"scale": scale, **config}, ROOT)
+
+
+def test_paper_scale_has_the_papers_numbers() -> None:
+    run = study("paper").run(CELL)
+    assert run["training"]["epochs"] == 60 and run["training"]["drops"] == [20, 40]
+    assert run["training"]["batch_size"] == 256 and run["training"]["lr"] == 0.001
+    assert run["method"]["settings"]["warmup"] == 15 and run["method"]["settings"]["beta"] == 10
+    assert run["net"]["settings"]["width"] == 1.0
+
+
+def test_schedules_shrink_in_proportion() -> None:
+    short = study("paper", overrides={"training": {"fashion_mnist": {"epochs": 40}}}).run(CELL)
+    assert short["training"]["drops"] == [13, 27] and short["method"]["settings"]["warmup"] == 10
+
+
+def test_an_override_of_the_id_is_one_setting() -> None:
+    base, changed = (study().run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
+    assert changed["method"]["settings"].pop("beta") == 5 and base["method"]["settings"].pop("beta") == 10
+    assert changed["method"]["settings"] == base["method"]["settings"]
+
+
+def cell(method: str) -> Cell:
+    return Cell("fashion_mnist", "asym-40", "cnn9", method, 0)
+
+
+def test_variants_of_war_differ_in_the_cost_alone() -> None:
+    runs = {m: study().run(cell(m))["method"]["settings"] for m in ("war_01", "war_w2v", "war_embed", "war_random")}
+    costs = {m: settings_.pop("cost") for m, settings_ in runs.items()}
+    assert costs == {"war_01": "zero_one", "war_w2v": "w2v", "war_embed": "embed", "war_random": "random"}
+    assert len({str(settings_) for settings_ in runs.values()}) == 1
+
+
+def test_costs_that_read_labels_have_a_folder_per_noise_and_seed() -> None:
+    assert study().cost_key(cell("war_w2v")) == "w2v"
+    assert study().cost_key(cell("war_embed")) == "embed@asym-40@seed0"
+    assert study().cost_key(cell("cce")) is None
+
+
+def test_a_run_is_trained_once_however_many_tables_show_it() -> None:
+    runs = study().runs
+    assert len(runs) == len(set(runs)) == len({cell_.path for cell_ in runs})
+
+
+def test_user_overrides_reach_the_run() -> None:
+    given_ = study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}}).run(CELL)["method"]["settings"]
+    assert given_["lam"] == 0.1 and given_["beta"] == 3
+
+
+def test_every_number_has_a_source() -> None:
+    numbers = study().numbers
+    for section in ("training", "nets", "methods", "costs"):
+        for entries in numbers[section].values():
+            assert all(entry["source"] for entry in entries.values())
+
+
+def test_lock_environment_and_project_agree() -> None:
+    pins = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line]
+    conda = yaml.safe_load((ROOT / "envs" / "warlab.yaml").read_text())
+    assert conda["dependencies"][-1]["pip"] == pins
+    locked = {pin.split("==")[0] for pin in pins}
+    text = (ROOT / "pyproject.toml").read_text()
+    wanted = [line.split('"')[1] for line in text.splitlines() if line.startswith('  "')]
+    names = {w.split("=")[0].split(">")[0].split("<")[0].lower() for w in wanted}
+    assert names <= locked and {"torch", "snakemake", "pot", "gensim", "pytest"} <= names
+
+
+def test_plan_counts_and_estimates() -> None:
+    text = overview({"scale": "demo"}, ROOT)
+    assert "(this scale)" in text and "paper" in text
+
+
+words = st.text(st.characters(codec="ascii", categories=["Ll", "Nd"], include_characters="_-+=. "), max_size=12)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words,
+    lambda v: st.lists(v, max_size=2) | st.dictionaries(words, v, max_size=2),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(key=st.sampled_from(["scale", "data_root", "local_data", "overrides", "x"]) | words, value=values)
+def test_no_configuration_ends_in_a_traceback(key: str, value: object) -> None:
+    try:
+        load_study({"scale": "smoke", key: value}, ROOT)
+    except WarlabError as error:
+        assert "\n" not in str(error)
+
+
+def test_fingerprint_sees_meaning_and_nothing_else(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+
+    def hash_of(text: str) -> str:
+        script.write_text(text)
+        return fingerprint(script)
+
+    base = hash_of('"""Doc."""\nimport warlab.ot.sinkhorn\nx = 1\n')
+    assert base == hash_of('"""Other words."""\nimport warlab.ot.sinkhorn  # why\n\nx = 1\n')
+    assert base != hash_of('"""Doc."""\nimport warlab.ot.sinkhorn\nx = 2\n')
+    assert base != hash_of('"""Doc."""\nimport warlab.war\nx = 1\n')
+
+
+def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from warlab.engine import run\n")
+    with_method = fingerprint(script, "warlab.methods.war")
+    assert with_method != fingerprint(script, "warlab.methods.ar") != fingerprint(script)
+    script.write_text("import warlab.engine.progress\n")
+    quiet = fingerprint(script)
+    script.write_text("import warlab.errors\n")
+    assert quiet != fingerprint(script)  # the script's own tree differs, not the module's
+
+
+@pytest.mark.parametrize("text", ["- a", "a: [", "{", "a: 1\na: : 2", "\x00"])
+def test_broken_yaml_is_one_sentence(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(WarlabError) as caught:
+        study(str(file))
+    assert "mine.yaml" in str(caught.value) and "\n" not in str(caught.value)

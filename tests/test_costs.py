@@ -1,0 +1,172 @@
+"""Ground costs: their construction, their files, and what verification finds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warlab import data
+from warlab.errors import WarlabError
+from warlab.ot.costfile import read_cost, write_cost
+from warlab.ot.costs import CostInputs, from_distances, kinds, make_cost, pairwise_distances
+from warlab.ot.verify import report, verify_cost
+
+FASHION = data.get("fashion_mnist")
+CIFAR10 = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+
+
+def inputs(names: list[str], words: list[str] | None = None) -> CostInputs:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (60, 1, 4, 4)).astype(np.uint8)
+    return CostInputs(names, words or names, images, np.arange(60) % len(names))
+
+
+@pytest.mark.parametrize(("kind", "settings_"), [("zero_one", {}), ("w2v", {}), ("embed", {}), ("random", {"seed": 3})])
+def test_costs_are_symmetric_with_zero_diagonal_and_not_negative(kind: str, settings_: dict) -> None:
+    cost, provenance = make_cost(kind, inputs(CIFAR10), settings_)
+    assert cost.shape == (10, 10) and (cost == cost.T).all() and (np.diag(cost) == 0).all() and (cost >= 0).all()
+    assert provenance["cost"] == kind and provenance["source"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(2, 12), seed=st.integers(0, 1000), scale=st.floats(1e-3, 1e3))
+def test_normalised_costs_do_not_depend_on_scale_and_are_metrics_where_the_paper_says(
+    n: int, seed: int, scale: float
+) -> None:
+    points = np.random.default_rng(seed).standard_normal((n, 8))
+    cost = from_distances(pairwise_distances(scale * points))
+    np.testing.assert_allclose(cost, from_distances(pairwise_distances(points)), rtol=1e-9)
+    off = cost[~np.eye(n, dtype=bool)]
+    assert off.min() == pytest.approx(np.exp(-1)) and off.max() < 1
+    if off.max() <= 2 * off.min():
+        assert (cost[:, None, :] <= cost[:, :, None] + cost[None, :, :] + 1e-12).all()
+
+
+def test_word_vectors_find_the_pairs_that_people_find() -> None:
+    cost, _ = make_cost("w2v", inputs(CIFAR10), {})
+    assert {CIFAR10[k] for k in np.unravel_index(cost.argmax(), cost.shape)} == {"cat", "dog"}
+    fashion, _ = make_cost("w2v", CostInputs(FASHION.class_names, FASHION.words), {})
+    assert fashion[4, 6] > fashion[4, 8]  # coat is nearer to shirt than to bag
+
+
+def test_names_of_two_words_are_the_mean_of_their_vectors(tmp_path: Path) -> None:
+    file = tmp_path / "vectors.txt"
+    file.write_text("4 2\nankle 0 0\nboot 2 2\nbag 1 1\nhat 9 9\n")
+    cost, _ = make_cost("w2v", inputs(["a", "b", "c"], ["ankle boot", "bag", "hat"]), {"vectors": str(file)})
+    assert cost[0, 1] == 1.0  # the same point: distance 0
+
+
+def test_binary_models_such_as_googlenews_are_read_by_configuration(tmp_path: Path) -> None:
+    vectors = KeyedVectors(vector_size=3)
+    points = np.random.default_rng(0).standard_normal((3, 3)).astype(np.float32)
+    vectors.add_vectors(["cat", "dog", "ship"], points)
+    vectors.save_word2vec_format(str(tmp_path / "model.bin"), binary=True)
+    cost, provenance = make_cost(
+        "w2v", inputs(["cat", "dog", "ship"]), {"vectors": str(tmp_path / "model.bin"), "binary": True}
+    )
+    np.testing.assert_allclose(cost, from_distances(pairwise_distances(points.astype(np.float64))), rtol=1e-6)
+    assert provenance["source"] == "word vectors model.bin"
+
+
+def test_embed_is_computed_from_the_noisy_labels() -> None:
+    given_ = inputs(["a", "b", "c"])
+    one, _ = make_cost("embed", given_, {})
+    flipped = given_.labels.copy()
+    flipped[:20] = (flipped[:20] + 1) % 3
+    two, _ = make_cost("embed", CostInputs(given_.class_names, given_.words, given_.images, flipped), {})
+    centroid = given_.images[given_.labels == 0].reshape(-1, 16).mean(0) / 255
+    other = given_.images[given_.labels == 1].reshape(-1, 16).mean(0) / 255
+    assert not np.allclose(one, two)
+    distances = -np.log(one + np.eye(3))
+    assert distances[0, 1] / distances.max() == pytest.approx(
+        np.linalg.norm(centroid - other)
+        / max(
+            np.linalg.norm(
+                given_.images[given_.labels == i].reshape(-1, 16).mean(0) / 255
+                - given_.images[given_.labels == j].reshape(-1, 16).mean(0) / 255
+            )
+            for i in range(3)
+            for j in range(3)
+        )
+    )
+
+
+def test_random_costs_depend_on_the_seed_alone() -> None:
+    raw = [make_cost("random", inputs(CIFAR10), {"seed": s, "variant": "raw"})[0] for s in (0, 0, 1)]
+    assert (raw[0] == raw[1]).all() and not (raw[0] == raw[2]).all()
+    assert (raw[0] < 0).any() and not np.allclose(raw[0], raw[0].T)
+
+
+def test_a_cost_file_reads_back_to_the_same_bits(tmp_path: Path) -> None:
+    cost, _ = make_cost("w2v", inputs(CIFAR10), {})
+    (tmp_path / "cost.csv").write_text(write_cost(cost, CIFAR10))
+    assert (read_cost(tmp_path / "cost.csv", CIFAR10) == cost).all()
+    again, provenance = make_cost("file", inputs(CIFAR10), {"path": str(tmp_path / "cost.csv")})
+    assert (again == cost).all() and len(provenance["file_sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c.__setitem__((0, 1), 0.9), "'symmetry'"),
+        (lambda c: np.fill_diagonal(c, 0.1), "'diagonal'"),
+        (lambda c: np.negative(c, out=c), "'sign'"),
+    ],
+)
+def test_a_bad_cost_is_refused_by_name(change, words: str) -> None:  # type: ignore[no-untyped-def]
+    cost, _ = make_cost("w2v", inputs(CIFAR10), {})
+    change(cost)
+    with pytest.raises(WarlabError, match=words):
+        report(cost, [(0.05, 20)], False, "cost.csv")
+
+
+def test_verification_of_the_good_costs() -> None:
+    for kind in ("w2v", "zero_one"):
+        checks = {c["name"]: c for c in verify_cost(make_cost(kind, inputs(CIFAR10), {})[0], 0.05, 20)["checks"]}
+        assert all(c["passed"] for c in checks.values() if c["required"])
+        assert checks["triangle"]["passed"]
+        assert not checks["Proposition 2 as printed"]["passed"] and checks["Proposition 2, middle"]["passed"]
+    assert not checks["marginal error"]["passed"]  # 0-1 after 20 iterations is not converged
+
+
+def test_raw_random_costs_pass_as_signed_and_fail_otherwise() -> None:
+    cost, _ = make_cost("random", inputs(CIFAR10[:5]), {"variant": "raw"})
+    assert verify_cost(cost, 0.05, 20, signed=True)["passed"]
+    assert not verify_cost(cost, 0.05, 20)["passed"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings_", "words"),
+    [
+        ("w2w", {}, "no ground cost 'w2w'"),
+        ("w2v", {"vectors": "/nowhere.bin"}, "cannot be read in word2vec format"),
+        ("embed", {"features": "resnet"}, "knows the features pixels"),
+        ("random", {"variant": "cubic"}, "raw or abs_sym"),
+        ("file", {}, "needs a path"),
+        ("file", {"path": "/nowhere.csv"}, "cannot be read as a CSV"),
+    ],
+)
+def test_wrong_requests_are_one_sentence(kind: str, settings_: dict, words: str) -> None:
+    with pytest.raises(WarlabError, match=words):
+        make_cost(kind, inputs(CIFAR10), settings_)
+
+
+def test_a_word_that_no_one_knows_is_named() -> None:
+    with pytest.raises(WarlabError, match="The word 'qwzx' of class 'qwzx'"):
+        make_cost("w2v", inputs(["cat", "qwzx"]), {})
+
+
+def test_a_cost_of_other_classes_or_with_gaps_is_refused(tmp_path: Path) -> None:
+    cost, _ = make_cost("zero_one", inputs(CIFAR10), {})
+    file = tmp_path / "cost.csv"
+    file.write_text(write_cost(cost, CIFAR10[::-1]))
+    with pytest.raises(WarlabError, match="names other classes"):
+        read_cost(file, CIFAR10)
+    cost[0, 1] = np.nan
+    file.write_text(write_cost(cost, CIFAR10))
+    with pytest.raises(WarlabError, match="not finite"):
+        read_cost(file, CIFAR10)
+    assert set(kinds()) == {"zero_one", "w2v", "embed", "random", "file"}

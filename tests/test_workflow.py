@@ -1,0 +1,272 @@
+"""The workflow end to end at smoke scale, and what it plans after a change: no more and no less than needed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from warlab.files import read_json
+
+pytestmark = pytest.mark.xdist_group("workflow")
+COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
+
+
+def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """As a user calls it, with the package of the copied tree."""
+    command = [sys.executable, "-m", "snakemake", "--config", "scale=smoke", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+
+
+def copy_tree(folder: Path) -> Path:
+    for name in COPIED:
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository in which the smoke scale has run."""
+    folder = copy_tree(tmp_path_factory.mktemp("workflow"))
+    done = snakemake(folder, "--cores", "2")
+    assert done.returncode == 0, done.stderr[-4000:]
+    return folder
+
+
+@pytest.fixture
+def changed(finished: Path) -> Iterator[Path]:
+    """The finished copy, to be edited; sources and configuration are put back afterwards."""
+    yield finished
+    for name in ("src", "config", "workflow"):
+        shutil.rmtree(finished / name)
+        shutil.copytree(ROOT / name, finished / name)
+
+
+def planned(folder: Path, *arguments: str) -> dict[str, int]:
+    """Rule → number of jobs that a call would run."""
+    done = snakemake(folder, "-n", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE)}
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
+    file.write_text(text.replace(old, new))
+
+
+# ---- what comes out
+
+
+def test_every_promised_file_is_there(finished: Path) -> None:
+    results = finished / "results" / "smoke"
+    run = results / "runs" / "fashion_mnist" / "asym-40" / "cnn9" / "war_w2v" / "seed0"
+    for file in ("metrics.csv", "result.json", "weights.pt"):
+        assert (run / file).stat().st_size > 0
+    assert not (run / "checkpoint").exists()
+    for table in ("main_benchmark", "ar_war_variants"):
+        for ending in ("csv", "md", "tex"):
+            assert (results / "tables" / f"{table}.{ending}").stat().st_size > 0
+    for figure in ("learning_curves", "matrices", "flipped_samples"):
+        for ending in ("pdf", "png"):
+            assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
+
+
+def test_runs_csv_is_tidy_and_marks_stand_ins(finished: Path) -> None:
+    runs = pd.read_csv(finished / "results" / "smoke" / "runs.csv")
+    assert list(runs.columns[:6]) == ["dataset", "noise", "net", "method", "seed", "data"]
+    cell = runs[(runs.noise == "asym-40") & (runs.method == "ar")]
+    assert cell.epoch.tolist() == [1, 2, 3, 4]
+    assert set(runs.data) == {"stand-in"}
+    assert runs.test_accuracy.between(0, 100).all()
+
+
+def test_stand_ins_are_learnable(finished: Path) -> None:
+    runs = pd.read_csv(finished / "results" / "smoke" / "runs.csv")
+    assert runs[(runs.noise == "clean") & (runs.epoch == 4)].test_accuracy.max() > 40
+
+
+def test_tidy_table_has_the_agreed_columns(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "ar_war_variants.csv")
+    expected = "dataset,noise,net,method,metric,mean,std_epochs,std_runs,seeds,published,difference,data"
+    assert ",".join(table.columns) == expected
+    war = table[(table.noise == "asym-40") & (table.method == "war_w2v")].iloc[0]
+    assert war.published == 90.41 and war.difference == pytest.approx(war["mean"] - 90.41)
+
+
+def test_report_is_whole_and_marked(finished: Path) -> None:
+    page = (finished / "results" / "smoke" / "report.html").read_text()
+    assert page.count("data:image/png;base64,") >= 3 and "stand-in" in page
+    assert not re.search(r"(src|href)=\"https?://", page.replace('<a href="http', ""))
+
+
+def test_every_cost_was_verified_before_training(finished: Path) -> None:
+    for folder in (finished / "results" / "smoke" / "costs" / "fashion_mnist").iterdir():
+        report = read_json(folder / "verified.json")
+        assert report["passed"] and {"plan against POT", "exact transport below"} <= {
+            c["name"] for c in report["checks"]
+        }
+        assert (folder / "verified.json").stat().st_mtime <= (finished / "results/smoke/runs.csv").stat().st_mtime
+
+
+def test_all_methods_of_a_cell_share_the_noise_file(finished: Path) -> None:
+    runs = (finished / "results" / "smoke" / "runs" / "fashion_mnist" / "asym-40" / "cnn9").iterdir()
+    hashes = {read_json(run / "seed0" / "result.json")["provenance"]["inputs_sha256"]["noise"] for run in runs}
+    assert len(hashes) == 1
+
+
+def test_only_what_another_run_reads_is_predicted(finished: Path) -> None:
+    runs = finished / "results" / "smoke" / "runs"
+    assert [path.parts[-3] for path in runs.rglob("predictions.npz")] == ["cce"]
+    forward = read_json(runs / "fashion_mnist" / "asym-40" / "cnn9" / "forward" / "seed0" / "result.json")
+    assert "predictions" in forward["provenance"]["inputs_sha256"]
+
+
+def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "main_benchmark.csv")
+    measured, ranks = (table[table.metric == metric] for metric in ("test_accuracy", "average_rank"))
+    assert len(measured) == 16 and measured["mean"].notna().all()
+    assert ranks["mean"].sum() == pytest.approx(16 * 17 / 2, abs=1) and set(ranks.noise) == {"noisy"}
+
+
+def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
+    assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
+    assert list(table.published) == [76.90, 84.76] and set(table.data) == {"stand-in"}
+    runs = finished / "results" / "smoke" / "runs" / "cifar10" / "asym-40" / "cnn9"
+    assert sorted(path.name for path in runs.iterdir()) == ["war_w2v", "war_w2v+beta=1"]
+
+
+# ---- what is planned after a change
+
+
+def test_nothing_to_do_after_a_finished_run(finished: Path) -> None:
+    assert planned(finished) == {}
+
+
+def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
+    for name in ("war.py", "engine/train.py", "adversarial.py", "methods/war.py"):
+        file = changed / "src" / "warlab" / name
+        file.write_text(file.read_text() + "\n# a remark\n")
+    edit(changed / "src" / "warlab" / "war.py", "R_WAR of equation 5, with", "The R_WAR of equation 5, with")
+    script = changed / "workflow" / "scripts" / "train.py"
+    script.write_text(script.read_text() + "# a remark\n")
+    assert planned(changed) == {}
+
+
+def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> None:
+    edit(
+        changed / "config" / "hyperparameters.yaml",
+        "beta: { value: 5.0, source: paper }",
+        "beta: { value: 4.0, source: our choice }",
+    )
+    assert planned(changed, "runs") == {"train": 2, "collect": 1, "runs": 1, "total": 4}
+    after = planned(changed)
+    assert after.pop("total") == sum(after.values())
+    # Everything that reads runs.csv follows; the figures of costs and samples do not.
+    assert after == {"train": 2, "collect": 1, "table": 3, "figure": 1, "report": 1, "all": 1}
+
+
+def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:
+    edit(changed / "src" / "warlab" / "methods" / "tv.py", "return TVLoss(", "return 1 and TVLoss(")
+    assert planned(changed, "runs")["train"] == 2
+
+
+def test_a_changed_figure_reruns_that_figure_and_the_report(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "figures" / "matrices.py"
+    file.write_text(file.read_text() + "\nUNUSED = 1\n")
+    assert planned(changed) == {"figure": 1, "report": 1, "all": 1, "total": 3}
+    assert "figure=matrices" in snakemake(changed, "-n").stdout
+
+
+def test_a_new_noise_trains_only_what_is_new(changed: Path) -> None:
+    edit(
+        changed / "config" / "scales" / "smoke.yaml",
+        "noises: [clean, asym-40]",
+        "noises: [clean, asym-40, asym_code-40]",
+    )
+    after = planned(changed, "runs")
+    assert after["train"] == 5 and after["corrupt"] == 1 and "prepare" not in after
+
+
+def test_results_moved_elsewhere_are_not_made_again(finished: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(finished, moved)  # times and contents stay
+    assert planned(moved) == {}
+
+
+# ---- wrong input
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"scale": "smok"}, "There is no scale 'smok' in config/scales; did you mean 'smoke'?"),
+        ({"epochs": 3}, "unknown key 'epochs' at the top level"),
+        ({"overrides": {"methods": {"ar": {"betta": 1}}}}, "methods.ar has no 'betta'; did you mean 'beta'?"),
+        ({"overrides": {"methods": {"arr": {"beta": 1}}}}, "methods.arr does not exist"),
+    ],
+)
+def test_a_wrong_configuration_is_one_sentence(change: dict, sentence: str, tmp_path: Path) -> None:
+    folder = copy_tree(tmp_path)
+    file = folder / "config" / "config.yaml"
+    file.write_text(yaml.safe_dump({"scale": "smoke", **change}))
+    command = [sys.executable, "-m", "snakemake", "-n"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and sentence in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("noises: [clean, asym-40]", "noises: [asym-140]", "There is no noise 'asym-140'"),
+        ("methods: [ar, war_w2v, war_embed]", "methods: [arr]", "There is no method 'arr'; did you mean 'ar'?"),
+        ("fashion_mnist: { source", "fashion_mnits: { source", "fashion_mnits"),
+        ("epochs: 4", "epoch: 4", "scale smoke: training.fashion_mnist has no 'epoch'; did you mean 'epochs'?"),
+        ("add_methods: [tv]", "add_methods: [tv+gama=2]", "'tv+gama=2' changes 'gama', which is not a setting"),
+    ],
+)
+def test_a_wrong_scale_is_one_sentence(old: str, new: str, sentence: str, tmp_path: Path) -> None:
+    folder = copy_tree(tmp_path)
+    edit(folder / "config" / "scales" / "smoke.yaml", old, new)
+    done = snakemake(folder, "-n")
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and sentence in said and "Traceback" not in said
+
+
+def test_a_bad_cost_stops_before_training(changed: Path) -> None:
+    cost = pd.read_csv(changed / "results/smoke/costs/fashion_mnist/w2v/cost.csv", index_col=0)
+    cost.iloc[0, 1] = -0.5
+    cost.to_csv(changed / "bad.csv")
+    overrides = {"methods": {"war_w2v": {"cost": "file"}}, "costs": {"file": {"path": "bad.csv"}}}
+    (changed / "bad.yaml").write_text(yaml.safe_dump({"overrides": overrides}))
+    done = snakemake(changed, "--configfile", "bad.yaml", "--cores", "1", "runs")
+    assert done.returncode == 1
+    assert "fails the check 'symmetry'" in done.stderr and "no training starts on it" in done.stderr
+    assert "Traceback" not in done.stderr and "rule train:" not in done.stderr
+
+
+@pytest.mark.parametrize("scale", ["demo", "laptop", "paper"])
+def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
+    folder = copy_tree(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "-n", "--config", f"scale={scale}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and re.search(r"^train +\d+$", done.stdout, re.MULTILINE)
+
+
+def test_plan_names_every_scale(finished: Path) -> None:
+    done = snakemake(finished, "--cores", "1", "plan")
+    assert done.returncode == 0
+    for scale in ("smoke", "demo", "laptop", "paper"):
+        assert re.search(rf"^{scale} +\d+ +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)
