@@ -1,11 +1,11 @@
-# make demo: from a fresh clone to the report.  make test: lint and the whole test suite.
+# make demo: from a fresh clone to the report.  make test: lint and the whole test suite.  make test-data: download real data and check it.
 PYTHON ?= python3.11
 CORES ?= all
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint format setup lock benchmark clean
+.PHONY: help demo test test-data lint format setup lock benchmark clean
 
 help:
 	@sed -n 's/^# //p' Makefile | tr '.' '\n' | sed 's/^ *//' | grep make
@@ -29,6 +29,9 @@ demo: $(READY)
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-data: $(READY)
+	$(BIN)/python -m pytest -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

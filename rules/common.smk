@@ -3,7 +3,9 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from warlab import noise
 from warlab.config import Cell, load_study
+from warlab.data.own import listing
 from warlab.errors import WarlabError
 from warlab.fingerprint import fingerprint
 from warlab.reporting.catalogue import figure_names, figure_needs
@@ -21,6 +23,7 @@ R = f"{config.get('results_root', 'results')}/{study.name}"
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 DATASETS = sorted({cell.dataset for cell in study.runs})
 FIGURES = figure_names()
+OWN = {"arrays", "image_folder"}
 
 
 def code(script, *modules):
@@ -42,12 +45,45 @@ def data_spec(wildcards):
     return study.data_spec(wildcards.dataset)
 
 
+def local_of(wildcards):
+    return config.get("local_data", {}).get(wildcards.dataset)
+
+
+def state_of(wildcards):
+    """The user's own data may change where they are: then they are read again."""
+    own = wildcards.dataset in OWN and wildcards.source == "real"
+    local = Path(local_of(wildcards) or "")
+    return listing(local) if own and local_of(wildcards) and local.exists() else None
+
+
 def receipt_of(wildcards):
     return f"{RAW}/{wildcards.dataset}/{study.data_spec(wildcards.dataset)['source']}/receipt.json"
 
 
-def noise_file(dataset, noise, seed):
-    return f"{R}/noise/{dataset}/{noise}/seed{seed}.npz"
+def noise_needs(dataset, noise_id):
+    """Files that a noise reads besides the data, by what they are to it."""
+    stand_in = study.data_spec(dataset)["source"] == "stand_in"
+    kinds = {
+        "human": lambda name: f"{RAW}/{name}/{'stand_in' if stand_in else 'real'}/receipt.json",
+        "images": lambda name: f"{R}/data/{name}.npz",
+        "given": lambda name: study.noise_file(name),
+    }
+    return {role: kinds[role](name) for role, name in noise.needs(noise_id).items()}
+
+
+def open_set(dataset, noise_id):
+    """The images that open-set noise puts in place of others, for whoever reads the training images."""
+    files = noise_needs(dataset, noise_id)
+    return {role: file for role, file in files.items() if role == "images"}
+
+
+def noise_inputs(wildcards):
+    data = {"data": f"{R}/data/{wildcards.dataset}.npz"}
+    return data | noise_needs(wildcards.dataset, wildcards.noise)
+
+
+def noise_file(dataset, noise_id, seed):
+    return f"{R}/noise/{dataset}/{noise_id}/seed{seed}.npz"
 
 
 def cost_folder(cell):
@@ -67,6 +103,7 @@ def cost_inputs(wildcards):
         files["noise"] = noise_file(
             wildcards.dataset, reads[0], reads[1].removeprefix("seed")
         )
+        files |= open_set(wildcards.dataset, reads[0])
     return files
 
 
@@ -87,6 +124,7 @@ def train_inputs(wildcards):
         "data": f"{R}/data/{cell.dataset}.npz",
         "noise": noise_file(cell.dataset, cell.noise, cell.seed),
     }
+    files |= open_set(cell.dataset, cell.noise)
     if study.cost_key(cell):
         files["cost"] = f"{cost_folder(cell)}/cost.csv"
         # A cost verified anew, say for another lambda, is the same cost: it must not train anything again.
@@ -129,6 +167,7 @@ def table_spec(wildcards):
         "orientation": entry["orientation"],
         "ranks": entry.get("ranks", []),
         "cells": study.layout(wildcards.experiment),
+        "trained_as": study.aliases(wildcards.experiment),
         "labels": study.labels,
     }
 

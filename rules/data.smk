@@ -11,7 +11,8 @@ rule fetch:
         mem_mb=1000,
         runtime=120,
     params:
-        local=lambda wildcards: config.get("local_data", {}).get(wildcards.dataset),
+        local=local_of,
+        state=state_of,
         code=lambda wildcards: code("fetch", f"warlab.data.{wildcards.dataset}"),
     script:
         "../workflow/scripts/fetch.py"

@@ -1,7 +1,7 @@
 rule corrupt:
     """Noisy labels with their manifest: one file per dataset, noise and seed, shared by all methods."""
     input:
-        data=f"{R}/data/{{dataset}}.npz",
+        unpack(noise_inputs),
     output:
         labels=f"{R}/noise/{{dataset}}/{{noise}}/seed{{seed}}.npz",
         manifest=f"{R}/noise/{{dataset}}/{{noise}}/seed{{seed}}.json",
@@ -14,6 +14,6 @@ rule corrupt:
         mem_mb=2000,
         runtime=10,
     params:
-        code=lambda wildcards: code("corrupt"),
+        code=lambda wildcards: code("corrupt", noise.module(wildcards.noise)),
     script:
         "../workflow/scripts/corrupt.py"

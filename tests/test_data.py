@@ -290,7 +290,7 @@ def test_prepare_never_calls_a_stand_in_real(tmp_path, dataset, source):
 
 @pytest.mark.parametrize(
     "spec, reason",
-    [({"source": "embeded"}, "no data source 'embeded'"), ({"source": "real", "size": 3}, "Unknown.*size")],
+    [({"source": "embeded"}, "no data source 'embeded'"), ({"source": "real", "sise": 3}, "Unknown.*sise")],
 )
 def test_prepare_refuses_unknown_settings(tmp_path, dataset, spec, reason):
     with pytest.raises(WarlabError, match=reason):

@@ -110,7 +110,8 @@ def test_parse(noise_id, parsed):
 
 
 MALFORMED = """asym asym- asym-100 asym-400 asym--40 asym-4O asym-040 asym-40.0 asym-40% clean-20 clean-0
-    smy-40 -40 asym_40 ASYM-40 asym-٤٠ asym-1e1 asym-nan"""
+    smy-40 -40 asym_40 ASYM-40 asym-٤٠ asym-1e1 asym-nan
+    human_worst human-40 human_worse-40 file- file-40 openset_svhn openset-40 openset_mnist-40"""
 
 
 @pytest.mark.parametrize("noise_id", [*MALFORMED.split(), "", "asym-40\n", " asym-40"])

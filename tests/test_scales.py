@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ from warlab.engine.predict import predict_run
 from warlab.engine.run import Files, build_trainer, train_run
 from warlab.errors import WarlabError
 from warlab.files import read_arrays
+from warlab.reporting.results import under_other_names
 
 
 def scaled(experiments: dict[str, Any], **changes: Any) -> Study:
@@ -23,9 +25,10 @@ def scaled(experiments: dict[str, Any], **changes: Any) -> Study:
 
 def test_a_scale_may_add_cells_to_a_table() -> None:
     chosen = {
+        "datasets": ["fashion_mnist"],
         "noises": ["asym-40"],
         "methods": ["cce", "sl", "war_w2v"],
-        "also": [{"noises": ["clean"], "methods": ["cce"]}],
+        "also": [{"datasets": ["fashion_mnist"], "noises": ["clean"], "methods": ["cce"]}],
     }
     own = scaled({"main_benchmark": chosen})
     assert [(c.noise, c.method) for c in own.cells("main_benchmark")] == [
@@ -53,6 +56,61 @@ def test_every_scale_shows_all_columns_at_forty_percent(scale: str) -> None:
     assert set(own.experiments["main_benchmark"]["methods"]) <= shown
 
 
+def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:
+    """12 methods, 9 settings, 3 seeds; 3 further variants of WAR; 20 weights β, of which 4 are runs from above."""
+    own = load_study({"scale": "paper"}, ROOT)
+    shown = {name: own.cells(name) for name in own.tables}
+    trained = {name: {own.trained_as(cell) for cell in cells} for name, cells in shown.items()}
+    main, variants, beta = (trained[name] for name in ("main_benchmark", "ar_war_variants", "beta_sensitivity"))
+    assert len(main) == len(shown["main_benchmark"]) == 324
+    assert len(variants - main) == 81
+    assert len(shown["beta_sensitivity"]) == 20 and len(beta - main - variants) == 16
+    assert len(own.runs) == 324 + 81 + 16
+    assert {cell.dataset for cell in own.runs} == {"fashion_mnist", "cifar10", "cifar100"}
+    assert all(own.data_spec(name)["source"] == "real" for name in own.scale["datasets"])
+
+
+def test_the_schedules_of_the_paper() -> None:
+    own = load_study({"scale": "paper"}, ROOT)
+    found = {name: own.training(name) for name in own.scale["datasets"]}
+    assert {name: (entry["epochs"], *entry["drops"]) for name, entry in found.items()} == {
+        "fashion_mnist": (60, 20, 40),
+        "cifar10": (120, 40, 80),
+        "cifar100": (150, 80, 120),
+    }
+    assert {(e["optimiser"], e["lr"], e["batch_size"]) for e in found.values()} == {("adam", 0.001, 256)}
+
+
+def test_an_override_that_changes_nothing_is_no_run_of_its_own() -> None:
+    def trained(method: str) -> str:
+        return study().trained_as(Cell("cifar10", "asym-40", "cnn9", method, 0)).method
+
+    assert trained("war_w2v+beta=10") == trained("war_w2v+beta=10.0") == trained("war_w2v") == "war_w2v"
+    assert trained("ar+beta=5") == "ar" and trained("ar+beta=10") == "ar+beta=10"
+    assert trained("war_01+beta=10+lam=0.1") == "war_01+lam=0.1"
+    aliases = load_study({"scale": "paper"}, ROOT).aliases("beta_sensitivity")
+    assert [shown for _, shown, _ in aliases] == ["ar+beta=5", *(f"war_{k}+beta=10" for k in ("01", "w2v", "embed"))]
+
+
+def test_a_run_is_shown_under_the_name_that_a_table_has_for_it() -> None:
+    summary = pd.DataFrame({"dataset": ["cifar10", "mnist"], "method": ["ar", "ar"], "mean": [1.0, 2.0]})
+    shown = under_other_names(summary, [("cifar10", "ar+beta=5", "ar")])
+    assert shown[["method", "mean"]].to_numpy().tolist() == [["ar", 1.0], ["ar", 2.0], ["ar+beta=5", 1.0]]
+
+
+@pytest.mark.parametrize(
+    "dataset, noise, reason",
+    [
+        ("cifar10", "human", "human is of cifar100, not of cifar10"),
+        ("cifar10", "openset_svhn-40", "images of svhn; add it to the datasets of the scale"),
+        ("cifar10", "file_mine", "file_mine has no file; name one in noise_files"),
+    ],
+)
+def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, noise: str, reason: str) -> None:
+    with pytest.raises(WarlabError, match=reason):
+        scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}).validate()
+
+
 def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
     full, short = study(60).method("pencil", "fashion_mnist"), study(30).method("pencil", "fashion_mnist")
     assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 400.0)
@@ -70,7 +128,7 @@ def test_forward_needs_the_cce_run_of_its_cell() -> None:
     cell = Cell("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
     assert study().needed_run(cell) == Cell("fashion_mnist", "asym-40", "cnn9", "cce", 2)
     assert study().needed_run(Cell("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
-    own = scaled({"main_benchmark": {"noises": ["asym-40"], "methods": ["forward"]}})
+    own = scaled({"main_benchmark": {"datasets": ["cifar10"], "noises": ["asym-40"], "methods": ["forward"]}})
     assert [cell.method for cell in own.runs] == ["cce", "forward"]
 
 

@@ -63,7 +63,8 @@ def test_every_class_name_has_its_words(vectors, names):
     assert missing(vectors, names.split()) == []
 
 
-@pytest.mark.parametrize("name", warlab.data.names())
+# SVHN and ImageNet32 lend their images to open-set noise; their classes have no words here.
+@pytest.mark.parametrize("name", sorted(set(warlab.data.names()) - {"svhn", "imagenet32"}))
 def test_every_data_set_has_its_words(vectors, name):
     assert missing(vectors, list(warlab.data.get(name).words)) == []
 

@@ -139,6 +139,14 @@ def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> 
     assert ranks["mean"].sum() == pytest.approx(16 * 17 / 2, abs=1) and set(ranks.noise) == {"noisy"}
 
 
+def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
+    assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
+    assert list(table.published) == [76.90, 84.76] and set(table.data) == {"stand-in"}
+    runs = finished / "results" / "smoke" / "runs" / "cifar10" / "asym-40" / "cnn9"
+    assert sorted(path.name for path in runs.iterdir()) == ["war_w2v", "war_w2v+beta=1"]
+
+
 # ---- what is planned after a change
 
 
@@ -166,7 +174,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     after = planned(changed)
     assert after.pop("total") == sum(after.values())
     # Everything that reads runs.csv follows; the figures of costs and samples do not.
-    assert after == {"train": 2, "collect": 1, "table": 2, "figure": 1, "report": 1, "all": 1}
+    assert after == {"train": 2, "collect": 1, "table": 3, "figure": 1, "report": 1, "all": 1}
 
 
 def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:

@@ -4,7 +4,7 @@ Nothing here imports torch: the Snakefile is read anew in every job.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -80,7 +80,8 @@ class Study:
     @cached_property
     def runs(self) -> list[Cell]:
         """Every run once, however many tables show it, with the runs that other runs need."""
-        wanted = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        shown = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[Cell]:
@@ -108,8 +109,20 @@ class Study:
         methods_of = dict.fromkeys(cell.method for cell in cells)
         return [(*row, method) for row in known for method in methods_of]
 
+    def aliases(self, experiment: str) -> list[tuple[str, str, str]]:
+        """(dataset, method in the table, method of the run) where the two methods differ."""
+        pairs = dict.fromkeys((c.dataset, c.method, self.trained_as(c).method) for c in self.cells(experiment))
+        return [pair for pair in pairs if pair[1] != pair[2]]
+
     def seeds(self, experiment: str) -> int:
         return min(self.experiments[experiment]["seeds"], self.scale.get("seeds", 10**6))
+
+    def trained_as(self, cell: Cell) -> Cell:
+        """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
+        base, *changes = cell.method.split("+")
+        plain = self.method(base, cell.dataset) if changes else {}
+        kept = [change for change in changes if self.method(f"{base}+{change}", cell.dataset) != plain]
+        return replace(cell, method="+".join([base, *kept]))
 
     def needed_run(self, cell: Cell) -> Cell | None:
         """The run of the same cell that this one reads, such as the CCE run behind Forward."""
@@ -202,6 +215,13 @@ class Study:
             raise WarlabError(f"There is no ground cost {name!r}; {suggest(name, list(self.numbers['costs']))}")
         return self._resolve("costs", name, dataset)
 
+    def noise_file(self, noise_id: str) -> str:
+        """The user's file behind a noise `file` or `file_<name>`."""
+        files = self.config.get("noise_files", {})
+        if noise_id not in files:
+            raise WarlabError(f"The noise {noise_id} has no file; name one in noise_files of the configuration.")
+        return files[noise_id]
+
     # ---- mistakes, found before anything runs
 
     def validate(self) -> None:
@@ -219,6 +239,7 @@ class Study:
         for section, content in self.config.get("overrides", {}).items():
             self._validate_keys(section, content, "overrides")
         for cell in self.runs:
+            self._validate_noise(cell)
             self._validate_cell(cell)
 
     def _validate_keys(self, section: str, content: Tree, where: str) -> None:
@@ -231,6 +252,17 @@ class Study:
                 if key not in self.numbers[section][file]:
                     allowed = list(self.numbers[section][file])
                     raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
+
+    def _validate_noise(self, cell: Cell) -> None:
+        needed = noise.needs(cell.noise)
+        if "given" in needed:
+            self.noise_file(cell.noise)
+        if "images" in needed and needed["images"] not in self.scale["datasets"]:
+            raise WarlabError(
+                f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
+            )
+        if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
+            raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
 
     def _validate_method(self, method_id: str) -> None:
         base = method_id.split("+")[0]

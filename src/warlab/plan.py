@@ -49,7 +49,7 @@ def other_jobs(study: Study) -> int:
 def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:
     """One training on the machine that was measured."""
     training, settings = study.training(cell.dataset), study.method(cell.method, cell.dataset)
-    reference = speed["networks"][cell.net]
+    reference = speed["networks"].get(cell.net, speed["networks"]["cnn9"])
     width = study.net(cell.net, cell.dataset).get("width", 1.0)
     _, height, breadth = data.get(cell.dataset).shape
     pixels = height * breadth / study.data_spec(cell.dataset)["pool"] ** 2

@@ -1,21 +1,18 @@
-"""Draw the noisy labels of one dataset, noise and seed, and write them with their manifest."""
+"""Make the noise of one dataset, noise and seed, and write it with its manifest."""
 
 from pathlib import Path
 
 from warlab.files import read_arrays, read_json, write_arrays, write_json
-from warlab.noise.inject import noisy_labels
+from warlab.noise import needs
+from warlab.noise.base import Wanted
+from warlab.noise.make import make_noise
 from warlab.script import job
 
 with job(snakemake.log[0]):
-    data = Path(snakemake.input.data)
+    data, names = Path(snakemake.input.data), snakemake.wildcards
     meta = read_json(data.with_suffix(".json"))
-    labels, manifest = noisy_labels(
-        read_arrays(data)["train_y"],
-        dataset=snakemake.wildcards.dataset,
-        noise=snakemake.wildcards.noise,
-        seed=int(snakemake.wildcards.seed),
-        class_names=meta["class_names"],
-        data=meta["data"],
-    )
-    write_arrays(snakemake.output.labels, labels=labels)
+    wanted = Wanted(names.dataset, names.noise, int(names.seed), meta["class_names"], meta["data"])
+    files = {role: Path(snakemake.input[role]) for role in needs(names.noise)}
+    arrays, manifest = make_noise(wanted, read_arrays(data), files)
+    write_arrays(snakemake.output.labels, **arrays)
     write_json(snakemake.output.manifest, manifest)

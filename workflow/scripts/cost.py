@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from warlab.files import read_arrays, read_json, write_json, write_text
+from warlab.files import read_json, write_json, write_text
+from warlab.noise.replaced import noisy_images
 from warlab.ot.costfile import write_cost
 from warlab.ot.costs import CostInputs, make_cost
 from warlab.script import job
@@ -10,13 +11,9 @@ from warlab.script import job
 with job(snakemake.log[0]):
     data = Path(snakemake.input.data)
     meta = read_json(data.with_suffix(".json"))
-    noise = snakemake.input.get("noise")
-    inputs = CostInputs(
-        class_names=meta["class_names"],
-        words=meta["words"],
-        images=read_arrays(data)["train_x"] if noise else None,
-        labels=read_arrays(Path(noise))["labels"] if noise else None,
-    )
+    noise, other = snakemake.input.get("noise"), snakemake.input.get("images")
+    images, labels = noisy_images(data, Path(noise), other) if noise else (None, None)
+    inputs = CostInputs(class_names=meta["class_names"], words=meta["words"], images=images, labels=labels)
     settings = dict(snakemake.params.spec)
     cost, provenance = make_cost(settings.pop("kind"), inputs, settings)
     provenance |= {key: meta[key] for key in ("dataset", "class_names", "data")} | {"key": snakemake.wildcards.cost}

@@ -10,5 +10,5 @@ from warlab.script import job
 with job(snakemake.log[0]):
     receipt = Path(snakemake.output.receipt)
     local = Path(snakemake.params.local) if snakemake.params.local else None
-    done = fetch(data.get(snakemake.wildcards.dataset), receipt.parent, snakemake.wildcards.source, local)
+    done = fetch(data.resource(snakemake.wildcards.dataset), receipt.parent, snakemake.wildcards.source, local)
     write_json(receipt, done)

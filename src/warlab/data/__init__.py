@@ -4,14 +4,16 @@ import difflib
 import importlib
 import pkgutil
 
-from warlab.data.base import Dataset
+from warlab.data.base import Dataset, Resource
 from warlab.errors import WarlabError
 
-_MACHINERY = {"base", "check", "download", "fetch", "idx", "prepare"}
+_MACHINERY = {"archives", "base", "check", "cifar", "cifar100_names", "download", "drawn", "fetch", "idx", "pickles"}
+_MACHINERY |= {"own", "prepare"}
+_RESOURCES = {"cifar_n"}  # fetched like a data set, but without images of its own
 
 
 def names() -> list[str]:
-    return sorted({module.name for module in pkgutil.iter_modules(__path__)} - _MACHINERY)
+    return sorted({module.name for module in pkgutil.iter_modules(__path__)} - _MACHINERY - _RESOURCES)
 
 
 def get(name: str) -> Dataset:
@@ -22,3 +24,11 @@ def get(name: str) -> Dataset:
         raise WarlabError(f"There is no data set {name!r}; {hint}choose one of: {', '.join(names())}.")
     dataset: Dataset = importlib.import_module(f"warlab.data.{name}").DATASET
     return dataset
+
+
+def resource(name: str) -> Resource:
+    """A data set, or what else can be fetched: the human labels that a noise reads."""
+    if name in _RESOURCES:
+        found: Resource = importlib.import_module(f"warlab.data.{name}").RESOURCE
+        return found
+    return get(name)

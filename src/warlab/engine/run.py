@@ -34,6 +34,7 @@ from warlab.files import (
     write_text,
 )
 from warlab.methods.base import Method, Task
+from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 
 LAST = 10  # the paper's figure of merit is the mean over the last ten epochs
@@ -47,6 +48,7 @@ class Files:
     noise: Path
     cost: Path | None = None
     predictions: Path | None = None
+    images: Path | None = None  # data whose images take the place of others (open-set noise)
 
     @classmethod
     def of(cls, named: Mapping[str, str]) -> "Files":
@@ -81,6 +83,7 @@ def build_trainer(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
     noise = read_json(files.noise.with_suffix(".json"))
+    trusted = _open_set(data, noise, files)
     labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device)
     classes = len(meta["class_names"])
     task = Task(
@@ -112,7 +115,7 @@ def build_trainer(
         evaluate=Evaluator(
             Images(data["test_x"], meta["mean"], meta["std"], device),
             torch.from_numpy(data["test_y"]).to(device),
-            labels == torch.from_numpy(data["train_y"]).to(device),
+            (labels == torch.from_numpy(data["train_y"]).to(device)) & torch.from_numpy(trusted).to(device),
         ),
         checkpoints=checkpoints,
         seed=run["seed"],
@@ -140,6 +143,21 @@ def _noisy_labels(path: Path, manifest: dict[str, Any], clean: np.ndarray) -> np
             f"{path} does not belong to the data it is used with (checksums differ): delete it and run again."
         )
     return labels
+
+
+def _open_set(data: dict[str, np.ndarray], manifest: dict[str, Any], files: Files) -> np.ndarray:
+    """Put other images in place of those that open-set noise replaces; True where an image is still its own."""
+    own = np.ones(len(data["train_y"]), bool)
+    if "open_set" not in manifest:
+        return own
+    if files.images is None:
+        raise WarlabError(
+            f"{files.noise} replaces images, but those of {manifest['open_set']['source']} are not given."
+        )
+    noise, source = read_arrays(files.noise), read_arrays(files.images)["train_x"]
+    data["train_x"] = replace_images(data["train_x"], noise, source, manifest["open_set"])
+    own[noise["replaced"]] = False
+    return own
 
 
 def _cost(path: Path | None, class_names: list[str]) -> Tensor | None:

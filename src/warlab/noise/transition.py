@@ -3,10 +3,12 @@
 Sources: the paper, its authors' code, and the generators of Patrini et al. (2017) and Han et al. (2018).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from warlab.data.cifar100_names import NAMES as CIFAR100_NAMES
+from warlab.data.cifar100_names import SUPERCLASSES
 from warlab.errors import WarlabError
 
 # source class → {target class: share of the noise rate}; the shares of a source sum to 1
@@ -44,11 +46,26 @@ _CIFAR10: Flips = {
     _DOG: {_CAT: 1.0},
 }
 
+
+def _cycles(groups: Iterable[Sequence[int]]) -> Flips:
+    """Every class becomes the next of its group, the last the first."""
+    return {group[i]: {group[(i + 1) % len(group)]: 1.0} for group in groups for i in range(len(group))}
+
+
+# The paper speaks of superclasses; within one, the order is that of the data set's own listing.
+_CIFAR100_PAPER = _cycles([[CIFAR100_NAMES.index(name) for name in members] for members in SUPERCLASSES])
+# The authors' code takes five consecutive labels, which are alphabetical: apple, aquarium_fish, baby, bear, beaver.
+_CIFAR100_CODE = _cycles([range(first, first + 5) for first in range(0, 100, 5)])
+
 _PAPER: Mapping[str, tuple[int, Flips]] = {
     "fashion_mnist": (10, _FASHION_MNIST_PAPER),
     "cifar10": (10, _CIFAR10),
+    "cifar100": (100, _CIFAR100_PAPER),
 }
-_CODE: Mapping[str, tuple[int, Flips]] = {"fashion_mnist": (10, _FASHION_MNIST_CODE)}
+_CODE: Mapping[str, tuple[int, Flips]] = {
+    "fashion_mnist": (10, _FASHION_MNIST_CODE),
+    "cifar100": (100, _CIFAR100_CODE),
+}
 
 
 def clean(rate: float, dataset: str, n_classes: int) -> np.ndarray:
@@ -82,7 +99,7 @@ def _named_flips(
 ) -> np.ndarray:
     if dataset not in tables:
         raise WarlabError(
-            f"{kind} noise is not defined for {dataset}, only for {', '.join(tables)}; take sym or pairflip."
+            f"{kind} noise is not defined for {dataset}, only for {', '.join(tables)}; take sym, pairflip or a file."
         )
     expected, flips = tables[dataset]
     if n_classes != expected:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from warlab.data import cifar100_names
 from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest
 from warlab.ot.costfile import read_cost
@@ -67,20 +68,28 @@ def zero_one(inputs: CostInputs) -> tuple[np.ndarray, dict[str, Any]]:
     return 1.0 - np.eye(len(inputs.class_names)), {"source": "1 off the diagonal"}
 
 
-def w2v(inputs: CostInputs, vectors: str | None = None, binary: bool = False) -> tuple[np.ndarray, dict[str, Any]]:
+def w2v(
+    inputs: CostInputs, vectors: str | None = None, binary: bool = False, order: str = "labels"
+) -> tuple[np.ndarray, dict[str, Any]]:
     """From word vectors of the class names; a name of several words is the mean of their vectors.
 
     `vectors` is a file in word2vec format for gensim (GoogleNews: binary; GloVe 300-d converted to text); without
-    it the distilled GloVe 100-d vectors that come with warlab are used.
+    it the distilled GloVe 100-d vectors that come with warlab are used. `order` is labels, or listing for the rows of
+    CIFAR-100 as the authors' code has them: in the order of its superclasses, not of its labels.
     """
     path = Path(vectors) if vectors else _embedded_vectors()
-    points = np.stack([_word_vector(name, _load_vectors(path, binary), path) for name in inputs.words])
-    source = {
-        "source": f"word vectors {path.name}",
-        "vectors_sha256": file_digest(path),
-        "words": list(inputs.words),
-    }
+    words = _in_order(inputs, order)
+    points = np.stack([_word_vector(name, _load_vectors(path, binary), path) for name in words])
+    source = {"source": f"word vectors {path.name}", "vectors_sha256": file_digest(path), "words": list(words)}
     return from_distances(pairwise_distances(points)), source
+
+
+def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
+    if order == "labels":
+        return inputs.words
+    if order != "listing" or tuple(inputs.class_names) != cifar100_names.NAMES:
+        raise WarlabError(f"The order {order!r} of words is unknown here: labels, or listing for CIFAR-100.")
+    return [cifar100_names.word(name) for members in cifar100_names.SUPERCLASSES for name in members]
 
 
 def _embedded_vectors() -> Path:

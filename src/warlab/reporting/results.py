@@ -78,6 +78,15 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
     return pd.DataFrame(rows, columns=list(SUMMARY))
 
 
+def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
+    """With a second row for each (dataset, name in a table, name of the run): "war_w2v+beta=10" is "war_w2v"."""
+    copies = [
+        summary[(summary["dataset"] == dataset) & (summary["method"] == trained)].assign(method=shown)
+        for dataset, shown, trained in names
+    ]
+    return pd.concat([summary, *copies], ignore_index=True) if copies else summary
+
+
 def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> int:
     """How many epochs `summarise` averages over in the shortest run: `last`, or fewer at a small scale."""
     longest = finished(runs).groupby([*CELL, "seed"])["epoch"].max()

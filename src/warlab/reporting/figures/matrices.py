@@ -66,8 +66,8 @@ def caption(inputs: Inputs) -> str:
 
 def _panels(inputs: Inputs) -> list[Panel]:
     panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
-    # The transition of clean labels is the identity: a panel without a message.
-    noisy = [entry for entry in inputs.noise if entry["noise"] != "clean"]
+    # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
+    noisy = [entry for entry in inputs.noise if entry["noise"] != "clean" and "open_set" not in entry]
     panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
     if not panels:
         raise WarlabError("The figure of matrices needs a ground cost or a noise; declare one of them.")

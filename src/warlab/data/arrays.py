@@ -1,0 +1,79 @@
+"""The user's own arrays: an npz file with train_x, train_y and, if there is a test part, test_x and test_y."""
+
+from pathlib import Path
+
+import numpy as np
+
+from warlab.data import own
+from warlab.data.base import Arrays, Dataset
+from warlab.data.drawn import draw, shuffled_labels
+from warlab.errors import WarlabError
+from warlab.files import read_arrays, write_arrays, write_json
+
+
+def read(root: Path, size: int | None) -> own.Own:
+    """Images are uint8 (N, height, width) or (N, height, width, channels) or (N, channels, height, width)."""
+    path = own.place(root)
+    if size is not None:
+        raise WarlabError("Images of arrays keep their size; leave out `size`, or take `pool`.")
+    content = read_arrays(path)
+    if missing := {"train_x", "train_y"} - set(content):
+        raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
+    arrays = _arrays(content)
+    names, words = own.listed_classes(path.parent) or _numbered(int(arrays.train_y.max(initial=0)) + 1)
+    return own.Own(arrays, names, words)
+
+
+def _arrays(content: dict[str, np.ndarray]) -> Arrays:
+    x, y = _channels_first(content["train_x"]), _whole(content["train_y"])
+    if "test_x" in content and "test_y" in content:
+        return Arrays(x, y, _channels_first(content["test_x"]), _whole(content["test_y"]))
+    if y.shape != x.shape[:1]:
+        raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
+    test = own.held_out(y)
+    return Arrays(x[~test], y[~test], x[test], y[test])
+
+
+def _channels_first(images: np.ndarray) -> np.ndarray:
+    if images.ndim == 3:
+        return images[:, None]
+    if images.ndim == 4 and images.shape[3] <= 4 < images.shape[1]:
+        return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+    return images
+
+
+def _whole(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind not in "iu":
+        raise WarlabError(f"Labels must be whole numbers from 0, not {labels.dtype}; number the classes.")
+    return labels.astype(np.int64)
+
+
+def _numbered(n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names = tuple(f"class {k}" for k in range(n))
+    return names, names
+
+
+def stand_in(root: Path, seed: int, n: int = 240) -> None:
+    """Three classes of drawn images with their names."""
+    rng = np.random.default_rng(seed)
+    labels = shuffled_labels(n, 3, rng)
+    write_arrays(root / "own.npz", train_x=draw(labels, "aab", "arrays", rng, 32), train_y=labels)
+    (root / own.CLASSES).write_text("cat\ndog\nship: yacht\n")
+    write_json(root / own.POINTER, {"place": "own.npz", "listing": ""})
+
+
+DATASET = Dataset(
+    name="arrays",
+    title="Own arrays",
+    class_names=(),
+    words=(),
+    mean=(),
+    std=(),
+    licence="the user's",
+    homepage="docs/your-own-data.md",
+    shape=(3, 32, 32),
+    images=(0, 0),
+    load=lambda root: read(root, None).arrays,
+    stand_in=stand_in,
+    read=read,
+)

@@ -1,0 +1,105 @@
+"""The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from warlab.data import own
+from warlab.data.base import Arrays, Dataset
+from warlab.data.drawn import draw, shuffled_labels
+from warlab.errors import WarlabError
+from warlab.files import write_json
+
+_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
+_SIZE = 32
+_GREY = {"1", "L", "LA", "I;16"}
+
+
+def read(root: Path, size: int | None) -> own.Own:
+    """All images as `size` × `size` squares cut from their middle, grey only if all are grey."""
+    folder = own.place(root)
+    split = (folder / "train").is_dir() and (folder / "test").is_dir()
+    names, words = own.listed_classes(folder) or _names(folder / "train" if split else folder)
+    grey = all(_is_grey(path) for path in _images(folder))
+    if split:
+        parts = [_read_split(folder / part, names, size or _SIZE, grey) for part in ("train", "test")]
+        return own.Own(Arrays(*parts[0], *parts[1]), names, words)
+    x, y = _read_split(folder, names, size or _SIZE, grey)
+    test = own.held_out(y)
+    return own.Own(Arrays(x[~test], y[~test], x[test], y[test]), names, words)
+
+
+def _names(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names = tuple(sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")))
+    if len(names) < 2:
+        raise WarlabError(f"{folder} has {len(names)} folders of images; it needs one for each class, at least two.")
+    return names, names
+
+
+def _images(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS)
+
+
+def _read_split(folder: Path, names: Sequence[str], size: int, grey: bool) -> tuple[np.ndarray, np.ndarray]:
+    files = [(path, label) for label, name in enumerate(names) for path in _images(folder / name)]
+    counts = np.bincount([label for _, label in files], minlength=len(names))
+    if (counts < 2).any():
+        raise WarlabError(
+            f"{folder / names[int(counts.argmin())]} has {counts.min()} images ({', '.join(sorted(_ENDINGS))}); "
+            "a class needs two at least."
+        )
+    images = np.stack([_decoded(path, size, grey) for path, _ in files])
+    return images, np.array([label for _, label in files], np.int64)
+
+
+def _is_grey(path: Path) -> bool:
+    with _opened(path) as image:
+        return image.mode in _GREY
+
+
+def _opened(path: Path) -> Image.Image:
+    try:
+        return Image.open(path)
+    except (OSError, Image.DecompressionBombError) as error:
+        raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+
+
+def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
+    """(channels, size, size)"""
+    with _opened(path) as image:
+        try:
+            square = ImageOps.fit(image.convert("L" if grey else "RGB"), (size, size), Image.Resampling.BILINEAR)
+        except (OSError, ValueError, SyntaxError) as error:
+            raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+        return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
+
+
+def stand_in(root: Path, seed: int, n: int = 240) -> None:
+    """Three classes of drawn images as PNG files."""
+    rng = np.random.default_rng(seed)
+    names = ("cat", "dog", "ship")
+    labels = shuffled_labels(n, len(names), rng)
+    for i, (label, image) in enumerate(zip(labels, draw(labels, "aab", "image_folder", rng, _SIZE), strict=True)):
+        folder = root / "images" / names[label]
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image.transpose(1, 2, 0)).save(folder / f"{i:04}.png")
+    write_json(root / own.POINTER, {"place": "images", "listing": ""})
+
+
+DATASET = Dataset(
+    name="image_folder",
+    title="Own images",
+    class_names=(),
+    words=(),
+    mean=(),
+    std=(),
+    licence="the user's",
+    homepage="docs/your-own-data.md",
+    shape=(3, _SIZE, _SIZE),
+    images=(0, 0),
+    load=lambda root: read(root, None).arrays,
+    stand_in=stand_in,
+    read=read,
+)

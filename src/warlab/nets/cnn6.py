@@ -1,0 +1,36 @@
+"""The 6-layer CNN of the open-set experiment, as the paper's table has it (Co-Teaching+'s network for CIFAR-100).
+
+3x3 convolutions 64-64, 128-128, 196-16, each with batch norm and ReLU, 2x2 max-pool after every pair, one dense
+layer; no dropout, so that WAR's disagreement comes from the perturbation alone.
+"""
+
+from torch import Tensor, nn
+
+from warlab.nets._fixed import FixedGrid
+from warlab.nets.cnn9 import initialise
+
+PAIRS = ((64, 64), (128, 128), (196, 16))
+
+
+class Net(nn.Module):
+    """(B, channels, 32, 32) → logits (B, classes). Other sizes, from 8 on, are pooled to the same grid of 4 × 4."""
+
+    def __init__(self, channels: int, classes: int, width: float = 1.0) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for pair in PAIRS:
+            for size in pair:
+                size = max(1, round(size * width))
+                layers += [nn.Conv2d(channels, size, 3, padding=1), nn.BatchNorm2d(size), nn.ReLU()]
+                channels = size
+            layers.append(nn.MaxPool2d(2))
+        self.body = nn.Sequential(*layers, FixedGrid(4), nn.Flatten())
+        self.head = nn.Linear(16 * channels, classes)
+        self.apply(initialise)
+
+    def features(self, x: Tensor) -> Tensor:
+        """The vector before the dense layer, (B, 256 · width)."""
+        return self.body(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.features(x))

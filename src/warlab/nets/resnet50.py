@@ -1,0 +1,76 @@
+"""ResNet-50 with ImageNet weights and a new last layer, for Clothing1M (He et al., 2016; torchvision's network).
+
+`weights` is `imagenet` (torchvision downloads them once), the path of a file with a state dict such as
+torchvision's resnet50-11ad3fa6.pth, or `none` for weights drawn by the seed.
+"""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from warlab.errors import WarlabError
+from warlab.nets.cnn9 import initialise
+
+
+class Net(nn.Module):
+    """(B, 3, H, W) → logits (B, classes); made for 224 × 224."""
+
+    def __init__(self, channels: int, classes: int, weights: str = "imagenet") -> None:
+        super().__init__()
+        from warlab.vision import torchvision
+
+        if channels != 3 and weights != "none":
+            raise WarlabError(f"ImageNet weights are for colour images, not for {channels} channels: set weights none.")
+        self.body = torchvision.models.resnet50()
+        if channels != 3:
+            self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
+        if weights != "none":
+            _load(self.body, _imagenet() if weights == "imagenet" else _file(Path(weights)), weights)
+        self.head = nn.Linear(self.body.fc.in_features, classes)
+        self.body.fc = nn.Identity()
+        initialise(self.head)
+
+    def features(self, x: Tensor) -> Tensor:
+        """The globally averaged last feature map, (B, 2048)."""
+        return self.body(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.features(x))
+
+
+def _imagenet() -> dict[str, Any]:
+    from warlab.vision import torchvision
+
+    weights = torchvision.models.ResNet50_Weights.IMAGENET1K_V1
+    try:
+        return weights.get_state_dict(progress=False, check_hash=True)
+    except (OSError, RuntimeError) as error:
+        raise WarlabError(
+            f"The ImageNet weights of ResNet-50 could not be downloaded ({_short(error)}); get {weights.url} "
+            "on another machine and name the file in overrides: {nets: {resnet50: {weights: path}}}."
+        ) from error
+
+
+def _short(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].strip("<>")
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        return torch.load(path, weights_only=True, map_location="cpu")
+    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise WarlabError(
+            f"The weights {path} of ResNet-50 cannot be read ({_short(error)}); check nets.resnet50.weights."
+        ) from error
+
+
+def _load(network: nn.Module, state: dict[str, Any], name: str) -> None:
+    try:
+        network.load_state_dict(state)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise WarlabError(
+            f"The weights {name} do not fit ResNet-50 ({_short(error)}); take those of torchvision."
+        ) from error

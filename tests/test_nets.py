@@ -1,0 +1,88 @@
+"""Networks: the parameter counts of the paper's tables, sizes of images, and what methods ask of a network."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from warlab import nets
+from warlab.errors import WarlabError
+from warlab.nets.cnn9 import count_parameters
+
+COUNTS = {
+    ("cnn9", 3, 10): 4_434_570,
+    ("cnn9", 3, 100): 4_446_180,
+    ("cnn9", 1, 10): 4_432_266,
+    ("cnn2", 3, 10): 62_006,
+    ("cnn6", 3, 10): 518_150,
+}
+
+
+@pytest.mark.parametrize("name, channels, classes", COUNTS)
+def test_parameter_counts(name: str, channels: int, classes: int) -> None:
+    assert count_parameters(nets.build(name, channels, classes)) == COUNTS[name, channels, classes]
+
+
+@pytest.mark.parametrize("name", ["cnn2", "cnn6", "cnn9"])
+@pytest.mark.parametrize("side", [16, 28, 32])
+def test_every_size_of_image_goes_through(name: str, side: int) -> None:
+    net = nets.build(name, 3, 7)
+    x = torch.randn(2, 3, side, side)
+    assert net(x).shape == (2, 7)
+    net.eval()
+    torch.testing.assert_close(net.head(net.features(x)), net(x))  # Iterative and D2L ask for both parts
+
+
+def test_the_six_layers_have_no_dropout_and_a_grid_only_for_other_sizes() -> None:
+    net = nets.build("cnn6", 3, 10)
+    assert not any(isinstance(module, nn.Dropout | nn.Dropout2d) for module in net.modules())
+    assert net.features(torch.randn(2, 3, 32, 32)).shape == (2, 256)
+
+
+@pytest.fixture(scope="module")
+def resnet() -> nn.Module:
+    return nets.build("resnet50", 3, 14, weights="none")
+
+
+def test_resnet50_has_a_new_last_layer(resnet: nn.Module) -> None:
+    # 25 557 032 of torchvision's network, of which the last layer for 1000 classes has 2 049 000
+    assert count_parameters(resnet) == 25_557_032 - 2_049_000 + 2049 * 14
+    resnet.eval()
+    with torch.no_grad():
+        assert resnet(torch.randn(1, 3, 64, 64)).shape == (1, 14)  # a batch of one too
+
+
+def test_resnet50_takes_weights_from_a_file(resnet: nn.Module, tmp_path: Path) -> None:
+    from warlab.vision import torchvision
+
+    torch.manual_seed(1)
+    official = torchvision.models.resnet50()
+    torch.save(official.state_dict(), tmp_path / "resnet50.pth")
+    net = nets.build("resnet50", 3, 14, weights=str(tmp_path / "resnet50.pth"))
+    assert torch.equal(net.body.conv1.weight, official.conv1.weight)
+
+
+@pytest.mark.parametrize("content", [None, b"garbage", {"conv1.weight": torch.zeros(1)}])
+def test_wrong_weights_are_one_sentence(tmp_path: Path, content: object) -> None:
+    path = tmp_path / "w.pth"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        torch.save(content, path)
+    with pytest.raises(WarlabError, match=r"weights .*w\.pth") as error:
+        nets.build("resnet50", 3, 14, weights=str(path))
+    assert "\n" not in str(error.value)
+
+
+def test_absent_imagenet_weights_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(*arguments: object, **options: object) -> None:
+        raise OSError("<urlopen error no network>")
+
+    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", offline)
+    with pytest.raises(
+        WarlabError, match=r"could not be downloaded \(urlopen error no network\); get https.*overrides"
+    ):
+        nets.build("resnet50", 3, 14)
+    with pytest.raises(WarlabError, match="colour images, not for 1"):
+        nets.build("resnet50", 1, 14)
