@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.test_reporting import LABELS, PUBLISHED, cell, tidy_table
+from tests.reports import LABELS, PUBLISHED, cell, tidy_table
 from warlab.reporting import results, tables
 from warlab.reporting.headline import headlines
 from warlab.reporting.page import Context, TableSection, render
