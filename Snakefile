@@ -16,6 +16,7 @@ include: "rules/train.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
 include: "rules/report.smk"
+include: "rules/status.smk"
 
 
 wildcard_constraints:
@@ -30,12 +31,23 @@ wildcard_constraints:
     figure="[a-z0-9_]+",
 
 
+# What takes seconds runs where snakemake does: a cluster job costs more than that to start. Downloads need its network.
 localrules:
     all,
     data,
     runs,
     tables,
     figures,
+    plan,
+    status,
+    fetch,
+    corrupt,
+    cost,
+    verify_cost,
+    collect,
+    table,
+    figure,
+    report,
 
 
 rule all:
