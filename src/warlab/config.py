@@ -3,6 +3,7 @@
 Nothing here imports torch: the Snakefile is read anew in every job.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,11 +14,13 @@ from typing import Any
 import yaml
 
 from warlab import data, methods, noise
-from warlab.configfiles import check, read_yaml, suggest
+from warlab.allowed import Allowed
+from warlab.configfiles import check, read_yaml, short, suggest
 from warlab.errors import WarlabError
 from warlab.ot import costs
 
 Tree = dict[str, Any]
+_METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
 
 
 @dataclass(frozen=True, order=True)
@@ -45,7 +48,8 @@ def load_study(config: Tree, root: Path) -> "Study":
     numbers = check(read_yaml(hyper), schemas / "hyperparameters.schema.yaml", "hyperparameters.yaml")
     tables = root / "config" / "experiments.yaml"
     experiments = check(read_yaml(tables), schemas / "experiments.schema.yaml", "experiments.yaml")
-    study = Study(scale_file.stem, config, scale, experiments, numbers)
+    allowed = Allowed.read(schemas / "settings.schema.yaml")
+    study = Study(scale_file.stem, config, scale, experiments, numbers, allowed)
     study.validate()
     return study
 
@@ -69,6 +73,7 @@ class Study:
     scale: Tree
     experiments: dict[str, Tree]
     numbers: Tree
+    allowed: Allowed = Allowed({})
 
     # ---- which runs
 
@@ -225,22 +230,36 @@ class Study:
     # ---- mistakes, found before anything runs
 
     def validate(self) -> None:
+        settings_of = {name: list(methods.declaration(name).settings) for name in methods.names()}
+        self.allowed.numbers(self.numbers, settings_of)
         for name in self.scale["experiments"]:
             if name not in self.experiments:
                 raise WarlabError(
                     f"Scale {self.name} asks for the experiment {name!r}; {suggest(name, list(self.experiments))}"
                 )
-            for method_id in dict.fromkeys(cell.method for cell in self.cells(name)):
-                self._validate_method(method_id)
         for name in self.scale["datasets"]:
             data.get(name)
         for section in ("training", "nets"):
             self._validate_keys(section, self.scale.get(section, {}), f"scale {self.name}")
         for section, content in self.config.get("overrides", {}).items():
             self._validate_keys(section, content, "overrides")
+        self._validate_places()
+        for name in self.scale["experiments"]:
+            for cell in self.cells(name):
+                self._validate_names(cell)
+        if not self.runs:
+            raise WarlabError(f"Scale {self.name} trains nothing: name a dataset of its experiments in its datasets.")
         for cell in self.runs:
             self._validate_noise(cell)
             self._validate_cell(cell)
+
+    def _validate_places(self) -> None:
+        """Of the user's own files: a name that nothing reads is a typing error."""
+        for name in self.config.get("local_data", {}):
+            data.resource(name)
+        for name in self.config.get("noise_files", {}):
+            if "given" not in noise.needs(name):
+                raise WarlabError(f"noise_files: {name!r} reads no file; allowed are file and file_<name>.")
 
     def _validate_keys(self, section: str, content: Tree, where: str) -> None:
         for name, settings in content.items():
@@ -248,10 +267,10 @@ class Study:
             if name not in known:
                 raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
             file = self.method_file(name) if section == "methods" else name
-            for key in settings:
-                if key not in self.numbers[section][file]:
-                    allowed = list(self.numbers[section][file])
-                    raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
+            for key, value in settings.items():
+                if key not in (entries := self.numbers[section].get(file, {})):
+                    raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, list(entries))}")
+                self.allowed.value(section, file, key, value, where)
 
     def _validate_noise(self, cell: Cell) -> None:
         needed = noise.needs(cell.noise)
@@ -264,16 +283,24 @@ class Study:
         if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
             raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
 
-    def _validate_method(self, method_id: str) -> None:
-        base = method_id.split("+")[0]
-        known = [*methods.names(), *self.numbers["variants"]]
-        if base not in known:
-            raise WarlabError(f"There is no method {base!r}; {suggest(base, known)}")
+    def _validate_names(self, cell: Cell) -> None:
+        noise.parse(cell.noise)
+        for kind, name, section in (("dataset", cell.dataset, "training"), ("network", cell.net, "nets")):
+            if name not in self.numbers[section]:
+                known = suggest(name, list(self.numbers[section]))
+                raise WarlabError(f"There is no {kind} {name!r} in {section} of hyperparameters.yaml; {known}")
+        base, *changes = cell.method.split("+")
+        known_methods = [*methods.names(), *self.numbers["variants"]]
+        if base not in known_methods:
+            raise WarlabError(f"There is no method {base!r}; {suggest(base, known_methods)}")
+        if not _METHOD_ID.fullmatch(cell.method):
+            raise WarlabError(f"The method {short(cell.method)} is also a folder: letters, digits and +=._- are allowed.")
+        file = self.method_file(base)
+        for change in changes:
+            key, value = _change(change, cell.method, list(methods.declaration(file).settings))
+            self.allowed.value("methods", file, key, value, f"The method {cell.method}")
 
     def _validate_cell(self, cell: Cell) -> None:
-        noise.parse(cell.noise)
-        if cell.net not in self.numbers["nets"]:
-            raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
         if (name := self.method(cell.method, cell.dataset).get("cost")) is not None:
             self.cost(name, cell.dataset)
 
@@ -283,7 +310,10 @@ def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or key not in known:
         raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
-    return key, yaml.safe_load(value)
+    try:
+        return key, yaml.safe_load(value)
+    except (yaml.YAMLError, ValueError) as error:
+        raise WarlabError(f"{method_id!r} gives {key} the value {value!r}; write a number or a word.") from error
 
 
 def _in_unit(value: Any, unit: str | None, share: float) -> Any:
