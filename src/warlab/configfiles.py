@@ -13,6 +13,7 @@ from warlab.errors import WarlabError
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 20  # no file of ours is nested deeper than seven
+_LONGEST = 1000  # characters of a name, a path or a sentence
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -48,19 +49,21 @@ def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:
 
 
 def _odd(value: Any, place: tuple[str, ...]) -> Iterator[str]:
-    """What no schema finds: keys that are not text, numbers that are not finite, endless nesting."""
+    """What no schema finds: keys that are no names, endless texts and nesting, numbers that are not finite."""
     name = ".".join(place) or "the top level"
     if len(place) > _DEEPEST:
         yield f"{place[0]} is nested too deeply; write at most {_DEEPEST} levels."
     elif isinstance(value, dict):
         for key, inner in value.items():
-            if isinstance(key, str):
+            if isinstance(key, str) and len(key) <= _LONGEST:
                 yield from _odd(inner, (*place, key))
             else:
-                yield f"the key {short(key)} at {name} is not text; put it in quotes or correct it."
+                yield f"the key {short(key)} at {name} is not a name; allowed is text of at most {_LONGEST} characters."
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _odd(inner, (*place, str(number)))
+    elif isinstance(value, str) and len(value) > _LONGEST:
+        yield f"{name} is {short(value)}; allowed is text of at most {_LONGEST} characters."
     elif isinstance(value, float) and not math.isfinite(value):
         yield f"{name} is {value}; allowed is a finite number."
 

@@ -88,7 +88,10 @@ def _read(file: Path) -> State | None:
     content = file.read_bytes()
     if hashlib.sha256(content[64:]).hexdigest().encode() != content[:64]:
         return None
-    return torch.load(io.BytesIO(content[64:]), weights_only=True, map_location="cpu")
+    try:
+        return torch.load(io.BytesIO(content[64:]), weights_only=True, map_location="cpu")
+    except Exception:  # what is not tensors and numbers, such as a program, is refused by torch in many ways
+        return None
 
 
 @contextmanager

@@ -85,7 +85,8 @@ def _mosaic(ax: Axes, block: _Block) -> None:
             top, left = row * height, column * step
             canvas[top : top + image.shape[0], left : left + side] = image
     ax.imshow(canvas, aspect="equal")
-    names = [f"{block.class_names[true]} → {block.class_names[given]}" for true, given in block.flips]
+    classes = [labels.plot_text(name) for name in block.class_names]
+    names = [f"{classes[true]} → {classes[given]}" for true, given in block.flips]
     texts = [f"{name}\n{count} images" for name, count in zip(names, block.counts, strict=True)]
     ax.set_yticks([row * height + block.images.shape[-2] / 2 for row in range(len(texts))], texts)
     ax.set_xticks([])
