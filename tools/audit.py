@@ -11,7 +11,17 @@ import venv
 from pathlib import Path
 
 LOCK = Path(__file__).parents[1] / "requirements.txt"
-UNREACHABLE = ("ConnectionError", "Connection refused", "Max retries", "Temporary failure", "ServiceError", "timed out", "Could not find a version", "403", "404")
+UNREACHABLE = (
+    "ConnectionError",
+    "Connection refused",
+    "Max retries",
+    "Temporary failure",
+    "ServiceError",
+    "timed out",
+    "Could not find a version",
+    "403",
+    "404",
+)
 
 
 def main() -> int:

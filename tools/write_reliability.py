@@ -28,7 +28,9 @@ def main() -> None:
     before, rest = page.read_text().split(begin)
     _, after = rest.split(end)
     counted = table((ROOT / f".counts-{name}").read_text().splitlines())
-    page.write_text(f"{before}{begin}\n{counted}\n\nWritten by `make test-{name}`, {time.strftime('%Y-%m-%d')}.\n{end}{after}")
+    page.write_text(
+        f"{before}{begin}\n{counted}\n\nWritten by `make test-{name}`, {time.strftime('%Y-%m-%d')}.\n{end}{after}"
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Nothing here imports torch: the Snakefile is read anew in every job.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -73,7 +73,7 @@ class Study:
     scale: Tree
     experiments: dict[str, Tree]
     numbers: Tree
-    allowed: Allowed = Allowed({})
+    allowed: Allowed = field(default_factory=lambda: Allowed({}))
 
     # ---- which runs
 
@@ -294,7 +294,9 @@ class Study:
         if base not in known_methods:
             raise WarlabError(f"There is no method {base!r}; {suggest(base, known_methods)}")
         if not _METHOD_ID.fullmatch(cell.method):
-            raise WarlabError(f"The method {short(cell.method)} is also a folder: letters, digits and +=._- are allowed.")
+            raise WarlabError(
+                f"The method {short(cell.method)} is also a folder: letters, digits and +=._- are allowed."
+            )
         file = self.method_file(base)
         for change in changes:
             key, value = _change(change, cell.method, list(methods.declaration(file).settings))

@@ -84,9 +84,7 @@ def problem(content: Any, schema: dict[str, Any], name: str = "") -> str | None:
     odd = next(_odd(content, (name,) if name else ()), None)
     if odd:
         return odd
-    errors = sorted(
-        _Validator(schema).iter_errors(content), key=lambda e: (len(e.absolute_path), str(e.absolute_path))
-    )
+    errors = sorted(_Validator(schema).iter_errors(content), key=lambda e: (len(e.absolute_path), str(e.absolute_path)))
     return sentence(errors[0], name) if errors else None
 
 

@@ -86,7 +86,11 @@ def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
 
 
 def _tf32(matmul: bool) -> Finding:
-    forced = [name for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE") if os.environ.get(name, "0") != "0"]
+    forced = [
+        name
+        for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
+        if os.environ.get(name, "0") != "0"
+    ]
     if forced:
         return Finding("tf32", "wrong", f"{forced[0]} forces TF32, in which ε = 0.005 is lost: unset it")
     setting = "on by default" if matmul else "off by default"
@@ -103,7 +107,9 @@ def disk(study: Study, _root: Path) -> Iterator[Finding]:
             continue
         free = shutil.disk_usage(_nearest(folder)).free // 2**20
         if key == "results_root" and free < need:
-            yield Finding("disk", "wrong", f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}")
+            yield Finding(
+                "disk", "wrong", f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}"
+            )
         else:
             yield Finding("disk", "good", f"{folder} has {free} MB free")
 

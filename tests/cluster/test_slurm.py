@@ -62,7 +62,9 @@ everything = pytest.mark.slow
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("slurm")
-    started = subprocess.run([SCRIPT, "up", folder], env={**os.environ, "PATH": _path()}, capture_output=True, text=True)
+    started = subprocess.run(
+        [SCRIPT, "up", folder], env={**os.environ, "PATH": _path()}, capture_output=True, text=True
+    )
     if started.returncode == 3:
         pytest.skip("Slurm was left out: this machine has one that is configured")
     assert started.returncode == 0, started.stderr

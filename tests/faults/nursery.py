@@ -1,4 +1,5 @@
-"""`python -m tests.faults.nursery`: trainings as processes of their own, without the seconds that importing torch takes.
+"""`python -m tests.faults.nursery`: trainings as processes of their own, without the seconds that importing torch takes
+each time.
 
 Each line of input is one training, as for tests.train_process; a process is forked for it and its number printed.
 Input ends: the nursery ends. `exit <pid>` waits for a process and prints its exit code, negative for a signal.
@@ -42,7 +43,7 @@ def main() -> None:
             continue
         pid = os.fork()
         if pid == 0:
-            sys.stderr = Path(os.devnull).open("w")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             child(json.loads(line))
         print(pid, flush=True)
 

@@ -49,10 +49,53 @@ def places_of(file: Path) -> list[tuple[Any, ...]]:
 
 
 hostile = st.sampled_from(
-    [None, True, False, 0, -1, 1, 2, 3.0, 0.5, 1e308, -1e308, math.nan, math.inf, 10**30, "", " ", "x", "../../etc/passwd"]
-    + ["$(touch evil)", "`id`", "a;b", "{x}", "\\input{x}", "a'b\"c", "é", "\x00", "\n", "x" * 5000, [], {}, [[]], {"": {}}]
-    + ["war_w2v+beta=", "war_w2v+beta=x", "war_w2v+=1", "war_w2v+beta=1+beta=../x", "asym-", "asym-100", "smok", ".yaml"]
-    + [{"value": 1, "source": "paper"}, {1: 2}, [1, "a", None], {"for": None}, yaml.safe_load("2026-01-01")]
+    [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        2,
+        3.0,
+        0.5,
+        1e308,
+        -1e308,
+        math.nan,
+        math.inf,
+        10**30,
+        "",
+        " ",
+        "x",
+        "../../etc/passwd",
+        "$(touch evil)",
+        "`id`",
+        "a;b",
+        "{x}",
+        "\\input{x}",
+        "a'b\"c",
+        "é",
+        "\x00",
+        "\n",
+        "x" * 5000,
+        [],
+        {},
+        [[]],
+        {"": {}},
+        "war_w2v+beta=",
+        "war_w2v+beta=x",
+        "war_w2v+=1",
+        "war_w2v+beta=1+beta=../x",
+        "asym-",
+        "asym-100",
+        "smok",
+        ".yaml",
+        {"value": 1, "source": "paper"},
+        {1: 2},
+        [1, "a", None],
+        {"for": None},
+        yaml.safe_load("2026-01-01"),
+    ]
 )
 values = hostile | st.integers() | st.floats() | st.text(max_size=8) | st.lists(hostile, max_size=3)
 
@@ -70,7 +113,9 @@ def mutations(draw: st.DrawFn) -> tuple[Path, Any, str]:
     if what == "remove":
         del parent[place[-1]]
     elif what == "rename" and isinstance(parent, dict):
-        parent[draw(st.text(max_size=6) | st.sampled_from(["../x", "a b", "{x}", "$(x)", 1, None]))] = parent.pop(place[-1])
+        parent[draw(st.text(max_size=6) | st.sampled_from(["../x", "a b", "{x}", "$(x)", 1, None]))] = parent.pop(
+            place[-1]
+        )
     elif what == "swap":
         other = draw(st.sampled_from(places_of(file)))
         value: Any = kept(file)
@@ -124,9 +169,7 @@ def test_a_mutated_configuration_loads_or_ends_in_one_sentence(
 @many
 @given(st.sampled_from(FILES[1:]), st.integers(0, 10**9), st.binary(max_size=4), st.integers(0, 30))
 @example(CONFIG / "scales" / "smoke.yaml", 0, b"a: &a [*a]\nb: *a\n", 0)
-def test_a_file_with_spoilt_bytes_is_one_sentence(
-    tmp_path: Path, file: Path, where: int, put: bytes, cut: int
-) -> None:
+def test_a_file_with_spoilt_bytes_is_one_sentence(tmp_path: Path, file: Path, where: int, put: bytes, cut: int) -> None:
     """Bytes replaced at any place of the real text, down to broken UTF-8."""
     content = file.read_bytes()
     start = where % len(content)

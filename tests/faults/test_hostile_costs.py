@@ -1,6 +1,6 @@
 """Ground costs and names: handled or refused as docs/reliability.md says; the transport is never NaN in silence.
 
-Further named tests: tests/test_costs.py (asymmetric, negative, other classes), tests/test_war.py (settings of the loss).
+Further named tests: tests/test_costs.py (asymmetric, negative, other classes), tests/test_war.py (the loss).
 """
 
 from pathlib import Path
@@ -72,9 +72,7 @@ def test_rows_that_are_all_equal_are_handled(cost: torch.Tensor) -> None:
 
 
 @settings(max_examples=300 if long() else 25, deadline=None)
-@given(
-    st.integers(2, 6), st.floats(1e-6, 1e3), st.floats(-12, 12), st.booleans(), st.integers(0, 1000), st.booleans()
-)
+@given(st.integers(2, 6), st.floats(1e-6, 1e3), st.floats(-12, 12), st.booleans(), st.integers(0, 1000), st.booleans())
 def test_random_costs_of_any_size_and_sign_give_finite_values_and_gradients(
     n: int, lam: float, power: float, signed: bool, seed: int, single: bool
 ) -> None:
@@ -110,11 +108,19 @@ def test_a_cost_that_is_none_never_reaches_training(change, words: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "\n", "class,a,b\n", "class,a,b\na,0\nb,1,0\n", "class,a,b\na,0,x\nb,1,0\n", "\x00", "class,a,b\na,0,1\nb,1,\n"],
+    [
+        "",
+        "\n",
+        "class,a,b\n",
+        "class,a,b\na,0\nb,1,0\n",
+        "class,a,b\na,0,x\nb,1,0\n",
+        "\x00",
+        "class,a,b\na,0,1\nb,1,\n",
+    ],
 )
 def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path) -> None:
     (tmp_path / "cost.csv").write_text(text)
-    with pytest.raises(WarlabError, match="The cost .*cost.csv") as error:
+    with pytest.raises(WarlabError, match=r"The cost .*cost\.csv") as error:
         read_cost(tmp_path / "cost.csv", ["a", "b"])
     assert "\n" not in str(error.value)
     count("hostile file")
@@ -123,7 +129,9 @@ def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path
 # ---- names
 
 
-@pytest.mark.parametrize("names", [HOSTILE_NAMES, ["NA", "null", "nan", ""], ["01", "1", "1.0", "+1"], ["a,b", 'a"b', " a"]])
+@pytest.mark.parametrize(
+    "names", [HOSTILE_NAMES, ["NA", "null", "nan", ""], ["01", "1", "1.0", "+1"], ["a,b", 'a"b', " a"]]
+)
 def test_any_class_names_come_back_from_a_cost_file(names: list[str], tmp_path: Path) -> None:
     cost, _ = make_cost("zero_one", CostInputs(names, names), {})
     (tmp_path / "cost.csv").write_text(write_cost(cost, names))

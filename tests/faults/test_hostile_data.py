@@ -133,7 +133,9 @@ def test_wrong_arrays_are_one_sentence(content: dict[str, Any], reason: str, tmp
 
 
 def test_a_damaged_npz_is_one_sentence_at_every_length(tmp_path: Path) -> None:
-    write_arrays(tmp_path / "whole.npz", train_x=np.arange(768, dtype=np.uint8).reshape(12, 8, 8), train_y=np.arange(12))
+    write_arrays(
+        tmp_path / "whole.npz", train_x=np.arange(768, dtype=np.uint8).reshape(12, 8, 8), train_y=np.arange(12)
+    )
     whole = (tmp_path / "whole.npz").read_bytes()
     rng = np.random.default_rng(0)
     spoilt = [whole[:length] for length in range(0, len(whole), 37)]
@@ -229,7 +231,16 @@ def test_noisy_labels_changed_under_their_manifest_are_noticed_by_hash(tmp_path:
 # ---- names
 
 
-HOSTILE_NAMES = ["a b", "it's \"x\"", "$(touch evil)", "`touch evil`", "; touch evil", "\\input{evil}", "<script>", "$x_{$"]
+HOSTILE_NAMES = [
+    "a b",
+    'it\'s "x"',
+    "$(touch evil)",
+    "`touch evil`",
+    "; touch evil",
+    "\\input{evil}",
+    "<script>",
+    "$x_{$",
+]
 
 
 def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:

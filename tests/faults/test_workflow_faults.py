@@ -63,7 +63,9 @@ def test_a_killed_snakemake_started_again_waits_for_its_running_job(calm: Path, 
     call(folder, "--cores", "1", TABLE)
     text = log.read_text()
     assert "trains this run already; waiting" in text and "its result stands" in text
-    assert [text.count(f"epoch {k}/{EPOCHS} ") for k in range(1, EPOCHS + 1)] == [1] * EPOCHS, "no epoch is trained twice"
+    assert [text.count(f"epoch {k}/{EPOCHS} ") for k in range(1, EPOCHS + 1)] == [1] * EPOCHS, (
+        "no epoch is trained twice"
+    )
     assert_same_results(calm, folder, *METHODS)
     count("SIGKILL of snakemake")
 

@@ -26,7 +26,9 @@ def predict_run(
             model.load_state_dict(state)
     except Exception as error:  # damaged or foreign weights raise anything
         reason = " ".join(str(error).split())[:200]
-        raise WarlabError(f"{weights} are not the weights of this run ({reason}); delete them and run again.") from error
+        raise WarlabError(
+            f"{weights} are not the weights of this run ({reason}); delete them and run again."
+        ) from error
     write_arrays(out, probabilities=probabilities(trainer).cpu().numpy())
 
 
