@@ -56,12 +56,17 @@ CONF
   printf 'CgroupPlugin=cgroup/v1\n' >/etc/slurm/cgroup.conf
 }
 
-up() {
-  ours || { echo "/etc/slurm/slurm.conf is somebody's: not touched" >&2; exit 3; }
-  configure
+start_munge() {
   install -d -o munge -g munge -m 755 /run/munge
   install -d -o munge -g munge -m 700 /var/log/munge /var/lib/munge
   setpriv --reuid=munge --regid=munge --clear-groups munged --pid-file=/run/munge/munged.pid
+  touch "$folder/own-munge"
+}
+
+up() {
+  ours || { echo "/etc/slurm/slurm.conf is somebody's: not touched" >&2; exit 3; }
+  configure
+  munge -n >/dev/null 2>&1 || start_munge
   slurmctld
   slurmd
   for _ in $(seq 300); do
@@ -84,7 +89,9 @@ end() {
 down() {
   ours || exit 3
   scancel --quiet -u root 2>/dev/null || true
-  for file in "$folder/slurmd.pid" "$folder/slurmctld.pid" /run/munge/munged.pid; do end "$file"; done
+  end "$folder/slurmd.pid"
+  end "$folder/slurmctld.pid"
+  [ ! -e "$folder/own-munge" ] || end /run/munge/munged.pid
   rm -f /etc/slurm/slurm.conf /etc/slurm/gres.conf /etc/slurm/cgroup.conf
 }
 
