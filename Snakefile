@@ -26,6 +26,8 @@ wildcard_constraints:
     method=r"[A-Za-z0-9_+=.\-]+",
     seed="[0-9]+",
     cost="[A-Za-z0-9_@.-]+",
+    network="[a-z0-9_]+",
+    size="[0-9]+",
     experiment="[a-z0-9_]+",
     figure="[a-z0-9_]+",
 

@@ -98,13 +98,23 @@ def cost_spec(wildcards):
 def cost_inputs(wildcards):
     """Data, and the noisy labels if the cost reads them."""
     files = {"data": f"{R}/data/{wildcards.dataset}.npz"}
-    _, *reads = wildcards.cost.split("@")
+    name, *reads = wildcards.cost.split("@")
     if reads:
-        files["noise"] = noise_file(
-            wildcards.dataset, reads[0], reads[1].removeprefix("seed")
-        )
-        files |= open_set(wildcards.dataset, reads[0])
+        noise_id, seed = reads[0], reads[1].removeprefix("seed")
+        files["noise"] = noise_file(wildcards.dataset, noise_id, seed)
+        files |= open_set(wildcards.dataset, noise_id)
+    if features := study.features(name, wildcards.dataset):
+        files["features"] = f"{R}/features/{wildcards.dataset}/{features}.npz"
+        if "images" in files:  # of the data set that open-set noise takes them from
+            other = Path(files.pop("images")).stem
+            files["other_features"] = f"{R}/features/{other}/{features}.npz"
     return files
+
+
+def weights_of(wildcards):
+    """Stand-in images are seen by a stand-in of the network, so that nothing has to be fetched for them."""
+    source = study.data_spec(wildcards.dataset)["source"]
+    return f"{RAW}/{wildcards.network}/{'stand_in' if source == 'stand_in' else 'real'}/receipt.json"
 
 
 def cost_uses(wildcards):
@@ -114,7 +124,7 @@ def cost_uses(wildcards):
         for cell in study.runs
         if cell.dataset == wildcards.dataset and study.cost_key(cell) == wildcards.cost
     ]
-    settings = [study.method(cell.method, cell.dataset) for cell in cells]
+    settings = [study.method(cell.method, cell.dataset, cell.noise) for cell in cells]
     return sorted({(setting["lam"], setting["iterations"]) for setting in settings})
 
 

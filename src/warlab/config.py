@@ -3,6 +3,7 @@
 Nothing here imports torch: the Snakefile is read anew in every job.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -120,8 +121,8 @@ class Study:
     def trained_as(self, cell: Cell) -> Cell:
         """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
         base, *changes = cell.method.split("+")
-        plain = self.method(base, cell.dataset) if changes else {}
-        kept = [change for change in changes if self.method(f"{base}+{change}", cell.dataset) != plain]
+        plain = self.method(base, cell.dataset, cell.noise) if changes else {}
+        kept = [change for change in changes if self.method(f"{base}+{change}", cell.dataset, cell.noise) != plain]
         return replace(cell, method="+".join([base, *kept]))
 
     def needed_run(self, cell: Cell) -> Cell | None:
@@ -140,29 +141,29 @@ class Study:
             "method": {
                 "id": cell.method,
                 "file": self.method_file(cell.method),
-                "settings": self.method(cell.method, cell.dataset),
+                "settings": self.method(cell.method, cell.dataset, cell.noise),
             },
-            "training": self.training(cell.dataset),
+            "training": self.training(cell.dataset, cell.noise, cell.method),
             "seed": cell.seed,
         }
 
-    def training(self, dataset: str) -> Tree:
-        resolved = self._resolve("training", dataset, dataset)
-        resolved |= self.scale.get("training", {}).get(dataset, {})
-        return self._scale_epochs("training", dataset, resolved, dataset)
+    def training(self, dataset: str, noise_id: str = "clean", method_id: str = "") -> Tree:
+        """The schedule of a dataset, unless its noise or the method has one of its own there."""
+        entries, values = self._schedule(dataset, noise_id, method_id)
+        return _in_units(values, entries, self._share(dataset, noise_id, method_id))
 
     def net(self, name: str, dataset: str) -> Tree:
-        return self._resolve("nets", name, dataset) | self.scale.get("nets", {}).get(name, {})
+        return self._resolve("nets", name, [dataset])
 
-    def method(self, method_id: str, dataset: str) -> Tree:
+    def method(self, method_id: str, dataset: str, noise_id: str = "clean") -> Tree:
         """Defaults of the file < hyperparameters.yaml < overrides < variant < `+key=value` of the id."""
         base, *changes = method_id.split("+")
         file = self.method_file(method_id)
-        settings = methods.declaration(file).settings | self._resolve("methods", file, dataset)
+        settings = methods.declaration(file).settings | self._resolve("methods", file, places(dataset, noise_id))
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
         settings |= dict(_change(change, method_id, list(settings)) for change in changes)
-        return self._scale_epochs("methods", file, settings, dataset)
+        return _in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
     def method_file(self, method_id: str) -> str:
         base = method_id.split("+")[0]
@@ -178,23 +179,30 @@ class Study:
             "method": {name: methods.declaration(name).label for name in methods.names()} | variants,
         }
 
-    def _resolve(self, section: str, name: str, dataset: str) -> Tree:
-        """The values of one section and name for a dataset, with the user's overrides."""
+    def _resolve(self, section: str, name: str, at: list[str]) -> Tree:
+        """The values of one section and name at these places: hyperparameters.yaml < scale < the user's overrides."""
         entries = self.numbers[section].get(name, {})
-        values = {key: entry.get("for", {}).get(dataset, entry)["value"] for key, entry in entries.items()}
-        return values | self.config.get("overrides", {}).get(section, {}).get(name, {})
+        values = {key: _at(entry, at)["value"] for key, entry in entries.items()}
+        for layer in (self.scale, self.config.get("overrides", {})):
+            values |= layer.get(section, {}).get(name, {})
+        return values
 
-    def _scale_epochs(self, section: str, name: str, settings: Tree, dataset: str) -> Tree:
-        """Schedules are written for the paper's number of epochs and shrink in proportion with it; what is done a
-        little in every epoch grows by as much."""
-        share = self._epochs(dataset) / self.numbers["training"][dataset]["epochs"]["value"]
-        entries = self.numbers[section].get(name, {})
-        units = {key: entry.get("unit") for key, entry in entries.items()}
-        return {key: _in_unit(value, units.get(key), share) for key, value in settings.items()}
+    def _schedule(self, dataset: str, noise_id: str, method_id: str) -> tuple[Tree, Tree]:
+        """Entries of hyperparameters.yaml and values for a training, each place adding to the more general ones."""
+        at = places(dataset, noise_id, method_id.split("+")[0])
+        entries: Tree = {}
+        for place in at:
+            entries |= self.numbers["training"].get(place, {})
+        values = {key: entry["value"] for key, entry in entries.items()}
+        for layer in (self.scale, self.config.get("overrides", {})):
+            for place in at:
+                values |= layer.get("training", {}).get(place, {})
+        return entries, values
 
-    def _epochs(self, dataset: str) -> int:
-        chosen = self._resolve("training", dataset, dataset) | self.scale.get("training", {}).get(dataset, {})
-        return chosen["epochs"]
+    def _share(self, dataset: str, noise_id: str, method_id: str) -> float:
+        """How many of the paper's epochs are trained; schedules shrink with them."""
+        entries, values = self._schedule(dataset, noise_id, method_id)
+        return values["epochs"] / entries["epochs"]["value"]
 
     # ---- data and costs
 
@@ -203,17 +211,29 @@ class Study:
 
     def cost_key(self, cell: Cell) -> str | None:
         """Folder of the run's ground cost: "w2v", or "embed@asym-40@seed0" if it reads the noisy labels."""
-        name = self.method(cell.method, cell.dataset).get("cost")
+        name = self.method(cell.method, cell.dataset, cell.noise).get("cost")
         if name is None:
             return None
         reads_labels = self.cost(name, cell.dataset)["kind"] in costs.READS_LABELS
         return f"{name}@{cell.noise}@seed{cell.seed}" if reads_labels else name
 
     def cost(self, name: str, dataset: str) -> Tree:
-        """kind and settings of a named cost"""
-        if name not in self.numbers["costs"]:
-            raise WarlabError(f"There is no ground cost {name!r}; {suggest(name, list(self.numbers['costs']))}")
-        return self._resolve("costs", name, dataset)
+        """kind and settings of a named cost; random.7 is the cost `random` with the seed 7"""
+        base, dot, seed = name.partition(".")
+        if base not in self.numbers["costs"]:
+            raise WarlabError(f"There is no ground cost {name!r}; {suggest(base, list(self.numbers['costs']))}")
+        settings = self._resolve("costs", base, [dataset])
+        if dot and not (seed.isdecimal() and "seed" in settings):
+            raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
+        return settings | ({"seed": int(seed)} if dot else {})
+
+    def features(self, cost: str, dataset: str) -> str | None:
+        """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""
+        settings = self.cost(cost, dataset)
+        network = settings.get("features", "pixels")
+        if network not in costs.FEATURES:
+            raise WarlabError(f"There are no features {network!r} for a cost; {suggest(network, list(costs.FEATURES))}")
+        return None if network == "pixels" else f"{network}-{settings['size']}"
 
     def noise_file(self, noise_id: str) -> str:
         """The user's file behind a noise `file` or `file_<name>`."""
@@ -234,7 +254,7 @@ class Study:
                 self._validate_method(method_id)
         for name in self.scale["datasets"]:
             data.get(name)
-        for section in ("training", "nets"):
+        for section in ("training", "nets", "costs"):
             self._validate_keys(section, self.scale.get(section, {}), f"scale {self.name}")
         for section, content in self.config.get("overrides", {}).items():
             self._validate_keys(section, content, "overrides")
@@ -245,12 +265,13 @@ class Study:
     def _validate_keys(self, section: str, content: Tree, where: str) -> None:
         for name, settings in content.items():
             known = self.numbers[section] | (self.numbers["variants"] if section == "methods" else {})
-            if name not in known:
+            base = name.split("@")[0] if section == "training" else name
+            if base not in known:
                 raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
-            file = self.method_file(name) if section == "methods" else name
+            file = self.method_file(name) if section == "methods" else base
+            allowed = list(self.numbers[section][file] | self.numbers[section].get(name, {}))
             for key in settings:
-                if key not in self.numbers[section][file]:
-                    allowed = list(self.numbers[section][file])
+                if key not in allowed:
                     raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
 
     def _validate_noise(self, cell: Cell) -> None:
@@ -274,8 +295,8 @@ class Study:
         noise.parse(cell.noise)
         if cell.net not in self.numbers["nets"]:
             raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
-        if (name := self.method(cell.method, cell.dataset).get("cost")) is not None:
-            self.cost(name, cell.dataset)
+        if (name := self.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
+            self.features(name, cell.dataset)
 
 
 def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
@@ -284,6 +305,26 @@ def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     if not equals or key not in known:
         raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
     return key, yaml.safe_load(value)
+
+
+def places(dataset: str, noise_id: str = "clean", *others: str) -> list[str]:
+    """Where a number may be given a value of its own, from the general to the special: cifar10, cifar10@openset,
+    cifar10@openset_svhn, cifar10@openset_svhn-40, then cifar10@<method>."""
+    ends = [match.start() for match in re.finditer("[_-]", noise_id)]
+    special = [noise_id[:end] for end in (*ends, len(noise_id))] + [other for other in others if other]
+    return [dataset, *(f"{dataset}@{name}" for name in special)]
+
+
+def _at(entry: Tree, at: list[str]) -> Tree:
+    """The entry's value for the most special place that it names in `for`, or else its general one."""
+    named = [entry["for"][place] for place in at if place in entry.get("for", {})]
+    return named[-1] if named else entry
+
+
+def _in_units(settings: Tree, entries: Tree, share: float) -> Tree:
+    """Schedules are written for the paper's number of epochs and shrink in proportion with it; what is done a little
+    in every epoch grows by as much."""
+    return {key: _in_unit(value, entries.get(key, {}).get("unit"), share) for key, value in settings.items()}
 
 
 def _in_unit(value: Any, unit: str | None, share: float) -> Any:

@@ -56,7 +56,8 @@ class Package:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """What can be fetched. `forms` are other whole sets of files that are as good as `sources`."""
+    """What can be fetched. `forms` are other whole sets of files that are as good as `sources`; `otherwise` says how to
+    do without it where it cannot be fetched."""
 
     name: str
     title: str
@@ -67,6 +68,7 @@ class Resource:
     forms: tuple[tuple[Source, ...], ...] = ()
     packages: tuple[Package, ...] = ()
     embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,7 +115,7 @@ def _nowhere(dataset: Resource, missing: list[Source], reasons: list[str], folde
     return WarlabError(
         f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
         f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
-        f"put them into {folder} and run again, or leave {dataset.name} out of the scale."
+        f"put them into {folder} and run again, or {dataset.otherwise or f'leave {dataset.name} out of the scale'}."
     )
 
 
