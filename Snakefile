@@ -14,6 +14,7 @@ include: "rules/noise.smk"
 include: "rules/costs.smk"
 include: "rules/train.smk"
 include: "rules/tables.smk"
+include: "rules/timing.smk"
 include: "rules/figures.smk"
 include: "rules/report.smk"
 
@@ -32,6 +33,9 @@ wildcard_constraints:
     figure="[a-z0-9_]+",
 
 
+ruleorder: timing_table > table
+
+
 localrules:
     all,
     data,
@@ -45,6 +49,7 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        timing_table_of(),
 
 
 rule data:
@@ -63,6 +68,7 @@ rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
         expand(rules.table.output, experiment=study.tables),
+        timing_table_of(),
 
 
 rule figures:

@@ -171,15 +171,38 @@ def all_costs():
 def table_spec(wildcards):
     """All that a table shows and how, apart from the numbers."""
     entry = study.experiments[wildcards.experiment]
+    ran = {cell.method for cell in study.cells(wildcards.experiment)}
     return {
         "title": entry["title"],
-        "metric": entry["metric"],
+        "metrics": entry.get("metrics", [entry["metric"]]),
+        "last": entry.get("last", 10),
+        "quoted": [m for m in study.quoted(wildcards.experiment) if m not in ran],
         "orientation": entry["orientation"],
         "ranks": entry.get("ranks", []),
         "cells": study.layout(wildcards.experiment),
         "trained_as": study.aliases(wildcards.experiment),
         "labels": study.labels,
     }
+
+
+def timing_files():
+    pairs = dict.fromkeys((cell.dataset, cell.net) for cell in study.timed)
+    return [f"{R}/timing/{dataset}/{net}.json" for dataset, net in pairs]
+
+
+def timing_spec(wildcards):
+    return study.timing(wildcards.dataset, wildcards.net)
+
+
+def timing_code(wildcards):
+    files = {entry["file"] for entry in timing_spec(wildcards)["methods"].values()}
+    modules = [f"warlab.methods.{file}" for file in sorted(files)]
+    return code("time_steps", *modules, f"warlab.nets.{wildcards.net}")
+
+
+def timing_table_of():
+    """The table of times, at scales that ask for it."""
+    return rules.timing_table.output if study.timed else []
 
 
 FIGURE_FILES = {

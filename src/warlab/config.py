@@ -19,6 +19,12 @@ from warlab.errors import WarlabError
 from warlab.ot import costs
 
 Tree = dict[str, Any]
+_OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
+_METRICS = {
+    "test_accuracy": "test accuracy",
+    "best_on_validation": "epoch of the best validation",
+    "purity": "true labels among those selected",
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -75,13 +81,21 @@ class Study:
 
     @cached_property
     def tables(self) -> list[str]:
-        """The experiments that have at least one cell at this scale."""
-        return [name for name in self.scale["experiments"] if self.cells(name)]
+        """The experiments of trainings that have at least one cell at this scale."""
+        return [name for name in self.scale["experiments"] if not self.is_timing(name) and self.cells(name)]
+
+    @cached_property
+    def timed(self) -> list[Cell]:
+        """What is timed in place of being trained."""
+        return [cell for name in self.scale["experiments"] if self.is_timing(name) for cell in self.cells(name)]
+
+    def is_timing(self, experiment: str) -> bool:
+        return self.experiments[experiment].get("kind") == "timing"
 
     @cached_property
     def runs(self) -> list[Cell]:
         """Every run once, however many tables show it, with the runs that other runs need."""
-        shown = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        shown = {cell for name in self.tables for cell in self.cells(name)}
         wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
@@ -98,7 +112,7 @@ class Study:
             if dataset not in self.scale["datasets"]:
                 continue
             shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
-            for method in dict.fromkeys(shown):
+            for method in dict.fromkeys(one for several in shown for one in _numbered(several)):
                 yield from (Cell(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
 
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
@@ -107,8 +121,12 @@ class Study:
         noises = self.experiments[experiment]["noises"]
         rows = dict.fromkeys((cell.dataset, cell.noise, cell.net) for cell in cells)
         known = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))
-        methods_of = dict.fromkeys(cell.method for cell in cells)
+        methods_of = dict.fromkeys([*(cell.method for cell in cells), *self.quoted(experiment)])
         return [(*row, method) for row in known for method in methods_of]
+
+    def quoted(self, experiment: str) -> list[str]:
+        """Methods whose published numbers the authors took from others: shown, and not run unless a scale adds them."""
+        return self.experiments[experiment].get("quoted", [])
 
     def aliases(self, experiment: str) -> list[tuple[str, str, str]]:
         """(dataset, method in the table, method of the run) where the two methods differ."""
@@ -147,19 +165,19 @@ class Study:
             "seed": cell.seed,
         }
 
-    def training(self, dataset: str, noise_id: str = "clean", method_id: str = "") -> Tree:
+    def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Tree:
         """The schedule of a dataset, unless its noise or the method has one of its own there."""
         entries, values = self._schedule(dataset, noise_id, method_id)
         return _in_units(values, entries, self._share(dataset, noise_id, method_id))
 
     def net(self, name: str, dataset: str) -> Tree:
-        return self._resolve("nets", name, [dataset])
+        return self._resolve("nets", name, dataset)
 
-    def method(self, method_id: str, dataset: str, noise_id: str = "clean") -> Tree:
+    def method(self, method_id: str, dataset: str, noise_id: str = "") -> Tree:
         """Defaults of the file < hyperparameters.yaml < overrides < variant < `+key=value` of the id."""
         base, *changes = method_id.split("+")
         file = self.method_file(method_id)
-        settings = methods.declaration(file).settings | self._resolve("methods", file, places(dataset, noise_id))
+        settings = methods.declaration(file).settings | self._resolve("methods", file, dataset, noise_id)
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
         settings |= dict(_change(change, method_id, list(settings)) for change in changes)
@@ -176,13 +194,14 @@ class Study:
         return {
             "dataset": {name: data.get(name).title for name in self.scale["datasets"]},
             "noise": {cell.noise: noise.label(cell.noise) for cell in self.runs},
-            "method": {name: methods.declaration(name).label for name in methods.names()} | variants,
+            "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
+            "metric": _METRICS,
         }
 
-    def _resolve(self, section: str, name: str, at: list[str]) -> Tree:
-        """The values of one section and name at these places: hyperparameters.yaml < scale < the user's overrides."""
+    def _resolve(self, section: str, name: str, dataset: str, noise_id: str = "") -> Tree:
+        """The values of one section and name for a dataset and noise: hyperparameters.yaml < scale < overrides."""
         entries = self.numbers[section].get(name, {})
-        values = {key: _at(entry, at)["value"] for key, entry in entries.items()}
+        values = {key: _at(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
         for layer in (self.scale, self.config.get("overrides", {})):
             values |= layer.get(section, {}).get(name, {})
         return values
@@ -222,7 +241,7 @@ class Study:
         base, dot, seed = name.partition(".")
         if base not in self.numbers["costs"]:
             raise WarlabError(f"There is no ground cost {name!r}; {suggest(base, list(self.numbers['costs']))}")
-        settings = self._resolve("costs", base, [dataset])
+        settings = self._resolve("costs", base, dataset)
         if dot and not (seed.isdecimal() and "seed" in settings):
             raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
         return settings | ({"seed": int(seed)} if dot else {})
@@ -242,6 +261,29 @@ class Study:
             raise WarlabError(f"The noise {noise_id} has no file; name one in noise_files of the configuration.")
         return files[noise_id]
 
+    # ---- times
+
+    def timing(self, dataset: str, net: str) -> Tree:
+        """All that decides how long a training step takes, for each timed method."""
+        chosen = self.scale["experiments"]["timing"]
+        cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
+        known, pool = data.get(dataset), self.data_spec(dataset)["pool"]
+        return {
+            "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
+            "classes": len(known.class_names),
+            "images": self.data_spec(dataset)["train"] or known.images[0],
+            "net": {"name": net, "settings": self.net(net, dataset)},
+            "training": self.training(dataset),
+            "methods": {cell.method: self._timed_method(cell) for cell in cells},
+            "steps": (self.experiments["timing"]["steps"] | chosen.get("steps", {}))[dataset],
+        }
+
+    def _timed_method(self, cell: Cell) -> Tree:
+        """war_code is WAR as the authors' code computes it, with the same settings."""
+        method_id = "war_01" if cell.method == "war_code" else cell.method
+        settings = self.method(method_id, cell.dataset)
+        return {"id": cell.method, "file": self.method_file(method_id), "settings": settings}
+
     # ---- mistakes, found before anything runs
 
     def validate(self) -> None:
@@ -250,7 +292,7 @@ class Study:
                 raise WarlabError(
                     f"Scale {self.name} asks for the experiment {name!r}; {suggest(name, list(self.experiments))}"
                 )
-            for method_id in dict.fromkeys(cell.method for cell in self.cells(name)):
+            for method_id in dict.fromkeys(cell.method for cell in self.cells(name) if not self.is_timing(name)):
                 self._validate_method(method_id)
         for name in self.scale["datasets"]:
             data.get(name)
@@ -299,6 +341,13 @@ class Study:
             self.features(name, cell.dataset)
 
 
+def _numbered(method: str) -> list[str]:
+    """`war_random+cost=random.{0..19}` as the twenty methods that it stands for."""
+    if (found := re.search(r"\{(\d+)\.\.(\d+)\}", method)) is None:
+        return [method]
+    return [method.replace(found[0], str(number)) for number in range(int(found[1]), int(found[2]) + 1)]
+
+
 def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     """`beta=5` of a method id."""
     key, equals, value = text.partition("=")
@@ -307,12 +356,12 @@ def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     return key, yaml.safe_load(value)
 
 
-def places(dataset: str, noise_id: str = "clean", *others: str) -> list[str]:
+def places(dataset: str, noise_id: str = "", *others: str) -> list[str]:
     """Where a number may be given a value of its own, from the general to the special: cifar10, cifar10@openset,
     cifar10@openset_svhn, cifar10@openset_svhn-40, then cifar10@<method>."""
     ends = [match.start() for match in re.finditer("[_-]", noise_id)]
-    special = [noise_id[:end] for end in (*ends, len(noise_id))] + [other for other in others if other]
-    return [dataset, *(f"{dataset}@{name}" for name in special)]
+    special = [*(noise_id[:end] for end in (*ends, len(noise_id))), *others]
+    return [dataset, *(f"{dataset}@{name}" for name in special if name)]
 
 
 def _at(entry: Tree, at: list[str]) -> Tree:

@@ -82,6 +82,8 @@ def build_trainer(
 ) -> Trainer:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
+    # An experiment may scale its inputs otherwise than the data set's others do.
+    meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
     noise = read_json(files.noise.with_suffix(".json"))
     trusted = _open_set(data, noise, files)
     labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device)

@@ -92,6 +92,14 @@ def to_latex(table: pd.DataFrame, orientation: Orientation, labels: Labels, capt
     )
 
 
+def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
+    """The title, and which of the paper's numbers are not even the authors' own."""
+    named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
+    return (
+        f"{title}. Quoted by the paper from other publications, run neither there nor here: {named}" if named else title
+    )
+
+
 def _declared(cells: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     declared = cells.copy() if isinstance(cells, pd.DataFrame) else pd.DataFrame([dict(c) for c in cells])
     absent = [kind for kind in CELL if kind not in declared]
