@@ -8,7 +8,7 @@ from warlab.data.base import Dataset, Resource
 from warlab.errors import WarlabError
 
 _MACHINERY = {"archives", "base", "check", "cifar", "cifar100_names", "download", "drawn", "fetch", "idx", "pickles"}
-_MACHINERY |= {"own", "prepare"}
+_MACHINERY |= {"own", "prepare", "aerial", "photograph", "tiles"}
 _RESOURCES = {"cifar_n"}  # fetched like a data set, but without images of its own
 
 
