@@ -3,7 +3,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from warlab import noise
+from warlab import data, noise
 from warlab.config import Cell, load_study
 from warlab.data.own import listing
 from warlab.errors import WarlabError
@@ -151,6 +151,7 @@ def run_code(script, wildcards):
         script,
         f"warlab.methods.{study.method_file(cell.method)}",
         f"warlab.nets.{cell.net}",
+        f"warlab.engine.{data.get(cell.dataset).samples}",
     )
 
 

@@ -254,6 +254,10 @@ class Study:
             raise WarlabError(f"There are no features {network!r} for a cost; {suggest(network, list(costs.FEATURES))}")
         return None if network == "pixels" else f"{network}-{settings['size']}"
 
+    def noise(self, noise_id: str, dataset: str) -> Tree:
+        """The settings of a noise's kind, such as which classes an object may become."""
+        return self._resolve("noise", noise.parse(noise_id)[0], dataset)
+
     def noise_file(self, noise_id: str) -> str:
         """The user's file behind a noise `file` or `file_<name>`."""
         files = self.config.get("noise_files", {})

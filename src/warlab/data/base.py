@@ -83,6 +83,12 @@ class Dataset(Resource):
     images: tuple[int, int]  # how many the full train and test splits have
     load: Callable[[Path], Arrays]
     read: Callable[[Path, int | None], Any] | None = None  # the user's own: folder, size → warlab.data.own.Own
+    # what a sample is: an image, or a pixel of tiles of different sizes; warlab.engine.<samples> knows how to train
+    samples: str = "images"
+    tiles: Callable[[Path, str], Any] | None = None  # folder, name of a tile → warlab.data.tiles.Tile
+    splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names of tiles: train, validation, test
+    scored: Mapping[int, str] = field(default_factory=dict)  # class → its metric, of those that are reported
+    colours: tuple[tuple[int, int, int], ...] = ()  # of the classes in maps
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:

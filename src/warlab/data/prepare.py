@@ -6,6 +6,7 @@ from typing import Any
 from warlab.data.base import Arrays, Dataset, pool, subset, subset_seed, validate
 from warlab.data.check import wrong_embedded, wrong_sources
 from warlab.data.own import described
+from warlab.data.tiles import TileArrays, prepare_tiles
 from warlab.errors import WarlabError
 from warlab.files import digest
 
@@ -18,11 +19,13 @@ _OWN = "the user's own data"
 _KEYS = {"source", "train", "test", "pool", "size"}
 
 
-def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arrays | TileArrays, dict[str, Any]]:
     """Read, check, take the stratified subset and pool, as `spec` says (train or test None: all of it)."""
     _check_spec(spec)
     raw_root = Path(raw_root)
     _check_files(dataset, raw_root, spec["source"])
+    if dataset.tiles is not None:
+        return prepare_tiles(dataset, raw_root, spec)
     dataset, arrays = _read(dataset, raw_root, spec.get("size"))
     validate(arrays, len(dataset.class_names))
     arrays = subset(arrays, spec.get("train"), spec.get("test"), subset_seed(dataset.name))

@@ -1,7 +1,8 @@
 """Label noise by its id: `asym-40` is the kind `asym` at a rate of 40 percent, `clean` is no noise.
 
 Three sorts: labels drawn from a transition matrix; labels given (by people, or by a file of the user's);
-images replaced by those of another data set, under labels that stay (open-set noise).
+images replaced by those of another data set, under labels that stay (open-set noise). A fourth is for maps:
+whole objects that get another class.
 """
 
 import re
@@ -24,6 +25,7 @@ _ID = re.compile(r"([a-z0-9_]+)-((?:0|[1-9][0-9]?)(?:\.[0-9]*[1-9])?)", re.ASCII
 _FILE = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
 # open-set noise → the data set whose images take the place of others
 OPEN_SET = {"openset_svhn": "svhn", "openset_imagenet32": "imagenet32"}
+OBJECTS = "objects"  # noise of maps: a share of all objects gets another class
 # human noise → data set, the name of its labels in CIFAR-N, and the share of labels that differ from the clean ones
 HUMAN = {
     "human_aggregate": ("cifar10", "aggre_label", 0.0901),
@@ -36,7 +38,7 @@ HUMAN = {
 
 
 def kinds() -> list[str]:
-    return [*_BUILDERS, *OPEN_SET, *HUMAN, "file"]
+    return [*_BUILDERS, *OPEN_SET, OBJECTS, *HUMAN, "file"]
 
 
 def parse(noise_id: str) -> tuple[str, float]:
@@ -48,7 +50,7 @@ def parse(noise_id: str) -> tuple[str, float]:
     if _FILE.fullmatch(noise_id):
         return "file", 0.0
     match = _ID.fullmatch(noise_id)
-    rated = [kind for kind in (*_BUILDERS, *OPEN_SET) if kind != "clean"]
+    rated = [kind for kind in (*_BUILDERS, *OPEN_SET, OBJECTS) if kind != "clean"]
     if match is None or match[1] not in rated:
         raise WarlabError(
             f"There is no noise {noise_id!r}; write clean, or one of {', '.join(rated)} with a hyphen "
@@ -69,6 +71,8 @@ def needs(noise_id: str) -> dict[str, str]:
 
 def module(noise_id: str) -> str:
     """The module that makes a noise: a function `make` per sort of noise."""
+    if parse(noise_id)[0] == OBJECTS:
+        return "warlab.noise.objects"
     role = next(iter(needs(noise_id)), "")
     return "warlab.noise." + {"images": "openset", "human": "human", "given": "given"}.get(role, "drawn")
 
@@ -88,6 +92,7 @@ _WORDS = {
     "asym": "asymmetric",
     "asym_code": "asymmetric (authors' code)",
     "sym": "symmetric",
+    "objects": "of all objects",
     "openset_svhn": "SVHN images (open set)",
     "openset_imagenet32": "ImageNet32 images (open set)",
 }
