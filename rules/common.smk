@@ -23,7 +23,6 @@ R = f"{config.get('results_root', 'results')}/{study.name}"
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 DATASETS = sorted({cell.dataset for cell in study.runs})
 FIGURES = figure_names()
-OWN = {"arrays", "image_folder"}
 
 
 def code(script, *modules):
@@ -51,9 +50,15 @@ def local_of(wildcards):
 
 def state_of(wildcards):
     """The user's own data may change where they are: then they are read again."""
-    own = wildcards.dataset in OWN and wildcards.source == "real"
+    own = data.resource(wildcards.dataset).own and wildcards.source == "real"
     local = Path(local_of(wildcards) or "")
     return listing(local) if own and local_of(wildcards) and local.exists() else None
+
+
+def prepare_effort(wildcards):
+    """A million images to resize take hours and several cores; arrays take seconds."""
+    stored = data.get(wildcards.dataset).prepare is not None
+    return {"threads": 4, "minutes": 1440} if stored else {"threads": 1, "minutes": 30}
 
 
 def receipt_of(wildcards):

@@ -29,10 +29,10 @@ rule prepare:
         f"{R}/logs/prepare/{{dataset}}.log",
     conda:
         "../envs/warlab.yaml"
-    threads: 1
+    threads: lambda wildcards: prepare_effort(wildcards)["threads"]
     resources:
         mem_mb=4000,
-        runtime=30,
+        runtime=lambda wildcards: prepare_effort(wildcards)["minutes"],
     params:
         spec=data_spec,
         code=lambda wildcards: code("prepare", f"warlab.data.{wildcards.dataset}"),

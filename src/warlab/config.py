@@ -234,6 +234,8 @@ class Study:
         if name is None:
             return None
         reads_labels = self.cost(name, cell.dataset)["kind"] in costs.READS_LABELS
+        if reads_labels and data.get(cell.dataset).samples != "images":
+            raise WarlabError(f"The cost {name} needs images in memory, which {cell.dataset} has not; choose another.")
         return f"{name}@{cell.noise}@seed{cell.seed}" if reads_labels else name
 
     def cost(self, name: str, dataset: str) -> Tree:
@@ -275,7 +277,7 @@ class Study:
         return {
             "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
             "classes": len(known.class_names),
-            "images": self.data_spec(dataset)["train"] or known.images[0],
+            "images": known.images[0],
             "net": {"name": net, "settings": self.net(net, dataset)},
             "training": self.training(dataset),
             "methods": {cell.method: self._timed_method(cell) for cell in cells},
@@ -322,6 +324,8 @@ class Study:
 
     def _validate_noise(self, cell: Cell) -> None:
         needed = noise.needs(cell.noise)
+        if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
+            raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
         if "given" in needed:
             self.noise_file(cell.noise)
         if "images" in needed and needed["images"] not in self.scale["datasets"]:
@@ -342,6 +346,7 @@ class Study:
         if cell.net not in self.numbers["nets"]:
             raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
         if (name := self.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
+            self.cost_key(cell)
             self.features(name, cell.dataset)
 
 

@@ -70,6 +70,11 @@ class Resource:
     embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
     otherwise: str = ""
 
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own data, which may change where they are."""
+        return False
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Resource):
@@ -87,8 +92,17 @@ class Dataset(Resource):
     samples: str = "images"
     tiles: Callable[[Path, str], Any] | None = None  # folder, name of a tile → warlab.data.tiles.Tile
     splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names of tiles: train, validation, test
+    # images that stay on disk: data set, folder, spec, threads, where to say how far it is → arrays and description
+    prepare: Callable[..., Any] | None = None
+    needs: tuple[str, ...] = ()  # what the folder has that the owners give out on request
+    own_noise: float | None = None  # the share of wrong labels, where they are noisy by themselves
     scored: Mapping[int, str] = field(default_factory=dict)  # class → its metric, of those that are reported
     colours: tuple[tuple[int, int, int], ...] = ()  # of the classes in maps
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own, which may change where it is."""
+        return self.read is not None
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:

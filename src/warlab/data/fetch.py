@@ -90,7 +90,7 @@ def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
 
 def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     """Ask one place after the other for the files that are still missing."""
-    if isinstance(dataset, Dataset) and (dataset.read or dataset.tiles):
+    if isinstance(dataset, Dataset) and (dataset.read or dataset.tiles or dataset.needs):
         return point(dataset, root, local)
     reasons: list[str] = []
     givers: list[str] = []

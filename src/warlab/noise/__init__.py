@@ -25,6 +25,7 @@ _ID = re.compile(r"([a-z0-9_]+)-((?:0|[1-9][0-9]?)(?:\.[0-9]*[1-9])?)", re.ASCII
 _FILE = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
 # open-set noise → the data set whose images take the place of others
 OPEN_SET = {"openset_svhn": "svhn", "openset_imagenet32": "imagenet32"}
+REAL = "real"  # the labels as they came with the data
 OBJECTS = "objects"  # noise of maps: a share of all objects gets another class
 # human noise → data set, the name of its labels in CIFAR-N, and the share of labels that differ from the clean ones
 HUMAN = {
@@ -38,7 +39,7 @@ HUMAN = {
 
 
 def kinds() -> list[str]:
-    return [*_BUILDERS, *OPEN_SET, OBJECTS, *HUMAN, "file"]
+    return [*_BUILDERS, *OPEN_SET, OBJECTS, REAL, *HUMAN, "file"]
 
 
 def parse(noise_id: str) -> tuple[str, float]:
@@ -49,6 +50,8 @@ def parse(noise_id: str) -> tuple[str, float]:
         return noise_id, HUMAN[noise_id][2]
     if _FILE.fullmatch(noise_id):
         return "file", 0.0
+    if noise_id == REAL:
+        return REAL, 0.0
     match = _ID.fullmatch(noise_id)
     rated = [kind for kind in (*_BUILDERS, *OPEN_SET, OBJECTS) if kind != "clean"]
     if match is None or match[1] not in rated:
@@ -71,8 +74,8 @@ def needs(noise_id: str) -> dict[str, str]:
 
 def module(noise_id: str) -> str:
     """The module that makes a noise: a function `make` per sort of noise."""
-    if parse(noise_id)[0] == OBJECTS:
-        return "warlab.noise.objects"
+    if (kind := parse(noise_id)[0]) in (OBJECTS, REAL):
+        return f"warlab.noise.{kind}"
     role = next(iter(needs(noise_id)), "")
     return "warlab.noise." + {"images": "openset", "human": "human", "given": "given"}.get(role, "drawn")
 
@@ -105,4 +108,6 @@ def label(noise_id: str) -> str:
         return " ".join(["human labels", *(f"({word})" for word in noise_id.split("_")[1:])])
     if kind == "file":
         return " ".join(["own noise", *(f"({word})" for word in noise_id.split("_", 1)[1:])])
+    if kind == REAL:
+        return "labels as they came"
     return "clean" if kind == "clean" else f"{100 * rate:g} % {_WORDS.get(kind, kind)}"
