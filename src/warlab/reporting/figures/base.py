@@ -72,6 +72,14 @@ def mark_stand_in(figure: Figure, inputs: Inputs) -> None:
         figure.suptitle(text, color="#B00020", fontsize=8, fontweight="bold")
 
 
+def note(text: str, inputs: Inputs) -> Figure:
+    """A figure that says why there is nothing to see."""
+    figure = Figure(figsize=(5.0, 0.8), layout="constrained")
+    figure.text(0.5, 0.35, text, ha="center", va="center", fontsize=8)
+    mark_stand_in(figure, inputs)
+    return figure
+
+
 def _source(inputs: Inputs, dataset: str) -> str:
     meta = inputs.data[dataset][1] if dataset in inputs.data else {}
     source = inputs.sources.get(dataset) or meta.get("source") or "procedural images, not the real dataset"
