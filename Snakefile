@@ -13,6 +13,7 @@ include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"
 include: "rules/train.smk"
+include: "rules/maps.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
 include: "rules/report.smk"
@@ -34,6 +35,7 @@ localrules:
     all,
     data,
     runs,
+    maps,
     tables,
     figures,
 
@@ -43,6 +45,7 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        all_maps(),
 
 
 rule data:
@@ -55,6 +58,12 @@ rule runs:
     """Only the trainings, and the tidy runs.csv."""
     input:
         rules.collect.output,
+
+
+rule maps:
+    """Only the maps: corrupted ground truth, and what each run makes of the test tiles."""
+    input:
+        all_maps(),
 
 
 rule tables:

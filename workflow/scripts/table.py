@@ -10,9 +10,12 @@ from warlab.script import job
 with job(snakemake.log[0]):
     spec = snakemake.params.spec
     keys = ("dataset", "noise", "net", "method")
-    cells = [{**dict(zip(keys, cell, strict=True)), "metric": spec["metric"]} for cell in spec["cells"]]
+    cells = [
+        {**dict(zip(keys, cell, strict=True)), "metric": metric} for metric in spec["metrics"] for cell in spec["cells"]
+    ]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
-    summary = under_other_names(summarise(read_runs(Path(snakemake.input.runs))), spec["trained_as"])
+    summary = summarise(read_runs(Path(snakemake.input.runs)), metrics=spec["metrics"])
+    summary = under_other_names(summary, spec["trained_as"])
     table = tidy(summary, cells, published, spec["ranks"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"
