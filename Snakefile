@@ -13,6 +13,7 @@ include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"
 include: "rules/train.smk"
+include: "rules/maps.smk"
 include: "rules/tables.smk"
 include: "rules/timing.smk"
 include: "rules/figures.smk"
@@ -40,6 +41,7 @@ localrules:
     all,
     data,
     runs,
+    maps,
     tables,
     figures,
 
@@ -50,6 +52,7 @@ rule all:
     input:
         rules.report.output,
         timing_table_of(),
+        all_maps(),
 
 
 rule data:
@@ -62,6 +65,12 @@ rule runs:
     """Only the trainings, and the tidy runs.csv."""
     input:
         rules.collect.output,
+
+
+rule maps:
+    """Only the maps: corrupted ground truth, and what each run makes of the test tiles."""
+    input:
+        all_maps(),
 
 
 rule tables:

@@ -22,7 +22,8 @@ RAW = config.get("data_root", "data")
 R = f"{config.get('results_root', 'results')}/{study.name}"
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 DATASETS = sorted({cell.dataset for cell in study.runs})
-FIGURES = figure_names()
+TILES = [name for name in DATASETS if data.get(name).samples == "tiles"]
+MAP = f"{R}/maps/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 
 
 def code(script, *modules):
@@ -174,6 +175,30 @@ def all_costs():
     return sorted({cost_folder(cell) for cell in study.runs if study.cost_key(cell)})
 
 
+def mapped_runs():
+    """The runs whose maps are made: the first seed, in the order of their table."""
+    shown = [
+        study.trained_as(cell) for name in study.tables for cell in study.cells(name)
+    ]
+    return [
+        cell
+        for cell in dict.fromkeys(shown)
+        if cell.dataset in TILES and cell.seed == 0
+    ]
+
+
+def all_maps():
+    """Maps of the runs, and of what they were trained on where that is not the truth."""
+    noisy = {
+        cell for cell in study.runs if cell.dataset in TILES and cell.noise != "clean"
+    }
+    folders = {
+        f"{cell.dataset}/{cell.noise}/training_labels/seed{cell.seed}" for cell in noisy
+    }
+    maps = [f"{R}/maps/{cell.path}/labels.npz" for cell in mapped_runs()]
+    return maps + [f"{R}/maps/{folder}" for folder in sorted(folders)]
+
+
 def table_spec(wildcards):
     """All that a table shows and how, apart from the numbers."""
     entry = study.experiments[wildcards.experiment]
@@ -215,8 +240,18 @@ FIGURE_FILES = {
     "runs": lambda: [f"{R}/runs.csv"],
     "noise": all_noise,
     "costs": lambda: [f"{folder}/verified.json" for folder in all_costs()],
-    "data": lambda: [f"{R}/data/{dataset}.npz" for dataset in DATASETS],
+    "data": lambda: [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
+    "tiles": lambda: [f"{R}/data/{name}.npz" for name in TILES],
+    "maps": lambda: [f"{R}/maps/{cell.path}/labels.npz" for cell in mapped_runs()],
 }
+# A study without tiles has no maps to draw, and one with nothing else no images.
+FIGURES = [
+    name
+    for name in figure_names()
+    if all(
+        FIGURE_FILES[kind]() for kind in figure_needs(name) if kind in ("data", "tiles")
+    )
+]
 
 
 def figure_inputs(wildcards):

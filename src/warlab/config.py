@@ -100,9 +100,11 @@ class Study:
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[Cell]:
-        """The runs behind one table at this scale: the scale's choice, and the blocks that it names in `also`."""
+        """The runs behind one table at this scale: the scale's choice, and the blocks that it or else the experiment
+        names in `also`."""
         chosen = self.scale["experiments"].get(experiment, {})
-        blocks = [self.block(experiment, block) for block in (chosen, *chosen.get("also", []))]
+        also = (self.experiments[experiment] | chosen).get("also", [])
+        blocks = [self.block(experiment, block) for block in (chosen, *also)]
         return list(dict.fromkeys(cell for block in blocks for cell in block))
 
     def block(self, experiment: str, chosen: Tree) -> Iterator[Cell]:
@@ -118,6 +120,10 @@ class Study:
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
         """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
         cells = self.cells(experiment)
+        if "metrics" in self.experiments[experiment]:  # every setting is a column of its own: there are no gaps
+            clean_first = sorted(cells, key=lambda cell: cell.noise != "clean")
+            quoted = [replace(cell, method=method) for method in self.quoted(experiment) for cell in cells]
+            return list(dict.fromkeys((c.dataset, c.noise, c.net, c.method) for c in (*clean_first, *quoted)))
         noises = self.experiments[experiment]["noises"]
         rows = dict.fromkeys((cell.dataset, cell.noise, cell.net) for cell in cells)
         known = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))

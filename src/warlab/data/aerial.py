@@ -161,9 +161,7 @@ def _free(scene: Scene, where: np.ndarray) -> bool:
     return where.sum() > 30 and bool((scene.labels[where] == LOW_VEGETATION).all())
 
 
-def _house(
-    scene: Scene, s: float, t: float, width: float, depth: float, turn: float, street: float
-) -> None:
+def _house(scene: Scene, s: float, t: float, width: float, depth: float, turn: float, street: float) -> None:
     rng, scene = scene.rng, scene.around(s, t, width + depth)
     u, v = scene.box(s, t, turn)
     outline = (np.abs(u) < width / 2) & (np.abs(v) < depth / 2)

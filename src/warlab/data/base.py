@@ -102,7 +102,7 @@ class Dataset(Resource):
     @property
     def own(self) -> bool:
         """Whether it is the user's own, which may change where it is."""
-        return self.read is not None
+        return self.read is not None or self.tiles is not None
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:

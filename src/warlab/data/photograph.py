@@ -1,4 +1,4 @@
-"""What a camera and a surface model see of a procedural scene: shadows, blur, noise; heights as dense matching has them."""
+"""What a camera and a surface model see of a procedural scene: shadows, blur, noise, and heights with soft edges."""
 
 import numpy as np
 from scipy import ndimage

@@ -32,7 +32,11 @@ TEST = (12, 2, 4, 6, 8, 10, 14, 16, 20, 22, 24, 27, 29, 31, 33, 35, 38)  # 12 fi
 DSM_STEP, NDSM_STEP = 0.2, 0.1  # metres per grey level
 _TRUTH = ("gts_for_participants", "ground_truth", "ISPRS_semantic_labeling_Vaihingen_ground_truth_COMPLETE")
 _NDSM = ("ndsm", "nDSM", "NDSM")
-_NDSM_NAMES = ("dsm_09cm_matching_area{}_normalized.jpg", "dsm_09cm_matching_area{}.jpg", "dsm_09cm_matching_area{}.tif")
+_NDSM_NAMES = (
+    "dsm_09cm_matching_area{}_normalized.jpg",
+    "dsm_09cm_matching_area{}.jpg",
+    "dsm_09cm_matching_area{}.tif",
+)
 _GREY = {"L", "I;16", "I", "F"}
 
 
@@ -112,7 +116,9 @@ def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
     labels = order[place].astype(np.uint8)
     if (wrong := known[labels] != codes).any():
         colour = ", ".join(map(str, image[wrong][0]))
-        raise WarlabError(f"{path} has a pixel of colour ({colour}), which is no class; correct the file or get it again.")
+        raise WarlabError(
+            f"{path} has a pixel of colour ({colour}), which is no class; correct the file or get it again."
+        )
     return labels
 
 
@@ -137,7 +143,7 @@ def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.G
 
 
 def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
-    write_atomic(path, lambda file: Image.fromarray(pixels).save(file, form, **options))  # type: ignore[arg-type]
+    write_atomic(path, lambda file: Image.fromarray(pixels).save(file, form, **options))
 
 
 def _no_arrays(root: Path) -> Arrays:

@@ -64,9 +64,7 @@ class Grid:
 class Patches:
     """Training batches: `steps` times an epoch, patches at random places, turned by 90° and mirrored at random."""
 
-    def __init__(
-        self, pixels: Pixels, grid: Grid, labels: Tensor, training: Mapping[str, Any], seed: int
-    ) -> None:
+    def __init__(self, pixels: Pixels, grid: Grid, labels: Tensor, training: Mapping[str, Any], seed: int) -> None:
         self.pixels, self.grid, self.labels, self.seed = pixels, grid, labels, seed
         self.patch, self.steps, self.batch_size = (training[key] for key in ("patch", "steps", "batch_size"))
         if grid.sizes.min() < self.patch:
@@ -88,8 +86,9 @@ class Patches:
 
     def batch(self, index: Tensor) -> Batch:
         """Images and labels are taken by the same numbers of pixels, so they lie alike."""
-        rows = index.tolist()
-        number = torch.stack([laid(self.grid.window(*row[:3], self.patch), row[3]) for row in rows])
+        number = torch.stack(
+            [laid(self.grid.window(tile, top, left, self.patch), way) for tile, top, left, way in index.tolist()]
+        )
         return Batch(self.pixels[number], self.labels[number].reshape(-1), number.reshape(-1))
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:

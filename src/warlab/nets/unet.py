@@ -21,9 +21,7 @@ class Net(nn.Module):
     def __init__(self, channels: int, classes: int, width: float = 1.0, dropout: float = 0.5) -> None:
         super().__init__()
         sizes = [max(1, round(size * width)) for size in LEVELS]
-        self.down = nn.ModuleList(
-            _level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False)
-        )
+        self.down = nn.ModuleList(_level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False))
         self.shrink = nn.MaxPool2d(2)
         self.dropout = nn.Dropout2d(dropout)
         pairs = list(zip(sizes[:0:-1], sizes[-2::-1], strict=True))  # from the deepest level up
@@ -35,7 +33,9 @@ class Net(nn.Module):
     def features(self, x: Tensor) -> Tensor:
         """The maps before the last convolution, (B, 64 · width, H, W)."""
         if any(side % MULTIPLE for side in x.shape[2:]):
-            raise WarlabError(f"The sides of a patch must be multiples of {MULTIPLE} for unet, not {tuple(x.shape[2:])}.")
+            raise WarlabError(
+                f"The sides of a patch must be multiples of {MULTIPLE} for unet, not {tuple(x.shape[2:])}."
+            )
         skips = []
         for number, level in enumerate(self.down):
             x = level(self.shrink(x) if number else x)

@@ -52,7 +52,9 @@ class ChunkedSinkhorn(torch.autograd.Function):
         a, b, cost = ctx.saved_tensors
         lam, iterations, delta = ctx.rest
         kernel, size = torch.exp(-cost / lam), chunk_rows(a)
-        found = [torch.empty_like(t) if needed else None for t, needed in zip((a, b), ctx.needs_input_grad, strict=False)]
+        found = [
+            torch.empty_like(t) if needed else None for t, needed in zip((a, b), ctx.needs_input_grad, strict=False)
+        ]
         for start in range(0, len(a), size):
             rows = slice(start, start + size)
             path = _iterates(a[rows].T.contiguous(), b[rows].T.contiguous(), kernel, iterations, delta)

@@ -18,8 +18,9 @@ DELTA = 1e-18  # the authors' guard against division by zero; kernels below it w
 def sinkhorn(
     a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int = 20, log_domain: bool | None = None
 ) -> Tensor:
-    """OT value per row: a, b (B, C) with rows on the simplex, cost (C, C) → (B,). Differentiable in a and b; twice, and in the cost, only where rows are fewer than `chunks.MANY`.
+    """OT value per row: a, b (B, C) with rows on the simplex, cost (C, C) → (B,). Differentiable in a and b.
 
+    Where rows are at least `chunks.MANY`, only once and in bounded memory; costs in the log domain stay with autograd.
     `log_domain` None decides by the cost, which makes a GPU wait; a loop decides once with `needs_log_domain`.
     """
     if log_domain is None:
