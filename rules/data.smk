@@ -4,6 +4,8 @@ rule fetch:
         receipt=f"{RAW}/{{dataset}}/{{source}}/receipt.json",
     log:
         f"{RAW}/{{dataset}}/{{source}}/logs/fetch.log",
+    # What is absent should be told before anything trains for days.
+    priority: 100
     conda:
         "../envs/warlab.yaml"
     threads: 1

@@ -109,8 +109,9 @@ def test_a_run_is_shown_under_the_name_that_a_table_has_for_it() -> None:
     ],
 )
 def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, noise: str, reason: str) -> None:
+    alone = {dataset: study().scale["datasets"][dataset]}
     with pytest.raises(WarlabError, match=reason):
-        scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}).validate()
+        scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}, datasets=alone).validate()
 
 
 def test_schedules_shrink_and_steps_per_epoch_grow() -> None:

@@ -69,9 +69,9 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
                 as in the authors' code; the paper's ± is most likely this one)
     std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
     A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
-    the test accuracy of the epoch with the best val_accuracy, for runs that have one; a metric without runs is empty.
+    the test accuracy of the epoch with the best val_accuracy, empty for runs without one.
     """
-    _require(runs.columns, (*RUN, *EPOCH), "the table of runs")
+    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
     rows = [
         {**dict(zip(CELL, cell, strict=True)), "metric": metric, **_statistics(group, metric, last)}
         for cell, group in runs.groupby(list(CELL), sort=False)
@@ -114,7 +114,7 @@ def _read(run: pd.DataFrame, metric: str, last: int) -> np.ndarray:
         chosen = run["val_accuracy"].to_numpy(float) if "val_accuracy" in run else np.array([np.nan])
         known = not np.isnan(chosen).all()
         return run["test_accuracy"].to_numpy(float)[[np.nanargmax(chosen)]] if known else np.array([np.nan])
-    return run[metric].tail(last).to_numpy(float) if metric in run else np.array([np.nan])
+    return run[metric].tail(last).to_numpy(float)
 
 
 def _kind_of_data(kinds: pd.Series) -> str:
