@@ -3,7 +3,6 @@
 Nothing here imports torch: the Snakefile is read anew in every job.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from warlab import data, methods, noise
 from warlab.configfiles import check, read_yaml, suggest
 from warlab.errors import WarlabError
 from warlab.ot import costs
+from warlab.places import at_place, in_units, numbered, places
 
 Tree = dict[str, Any]
 _OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
@@ -114,7 +114,7 @@ class Study:
             if dataset not in self.scale["datasets"]:
                 continue
             shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
-            for method in dict.fromkeys(one for several in shown for one in _numbered(several)):
+            for method in dict.fromkeys(one for several in shown for one in numbered(several)):
                 yield from (Cell(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
 
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
@@ -174,7 +174,7 @@ class Study:
     def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Tree:
         """The schedule of a dataset, unless its noise or the method has one of its own there."""
         entries, values = self._schedule(dataset, noise_id, method_id)
-        return _in_units(values, entries, self._share(dataset, noise_id, method_id))
+        return in_units(values, entries, self._share(dataset, noise_id, method_id))
 
     def net(self, name: str, dataset: str) -> Tree:
         return self._resolve("nets", name, dataset)
@@ -187,7 +187,7 @@ class Study:
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
         settings |= dict(_change(change, method_id, list(settings)) for change in changes)
-        return _in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
+        return in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
     def method_file(self, method_id: str) -> str:
         base = method_id.split("+")[0]
@@ -207,7 +207,7 @@ class Study:
     def _resolve(self, section: str, name: str, dataset: str, noise_id: str = "") -> Tree:
         """The values of one section and name for a dataset and noise: hyperparameters.yaml < scale < overrides."""
         entries = self.numbers[section].get(name, {})
-        values = {key: _at(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
+        values = {key: at_place(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
         for layer in (self.scale, self.config.get("overrides", {})):
             values |= layer.get(section, {}).get(name, {})
         return values
@@ -218,6 +218,8 @@ class Study:
         entries: Tree = {}
         for place in at:
             entries |= self.numbers["training"].get(place, {})
+        if not entries:
+            raise WarlabError(f"There is no schedule for {dataset}; write training.{dataset} in hyperparameters.yaml.")
         values = {key: entry["value"] for key, entry in entries.items()}
         for layer in (self.scale, self.config.get("overrides", {})):
             for place in at:
@@ -356,43 +358,9 @@ class Study:
             self.features(name, cell.dataset)
 
 
-def _numbered(method: str) -> list[str]:
-    """`war_random+cost=random.{0..19}` as the twenty methods that it stands for."""
-    if (found := re.search(r"\{(\d+)\.\.(\d+)\}", method)) is None:
-        return [method]
-    return [method.replace(found[0], str(number)) for number in range(int(found[1]), int(found[2]) + 1)]
-
-
 def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     """`beta=5` of a method id."""
     key, equals, value = text.partition("=")
     if not equals or key not in known:
         raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
     return key, yaml.safe_load(value)
-
-
-def places(dataset: str, noise_id: str = "", *others: str) -> list[str]:
-    """Where a number may be given a value of its own, from the general to the special: cifar10, cifar10@openset,
-    cifar10@openset_svhn, cifar10@openset_svhn-40, then cifar10@<method>."""
-    ends = [match.start() for match in re.finditer("[_-]", noise_id)]
-    special = [*(noise_id[:end] for end in (*ends, len(noise_id))), *others]
-    return [dataset, *(f"{dataset}@{name}" for name in special if name)]
-
-
-def _at(entry: Tree, at: list[str]) -> Tree:
-    """The entry's value for the most special place that it names in `for`, or else its general one."""
-    named = [entry["for"][place] for place in at if place in entry.get("for", {})]
-    return named[-1] if named else entry
-
-
-def _in_units(settings: Tree, entries: Tree, share: float) -> Tree:
-    """Schedules are written for the paper's number of epochs and shrink in proportion with it; what is done a little
-    in every epoch grows by as much."""
-    return {key: _in_unit(value, entries.get(key, {}).get("unit"), share) for key, value in settings.items()}
-
-
-def _in_unit(value: Any, unit: str | None, share: float) -> Any:
-    """Whole epochs are rounded, and a schedule of several keeps its order."""
-    if unit == "epochs":
-        return [round(v * share) for v in value] if isinstance(value, list) else round(value * share)
-    return value / share if unit == "per epoch" else value
