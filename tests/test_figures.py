@@ -84,6 +84,23 @@ def test_flipped_samples_group_by_kind_of_flip() -> None:
     ]
 
 
+def test_a_scale_without_flips_or_costs_says_so_instead_of_stopping() -> None:
+    clean = noise_manifest() | {"noise": "clean", "realised_rate": 0.0}
+    given = figure_inputs()
+    (name, (arrays, meta)) = next(iter(given.data.items()))
+    clean["labels"] = arrays["train_y"]
+    inputs = Inputs(noise=[clean], data={name: (arrays, meta)}, labels=LABELS)
+    assert "No noise of this scale" in texts(figures.get("flipped_samples").draw(inputs))
+    assert figures.get("flipped_samples").caption(inputs).startswith("No noise of this scale")
+    assert "No method of this scale" in texts(figures.get("matrices").draw(inputs))
+
+
+def test_twenty_random_costs_are_one_panel() -> None:
+    costs = [ground_cost(f"random.{seed}") for seed in range(20)]
+    figure = figures.get("matrices").draw(Inputs(costs=costs, labels=LABELS))
+    assert len([ax for ax in figure.axes if ax.images]) == 1
+
+
 def test_a_method_has_one_look_everywhere() -> None:
     assert style.line("cce") == (style.BLACK, "-")
     assert style.line("war_w2v+beta=5")[0] == style.line("war_w2v")[0]

@@ -31,7 +31,7 @@ def _scales(root: Path) -> list[Path]:
 
 def _line(study: Study, speed: dict[str, Any], chosen: str) -> str:
     hours = sum(seconds(study, cell, speed) for cell in study.runs) / 3600
-    epochs = sum(study.training(cell.dataset)["epochs"] for cell in study.runs)
+    epochs = sum(study.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.runs)
     mark = " (this scale)" if study.name == chosen else ""
     return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{other_jobs(study):>12}{hours:>12.2f}{mark}"
 
@@ -48,7 +48,8 @@ def other_jobs(study: Study) -> int:
 
 def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:
     """One training on the machine that was measured."""
-    training, settings = study.training(cell.dataset), study.method(cell.method, cell.dataset)
+    training = study.training(cell.dataset, cell.noise, cell.method)
+    settings = study.method(cell.method, cell.dataset, cell.noise)
     reference = speed["networks"].get(cell.net, speed["networks"]["cnn9"])
     width = study.net(cell.net, cell.dataset).get("width", 1.0)
     _, height, breadth = data.get(cell.dataset).shape

@@ -4,17 +4,21 @@ from pathlib import Path
 
 from warlab.files import write_text
 from warlab.reporting.results import read_published, read_runs, summarise, under_other_names
-from warlab.reporting.tables import tidy, to_latex, to_markdown
+from warlab.reporting.tables import tidy, to_latex, to_markdown, with_quoted
 from warlab.script import job
 
 with job(snakemake.log[0]):
     spec = snakemake.params.spec
     keys = ("dataset", "noise", "net", "method")
-    cells = [{**dict(zip(keys, cell, strict=True)), "metric": spec["metric"]} for cell in spec["cells"]]
+    cells = [
+        {**dict(zip(keys, cell, strict=True)), "metric": metric} for metric in spec["metrics"] for cell in spec["cells"]
+    ]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
-    summary = under_other_names(summarise(read_runs(Path(snakemake.input.runs))), spec["trained_as"])
+    runs = read_runs(Path(snakemake.input.runs))
+    summary = under_other_names(summarise(runs, spec["last"], spec["metrics"]), spec["trained_as"])
     table = tidy(summary, cells, published, spec["ranks"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"
-    write_text(snakemake.output.md, to_markdown(table, spec["orientation"], spec["labels"], spec["title"]))
-    write_text(snakemake.output.tex, to_latex(table, spec["orientation"], spec["labels"], spec["title"], name))
+    title = with_quoted(spec["title"], spec["quoted"], spec["labels"])
+    write_text(snakemake.output.md, to_markdown(table, spec["orientation"], spec["labels"], title))
+    write_text(snakemake.output.tex, to_latex(table, spec["orientation"], spec["labels"], title, name))

@@ -13,6 +13,7 @@ from warlab.files import read_json
 CELL = ("dataset", "noise", "net", "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", "test_accuracy")
+BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
@@ -67,9 +68,10 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
     std_epochs  mean over the seeds of each run's standard deviation over its epochs (ddof 0, numpy's default,
                 as in the authors' code; the paper's ± is most likely this one)
     std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
-    A cell with a missing run has empty numbers; `seeds` counts the finished runs.
+    A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
+    the test accuracy of the epoch with the best val_accuracy, empty for runs without one.
     """
-    _require(runs.columns, (*RUN, "epoch", *metrics), "the table of runs")
+    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
     rows = [
         {**dict(zip(CELL, cell, strict=True)), "metric": metric, **_statistics(group, metric, last)}
         for cell, group in runs.groupby(list(CELL), sort=False)
@@ -94,8 +96,8 @@ def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> int:
 
 
 def _statistics(group: pd.DataFrame, metric: str, last: int) -> dict[str, Any]:
-    by_seed = group.sort_values("epoch").groupby("seed", sort=True)[metric]
-    tails = [values.tail(last).to_numpy(float) for _, values in by_seed]
+    by_seed = group.sort_values("epoch").groupby("seed", sort=True)
+    tails = [_read(run, metric, last) for _, run in by_seed]
     means = np.array([tail.mean() for tail in tails])
     return {
         "mean": means.mean(),
@@ -104,6 +106,15 @@ def _statistics(group: pd.DataFrame, metric: str, last: int) -> dict[str, Any]:
         "seeds": int(finished(group)["seed"].nunique()),
         "data": _kind_of_data(group["data"]),
     }
+
+
+def _read(run: pd.DataFrame, metric: str, last: int) -> np.ndarray:
+    """The values of a run that its mean is taken of."""
+    if metric == BEST:
+        chosen = run["val_accuracy"].to_numpy(float) if "val_accuracy" in run else np.array([np.nan])
+        known = not np.isnan(chosen).all()
+        return run["test_accuracy"].to_numpy(float)[[np.nanargmax(chosen)]] if known else np.array([np.nan])
+    return run[metric].tail(last).to_numpy(float)
 
 
 def _kind_of_data(kinds: pd.Series) -> str:
