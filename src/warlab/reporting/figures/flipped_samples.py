@@ -65,6 +65,7 @@ def _shown(inputs: Inputs) -> list[Mapping[str, Any]]:
     for entry in inputs.noise:
         drawable = entry["dataset"] in inputs.data and np.asarray(entry["labels"]).ndim == 1
         drawable &= "open_set" not in entry  # which replaces images and flips no label
+        drawable &= "objects" not in entry  # whose labels are maps
         known = best.get(entry["dataset"])
         if drawable and entry["realised_rate"] > 0 and (known is None or entry["rate"] > known["rate"]):
             best[entry["dataset"]] = entry
