@@ -151,7 +151,7 @@ def test_prepare_takes_as_many_tiles_as_asked(tmp_path: Path) -> None:
         vaihingen._write_tile(tmp_path, name, 150 + name, 140, np.random.default_rng(name))
     write_json(tmp_path / POINTER, {"place": ".", "listing": ""})
     arrays, meta = prepare(own, tmp_path, {"source": "stand_in", "train": 2, "test": 1, "pool": 1})
-    assert arrays.train_sizes.tolist() == [[151, 140], [153, 140]] and meta["test_tiles"] == ["12"]  # type: ignore[union-attr]
+    assert arrays.train_sizes.tolist() == [[151, 140], [153, 140]] and meta["test_tiles"] == ["12"]
     assert meta["data"] == "stand-in" and "procedural tiles" in meta["source"] and meta["samples"] == "tiles"
     with pytest.raises(WarlabError, match="Tile 5 of Vaihingen has no image"):
         prepare(own, tmp_path, {"source": "stand_in", "train": 3, "test": 1})
