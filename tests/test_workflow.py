@@ -141,6 +141,24 @@ def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> 
     assert ranks["mean"].sum() == pytest.approx(16 * 17 / 2, abs=1) and set(ranks.noise) == {"noisy"}
 
 
+def test_tiles_become_a_table_of_scores_and_maps(finished: Path) -> None:
+    results = finished / "results" / "smoke"
+    table = pd.read_csv(results / "tables" / "vaihingen.csv")
+    assert len(table) == 42 and table["mean"].between(0, 100).all() and set(table.data) == {"stand-in"}
+    assert table.published.notna().all() and table.metric.nunique() == 7
+    header = (results / "tables" / "vaihingen.md").read_text().splitlines()[0]
+    assert header.split(" | ")[1:4] == ["score", "CCE (clean)", "CCE"]
+    maps = results / "maps" / "vaihingen" / "objects-33"
+    corrupted = sorted(path.name for path in (maps / "training_labels" / "seed0").glob("*.png"))
+    assert corrupted == [f"procedural_tiles_area{name}.png" for name in (1, 3, 5)]
+    for method in ("cce", "bootsoft", "coteaching", "ar", "war_w2v"):
+        assert (maps / "unet" / method / "seed0" / "tiles" / "procedural_tiles_area12.png").stat().st_size > 100
+    for figure in ("corrupted_truth", "segmentation_maps"):
+        assert "procedural tiles" in (results / "figures" / f"{figure}.txt").read_text()
+    manifest = read_json(results / "noise" / "vaihingen" / "objects-33" / "seed0.json")
+    assert 0 < manifest["objects"]["realised_share"] < 0.6 and 0 < manifest["realised_rate"] < 1
+
+
 def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
     table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
     assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
@@ -187,7 +205,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
         "beta: { value: 5.0, source: paper }",
         "beta: { value: 4.0, source: our choice }",
     )
-    assert planned(changed, "runs") == {"train": 2, "collect": 1, "runs": 1, "total": 4}
+    assert planned(changed, "runs") == {"train": 3, "collect": 1, "runs": 1, "total": 5}
     after = planned(changed)
     assert after.pop("total") == sum(after.values())
     # Everything that reads runs.csv follows; the figures of costs and samples do not.
