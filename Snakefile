@@ -15,6 +15,7 @@ include: "rules/costs.smk"
 include: "rules/train.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
+include: "rules/claims.smk"
 include: "rules/report.smk"
 
 

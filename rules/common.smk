@@ -172,6 +172,23 @@ def table_spec(wildcards):
     }
 
 
+def all_aliases():
+    """(dataset, method in a table, method of the run) of every table of the scale."""
+    return sorted({alias for name in study.tables for alias in study.aliases(name)})
+
+
+def compared():
+    """The experiments whose methods are compared by tests: cells, names, title."""
+    return {
+        name: {
+            "title": study.experiments[name]["title"],
+            "cells": study.layout(name),
+            "trained_as": study.aliases(name),
+        }
+        for name in study.tables
+    }
+
+
 FIGURE_FILES = {
     "runs": lambda: [f"{R}/runs.csv"],
     "noise": all_noise,

@@ -70,12 +70,33 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
     A cell with a missing run has empty numbers; `seeds` counts the finished runs.
     """
     _require(runs.columns, (*RUN, "epoch", *metrics), "the table of runs")
-    rows = [
-        {**dict(zip(CELL, cell, strict=True)), "metric": metric, **_statistics(group, metric, last)}
-        for cell, group in runs.groupby(list(CELL), sort=False)
-        for metric in metrics
-    ]
-    return pd.DataFrame(rows, columns=list(SUMMARY))
+    cell = list(CELL)
+    by_cell = runs.groupby(cell, sort=False)
+    about = pd.DataFrame(
+        {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(_kind_of_data)}
+    )
+    declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
+    found = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
+    return found.assign(seeds=found["seeds"].fillna(0).astype(int))[list(SUMMARY)]
+
+
+def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
+    """mean, std_epochs and std_runs by cell and metric."""
+    cell, run = list(CELL), [*CELL, "seed"]
+    tails = runs.sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
+    long = tails.melt(run, metrics, "metric", "value").astype({"value": float})
+    by_run = long.groupby([*run, "metric"])["value"]
+    whole = by_run.count() == by_run.size()  # where any epoch has no number pandas would pass over it
+    per_run = pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
+    by_cell = per_run.groupby([*cell, "metric"])
+    complete = by_cell["mean"].count() == by_cell.size()
+    return pd.DataFrame(
+        {
+            "mean": by_cell["mean"].mean().where(complete),
+            "std_epochs": by_cell["std"].mean().where(complete),
+            "std_runs": by_cell["mean"].std(ddof=1).where(complete),
+        }
+    )
 
 
 def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
@@ -91,19 +112,6 @@ def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> int:
     """How many epochs `summarise` averages over in the shortest run: `last`, or fewer at a small scale."""
     longest = finished(runs).groupby([*CELL, "seed"])["epoch"].max()
     return int(min(last, longest.min())) if len(longest) else last
-
-
-def _statistics(group: pd.DataFrame, metric: str, last: int) -> dict[str, Any]:
-    by_seed = group.sort_values("epoch").groupby("seed", sort=True)[metric]
-    tails = [values.tail(last).to_numpy(float) for _, values in by_seed]
-    means = np.array([tail.mean() for tail in tails])
-    return {
-        "mean": means.mean(),
-        "std_epochs": float(np.mean([tail.std() for tail in tails])),
-        "std_runs": means.std(ddof=1) if len(means) > 1 else np.nan,
-        "seeds": int(finished(group)["seed"].nunique()),
-        "data": _kind_of_data(group["data"]),
-    }
 
 
 def _kind_of_data(kinds: pd.Series) -> str:
