@@ -44,6 +44,7 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        typeset_of(),
 
 
 rule data:
@@ -62,6 +63,9 @@ rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
         expand(rules.table.output, experiment=study.tables),
+        rules.architectures.output,
+        rules.hyperparameters.output,
+        typeset_of(),
 
 
 rule figures:

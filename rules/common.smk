@@ -1,7 +1,9 @@
 # Names and paths that all rules share, and how the study's answers become their inputs and parameters.
+import shutil
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from warlab import noise
 from warlab.config import Cell, load_study
@@ -170,6 +172,25 @@ def table_spec(wildcards):
         "trained_as": study.aliases(wildcards.experiment),
         "labels": study.labels,
     }
+
+
+# Each network with the first of the datasets that it sees.
+NETS = {cell.net: cell.dataset for cell in reversed(study.runs)}
+
+
+def networks_shown():
+    return [
+        {"net": net, "dataset": dataset, "settings": study.net(net, dataset)}
+        for net, dataset in sorted(NETS.items())
+    ]
+
+
+def typeset_of():
+    """The PDF of all tables where there is a LaTeX to make it."""
+    if shutil.which("pdflatex"):
+        return rules.typeset.output
+    logger.info("No pdflatex here: tables.pdf is left out, the .tex files stand.")
+    return []
 
 
 def all_aliases():

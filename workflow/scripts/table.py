@@ -18,3 +18,6 @@ with job(snakemake.log[0]):
     name = f"tab:{snakemake.wildcards.experiment}"
     write_text(snakemake.output.md, to_markdown(table, spec["orientation"], spec["labels"], spec["title"]))
     write_text(snakemake.output.tex, to_latex(table, spec["orientation"], spec["labels"], spec["title"], name))
+    shape = (table, spec["orientation"], spec["labels"], spec["title"])
+    write_text(snakemake.output.md_runs, to_markdown(*shape, spread="std_runs"))
+    write_text(snakemake.output.tex_runs, to_latex(*shape, f"{name}_runs", spread="std_runs"))

@@ -13,6 +13,7 @@ from warlab.files import read_json
 CELL = ("dataset", "noise", "net", "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", "test_accuracy")
+BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
@@ -67,9 +68,10 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
     std_epochs  mean over the seeds of each run's standard deviation over its epochs (ddof 0, numpy's default,
                 as in the authors' code; the paper's ± is most likely this one)
     std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
-    A cell with a missing run has empty numbers; `seeds` counts the finished runs.
+    A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
+    the test accuracy of the epoch with the best val_accuracy, for runs that have one; a metric without runs is empty.
     """
-    _require(runs.columns, (*RUN, "epoch", *metrics), "the table of runs")
+    _require(runs.columns, (*RUN, *EPOCH), "the table of runs")
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(
@@ -83,7 +85,7 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
 def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
     """mean, std_epochs and std_runs by cell and metric."""
     cell, run = list(CELL), [*CELL, "seed"]
-    tails = runs.sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
+    tails = _with(runs, metrics).sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
     long = tails.melt(run, metrics, "metric", "value").astype({"value": float})
     by_run = long.groupby([*run, "metric"])["value"]
     whole = by_run.count() == by_run.size()  # where any epoch has no number pandas would pass over it
@@ -97,6 +99,18 @@ def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
             "std_runs": by_cell["mean"].std(ddof=1).where(complete),
         }
     )
+
+
+def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """The runs with a column for every metric: empty if none logs it, the chosen epoch's accuracy for BEST."""
+    absent = [metric for metric in metrics if metric not in runs]
+    runs = runs.assign(**dict.fromkeys(absent, np.nan))
+    if BEST not in absent or "val_accuracy" not in runs:
+        return runs
+    first_best = runs.sort_values(["val_accuracy", "epoch"], ascending=[False, True], kind="stable")
+    chosen = first_best[first_best["val_accuracy"].notna()].drop_duplicates([*CELL, "seed"])
+    best = chosen.set_index([*CELL, "seed"])["test_accuracy"]
+    return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
 
 
 def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:

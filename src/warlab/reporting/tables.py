@@ -14,6 +14,7 @@ from warlab.reporting.grid import (
     Grid,
     Orientation,
     Setting,
+    Spread,
     explained,
     grid,
     setting_name,
@@ -56,20 +57,29 @@ def read_tidy(path: Path) -> pd.DataFrame:
     return plain_text(table, (*KEY, "data")).astype({"seeds": "Int64"})
 
 
-def to_markdown(table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "") -> str:
+def to_markdown(
+    table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", spread: Spread = "std_epochs"
+) -> str:
     """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
-    layout = grid(table)
+    layout = grid(table, spread)
     header, *body = _markdown_rows(layout, orientation, labels)
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *body]]
     return "\n".join([*lines, "", markdown(explained(caption, layout)), ""])
 
 
-def to_latex(table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", label: str = "") -> str:
+def to_latex(
+    table: pd.DataFrame,
+    orientation: Orientation,
+    labels: Labels,
+    caption: str = "",
+    label: str = "",
+    spread: Spread = "std_epochs",
+) -> str:
     r"""The same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
 
     It is shrunk to the width of the line only where it is wider. `label` is for \ref.
     """
-    layout = grid(table)
+    layout = grid(table, spread)
     columns, body = _LATEX_LAYOUTS[_known(orientation)](layout, labels)
     return "\n".join(
         [
