@@ -1,6 +1,7 @@
 """Tables: the tidy one for machines, the paper's layout for people."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from warlab.reporting.labels import Labels, latex, latex_method, markdown, markd
 from warlab.reporting.ranks import rank_rows
 from warlab.reporting.results import CELL, plain_text, read_csv
 
+MOST_COLUMNS = 8  # methods beside each other in LaTeX
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
 
@@ -80,7 +82,8 @@ def to_latex(
     It is shrunk to the width of the line only where it is wider. `label` is for \ref.
     """
     layout = grid(table, spread)
-    columns, body = _LATEX_LAYOUTS[_known(orientation)](layout, labels)
+    parts = _parts(layout) if _known(orientation) == "methods_as_columns" else [layout]
+    bodies = [_tabular(*_LATEX_LAYOUTS[orientation](part, labels)) for part in parts]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
@@ -90,14 +93,30 @@ def to_latex(
             *([rf"\label{{{label}}}"] if label else []),
             r"\medskip",
             r"\setlength{\tabcolsep}{4.5pt}",
+            "\n\\par\\bigskip\n".join(bodies),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _parts(layout: Grid) -> list[Grid]:
+    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
+    pieces = -(-len(layout.methods) // MOST_COLUMNS)
+    size = -(-len(layout.methods) // max(1, pieces))
+    starts = range(0, len(layout.methods), max(1, size))
+    return [replace(layout, methods=layout.methods[start : start + size]) for start in starts]
+
+
+def _tabular(columns: str, body: list[str]) -> str:
+    return "\n".join(
+        [
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             *body,
             r"\bottomrule",
             r"\end{tabular}}",
-            r"\end{table}",
-            "",
         ]
     )
 

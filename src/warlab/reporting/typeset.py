@@ -22,7 +22,8 @@ _HEAD = r"""\documentclass[10pt]{article}
 def document(tables: Sequence[str], title: str) -> str:
     """A LaTeX document with every table on pages of its own."""
     body = "\n\\clearpage\n".join(tables)
-    return f"{_HEAD}\\begin{{document}}\n\\section*{{{latex(title)}}}\n{body}\n\\end{{document}}\n"
+    heading = f"\\pagestyle{{myheadings}}\\markright{{{latex(title)}}}"
+    return f"{_HEAD}{heading}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
 
 
 def typeset(text: str, pdf: Path) -> None:
