@@ -10,7 +10,7 @@ from warlab.config import Cell, load_study
 from warlab.data.own import listing
 from warlab.errors import WarlabError
 from warlab.fingerprint import fingerprint
-from warlab.reporting.catalogue import figure_names, figure_needs
+from warlab.reporting.catalogue import figure_names, figure_needs, shown
 
 ROOT = Path(workflow.basedir)
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -24,7 +24,16 @@ RAW = config.get("data_root", "data")
 R = f"{config.get('results_root', 'results')}/{study.name}"
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 DATASETS = sorted({cell.dataset for cell in study.runs})
-FIGURES = figure_names()
+FIGURES = [
+    name
+    for name in figure_names()
+    if shown(
+        name,
+        study.tables,
+        DATASETS,
+        {cell.method.split("+")[0] for cell in study.runs},
+    )
+]
 OWN = {"arrays", "image_folder"}
 
 
@@ -215,7 +224,18 @@ FIGURE_FILES = {
     "noise": all_noise,
     "costs": lambda: [f"{folder}/verified.json" for folder in all_costs()],
     "data": lambda: [f"{R}/data/{dataset}.npz" for dataset in DATASETS],
+    "published": lambda: ["config/published.csv"],
+    "statistics": lambda: [f"{R}/statistics.csv"],
+    "toy": lambda: [f"{R}/figures/material/toy.npz"],
+    "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
 }
+
+
+def pictured():
+    """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with cross entropy where it can be."""
+    runs = [cell for cell in study.runs if cell.dataset == "fashion_mnist"]
+    order = lambda cell: (cell.noise != "clean", cell.method != "cce", cell.seed)
+    return min(runs, key=order).path
 
 
 def figure_inputs(wildcards):
@@ -240,4 +260,5 @@ def report_spec():
         },
         "labels": study.labels,
         "hyperparameters": study.numbers,
+        "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
     }

@@ -10,6 +10,8 @@ rule report:
         noise=all_noise(),
         costs=[f"{folder}/verified.json" for folder in all_costs()],
         fidelity="config/fidelity.yaml",
+        claims=rules.claims.output.csv,
+        statistics=rules.statistics.output.csv,
     output:
         report=f"{R}/report.html",
     log:

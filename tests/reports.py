@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from warlab.reporting import results, tables
+from warlab.reporting import comparison, results, stats, tables
 from warlab.reporting.figures import Inputs
 
 ROOT = Path(__file__).parents[1]
@@ -125,13 +125,38 @@ def figure_inputs(data: str = "real") -> Inputs:
     series = {(m, s): [50 + s + e for e in range(6)] for m in ("cce", "war_w2v") for s in range(2)}
     images = np.zeros((40, 1, 8, 8), np.uint8)
     arrays = {"train_x": images, "train_y": np.repeat(np.arange(5), 8)}
+    runs = runs_table(series, data).assign(seconds=2.0)
+    runs = runs.assign(purity=np.where(runs["method"] == "cce", np.nan, 70.0))
     return Inputs(
-        runs=runs_table(series, data),
+        runs=pd.concat([runs, _beta_runs(data)], ignore_index=True),
+        published=results.read_published(PUBLISHED),
+        aliases=[("cifar10", "war_w2v+beta=10", "war_w2v")],
+        statistics=_statistics(data),
+        activations=_activations(data),
         noise=[noise_manifest(data)],
         costs=[ground_cost()],
         data={"fashion_mnist": (arrays, description(data))},
         labels=LABELS,
     )
+
+
+def _beta_runs(data: str) -> pd.DataFrame:
+    runs = runs_table({("war_w2v+beta=1", 0): [60.0, 61.0], ("war_w2v", 0): [70.0, 71.0]}, data)
+    return runs.assign(dataset="cifar10", seconds=1.0)
+
+
+def _statistics(data: str) -> pd.DataFrame:
+    series = {(m, s): [v] for m, v in {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}.items() for s in range(2)}
+    cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
+    spec = {"ar_war_variants": {"cells": cells, "trained_as": []}}
+    return comparison.statistics(stats.readings(runs_table(series, data)), spec, results.read_published(PUBLISHED))
+
+
+def _activations(data: str) -> dict[str, np.ndarray]:
+    labels = np.repeat(np.arange(5), 8)
+    features = np.random.default_rng(0).normal(0, 1, (40, 4)) + 5 * np.eye(5)[labels, :4]
+    run = np.array("fashion_mnist/asym-40/cnn9/cce/seed0")
+    return {"features": features, "labels": labels, "class_names": np.array(NAMES), "run": run, "data": np.array(data)}
 
 
 def texts(figure: Any) -> str:

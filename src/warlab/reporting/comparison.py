@@ -1,14 +1,16 @@
 """The statistics of every experiment as one tidy table, and as a page for people."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from warlab.reporting import stats
+from warlab.reporting.headline import PROPOSED
 from warlab.reporting.labels import Labels, markdown, markdown_method, name
-from warlab.reporting.results import CELL, under_other_names
+from warlab.reporting.results import CELL, plain_text, read_csv, under_other_names
 
 COLUMNS = (
     "experiment",
@@ -91,6 +93,11 @@ def _interval_row(subject: str, values: np.ndarray) -> dict[str, Any]:
     return {**named, "value": np.nanmean(values), "low": found.low, "high": found.high, "note": found.note}
 
 
+def read_statistics(path: Path) -> pd.DataFrame:
+    text = ("experiment", "reading", "test", "subject", "against", "data", "note")
+    return plain_text(read_csv(path, COLUMNS, dtype=dict.fromkeys(text, "string")), text)
+
+
 # ---- for people
 
 
@@ -166,3 +173,32 @@ def _method(labels: Labels, identifier: str) -> str:
 
 def p_text(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def for_page(table: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
+    """The rows that a reader looks for, with printed names: no intervals, pairs with the paper's method only."""
+    kept = table[table["test"].isin(["friedman", "critical_difference", "average_rank", "kendall", "wilcoxon_holm"])]
+    pairs = kept["test"] == "wilcoxon_holm"
+    proposed = (kept["subject"] == PROPOSED) | (kept["against"] == PROPOSED)
+    return [
+        {
+            "experiment": row["experiment"].replace("_", " "),
+            "reading": _READING[row["reading"]],
+            "statistic": row["test"].replace("_", " "),
+            "of": _named(row["subject"], labels),
+            "against": _named(row["against"], labels),
+            "cells or methods": row["cells"],
+            "value": row["value"],
+            "p": p_text(row["p_value"]) if not np.isnan(row["p_value"]) else "",
+            "note": row["note"] + (" (stand-in data)" if row["data"] == "stand-in" else ""),
+        }
+        for row in kept[~pairs | proposed].to_dict("records")
+    ]
+
+
+def _named(subject: str, labels: Labels) -> str:
+    """A method, or a setting of three words."""
+    words = subject.split(" ")
+    if len(words) != 3:
+        return name(labels, "method", subject) if subject else ""
+    return ", ".join(name(labels, kind, word) for kind, word in zip(CELL, words, strict=False))
