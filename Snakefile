@@ -17,6 +17,7 @@ include: "rules/tables.smk"
 include: "rules/figures.smk"
 include: "rules/claims.smk"
 include: "rules/report.smk"
+include: "rules/verify.smk"
 
 
 wildcard_constraints:
@@ -63,7 +64,7 @@ rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
         expand(rules.table.output, experiment=study.tables),
-        rules.architectures.output,
+        architectures_of(),
         rules.hyperparameters.output,
         typeset_of(),
 

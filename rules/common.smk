@@ -1,5 +1,6 @@
 # Names and paths that all rules share, and how the study's answers become their inputs and parameters.
 import shutil
+from datetime import date
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -9,6 +10,7 @@ from warlab import noise
 from warlab.config import Cell, load_study
 from warlab.data.own import listing
 from warlab.errors import WarlabError
+from warlab.files import derive_seed
 from warlab.fingerprint import fingerprint
 from warlab.reporting.catalogue import figure_names, figure_needs, shown
 
@@ -32,6 +34,11 @@ FIGURES = [
         study.tables,
         DATASETS,
         {cell.method.split("+")[0] for cell in study.runs},
+    )
+    # Given runs come without data, costs and weights.
+    and not (
+        config.get("runs_from")
+        and {"data", "costs", "activations"} & {*figure_needs(name)}
     )
 ]
 OWN = {"arrays", "image_folder"}
@@ -155,6 +162,41 @@ def run_code(script, wildcards):
     )
 
 
+def given_runs():
+    """The finished runs.csv that stands in place of training, if the configuration names one."""
+    if not config.get("runs_from"):
+        return None
+    file = Path(config["runs_from"]) / "runs.csv"
+    if not file.is_file():
+        raise WorkflowError(
+            f"runs_from names {config['runs_from']}, which has no runs.csv; name the folder of a finished study."
+        )
+    return str(file)
+
+
+GIVEN = given_runs()
+
+
+def collected():
+    """What runs.csv is made of."""
+    if GIVEN:
+        return {"given": GIVEN}
+    return {
+        "metrics": [f"{folder}/metrics.csv" for folder in run_folders()],
+        "results": [f"{folder}/result.json" for folder in run_folders()],
+    }
+
+
+def declared_runs():
+    """What a given runs.csv is compared with; for our own trainings the files say it."""
+    return [list(vars(cell).values()) for cell in study.runs] if GIVEN else None
+
+
+def unless_given(files):
+    """Files that only exist where this machine prepared the data and trained."""
+    return [] if GIVEN else files
+
+
 def run_folders():
     return [f"{R}/runs/{cell.path}" for cell in study.runs]
 
@@ -202,6 +244,10 @@ def typeset_of():
     return []
 
 
+def architectures_of():
+    return unless_given([f"{R}/tables/architectures.tex"])
+
+
 def all_aliases():
     """(dataset, method in a table, method of the run) of every table of the scale."""
     return sorted({alias for name in study.tables for alias in study.aliases(name)})
@@ -221,7 +267,7 @@ def compared():
 
 FIGURE_FILES = {
     "runs": lambda: [f"{R}/runs.csv"],
-    "noise": all_noise,
+    "noise": lambda: unless_given(all_noise()),
     "costs": lambda: [f"{folder}/verified.json" for folder in all_costs()],
     "data": lambda: [f"{R}/data/{dataset}.npz" for dataset in DATASETS],
     "published": lambda: ["config/published.csv"],
@@ -241,7 +287,9 @@ def pictured():
 def figure_inputs(wildcards):
     """What the figure says it needs, and what every figure needs to say where its data come from."""
     files = {kind: FIGURE_FILES[kind]() for kind in figure_needs(wildcards.figure)}
-    return files | {"meta": [f"{R}/data/{dataset}.json" for dataset in DATASETS]}
+    return files | {
+        "meta": unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS])
+    }
 
 
 def figure_code(wildcards):
@@ -262,3 +310,10 @@ def report_spec():
         "hyperparameters": study.numbers,
         "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
     }
+
+
+def verified_run():
+    """The run that `snakemake verify` trains again: the one of the day, or the number that the configuration gives."""
+    alone = [cell for cell in study.runs if not study.needed_run(cell)]
+    day = derive_seed("verify", date.today().isoformat())
+    return alone[config.get("verify", day) % len(alone)].path

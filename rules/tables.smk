@@ -75,7 +75,7 @@ rule typeset:
     input:
         tables=expand(rules.table.output.tex, experiment=study.tables),
         runs=expand(rules.table.output.tex_runs, experiment=study.tables),
-        architectures=rules.architectures.output.tex,
+        architectures=architectures_of(),
         hyperparameters=rules.hyperparameters.output.tex,
     output:
         pdf=f"{R}/tables.pdf",

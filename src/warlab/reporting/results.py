@@ -42,6 +42,16 @@ def read_runs(path: Path) -> pd.DataFrame:
     return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
 
 
+def select(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
+    keys = [*CELL, "seed"]
+    wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
+    found = wanted.merge(runs, on=keys, how="left")
+    if found["epoch"].isna().all():
+        raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
+    return plain_text(found, ("data",))[list(runs.columns)]
+
+
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     """The paper's numbers; those of `experiment` first.
 
