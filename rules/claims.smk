@@ -5,7 +5,12 @@ rule statistics:
         published="config/published.csv",
     output:
         readings=f"{R}/readings.csv",
-        csv=f"{R}/statistics.csv",
+        csv=report(
+            f"{R}/statistics.csv",
+            caption="../workflow/report/statistics.rst",
+            category="Statistics",
+            labels={"table": "statistics"},
+        ),
         md=f"{R}/statistics.md",
     log:
         f"{R}/logs/statistics.log",
@@ -49,7 +54,12 @@ rule claims:
         claims="config/claims.yaml",
         propositions=rules.propositions.output.json,
     output:
-        csv=f"{R}/claims.csv",
+        csv=report(
+            f"{R}/claims.csv",
+            caption="../workflow/report/claims.rst",
+            category="Verdicts",
+            labels={"table": "claims"},
+        ),
         md=f"{R}/claims.md",
     log:
         f"{R}/logs/claims.log",

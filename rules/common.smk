@@ -187,6 +187,18 @@ def collected():
     }
 
 
+def table_inputs(wildcards):
+    """The runs of one table, so that a change of others leaves it alone."""
+    if GIVEN:
+        return {"runs": f"{R}/runs.csv"}
+    cells = {study.trained_as(cell) for cell in study.cells(wildcards.experiment)}
+    folders = [f"{R}/runs/{cell.path}" for cell in sorted(cells)]
+    return {
+        "metrics": [f"{folder}/metrics.csv" for folder in folders],
+        "results": [f"{folder}/result.json" for folder in folders],
+    }
+
+
 def declared_runs():
     """What a given runs.csv is compared with; for our own trainings the files say it."""
     return [list(vars(cell).values()) for cell in study.runs] if GIVEN else None

@@ -4,7 +4,12 @@ rule figure:
         unpack(figure_inputs),
     output:
         pdf=f"{R}/figures/{{figure}}.pdf",
-        png=f"{R}/figures/{{figure}}.png",
+        png=report(
+            f"{R}/figures/{{figure}}.png",
+            caption="../workflow/report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
         caption=f"{R}/figures/{{figure}}.txt",
     log:
         f"{R}/logs/figure/{{figure}}.log",

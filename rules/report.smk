@@ -13,7 +13,12 @@ rule report:
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
     output:
-        report=f"{R}/report.html",
+        report=report(
+            f"{R}/report.html",
+            caption="../workflow/report/page.rst",
+            category="Report",
+            labels={"page": "report"},
+        ),
     log:
         f"{R}/logs/report.log",
     conda:

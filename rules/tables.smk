@@ -1,10 +1,15 @@
 rule table:
     """One table of the paper, ours beside the published numbers, as csv, md and tex."""
     input:
-        runs=rules.collect.output.runs,
+        unpack(table_inputs),
         published="config/published.csv",
     output:
-        csv=f"{R}/tables/{{experiment}}.csv",
+        csv=report(
+            f"{R}/tables/{{experiment}}.csv",
+            caption="../workflow/report/table.rst",
+            category="Tables",
+            labels={"table": "{experiment}"},
+        ),
         md=f"{R}/tables/{{experiment}}.md",
         tex=f"{R}/tables/{{experiment}}.tex",
         md_runs=f"{R}/tables/{{experiment}}_std_runs.md",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from warlab.files import write_text
-from warlab.reporting.results import read_published, read_runs, summarise, under_other_names
+from warlab.reporting.results import collect, read_published, read_runs, summarise, under_other_names
 from warlab.reporting.tables import tidy, to_latex, to_markdown
 from warlab.script import job
 
@@ -12,7 +12,9 @@ with job(snakemake.log[0]):
     keys = ("dataset", "noise", "net", "method")
     cells = [{**dict(zip(keys, cell, strict=True)), "metric": spec["metric"]} for cell in spec["cells"]]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
-    summary = under_other_names(summarise(read_runs(Path(snakemake.input.runs))), spec["trained_as"])
+    given = snakemake.input.get("runs")
+    runs = read_runs(Path(given)) if given else collect(Path(p).parent for p in snakemake.input.results)
+    summary = under_other_names(summarise(runs), spec["trained_as"])
     table = tidy(summary, cells, published, spec["ranks"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"

@@ -27,13 +27,14 @@ def draw(inputs: Inputs) -> Figure:
         ax = figure.subplots()
         for number in range(len(names)):
             colour = (COLOURS + MORE)[number % 10]
-            ax.scatter(*place[seen["labels"] == number].T, s=3, color=colour, linewidths=0, alpha=0.8)
+            x, y = place[seen["labels"] == number].T
+            ax.scatter(x, y, s=3, color=colour, linewidths=0, alpha=0.8)
         for true, given in _flips(inputs, seen):
             style_of = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 0.9, "shrinkA": 7, "shrinkB": 7}
             ax.annotate("", middles[given], middles[true], arrowprops=style_of)
         box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-        for name, (x, y) in zip(names, middles, strict=True):
-            ax.text(x, y, name, fontsize=6, ha="center", va="center", bbox=box)
+        for name, middle in zip(names, middles, strict=True):
+            ax.text(middle[0], middle[1], name, fontsize=6, ha="center", va="center", bbox=box)
         ax.set_xticks([])
         ax.set_yticks([])
         ax.grid(False)

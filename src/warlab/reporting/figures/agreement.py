@@ -22,9 +22,9 @@ def draw(inputs: Inputs) -> Figure:
     with style.context():
         figure = Figure(figsize=(style.COLUMN + 0.4, 4.4), layout="constrained")
         ax = figure.subplots()
-        for row in table.itertuples(index=False):
-            marker = markers[(row.dataset, row.noise, row.net)]
-            ax.plot(row.published, row.ours, marker, color=_colour(str(row.method)), markersize=4.5, alpha=0.85)
+        for row in table.to_dict("records"):
+            marker, colour = markers[(row["dataset"], row["noise"], row["net"])], _colour(str(row["method"]))
+            ax.plot(float(row["published"]), float(row["ours"]), marker, color=colour, markersize=4.5, alpha=0.85)
         low = min(table["published"].min(), table["ours"].min()) - 2
         high = max(table["published"].max(), table["ours"].max()) + 2
         ax.plot([low, high], [low, high], color="#888888", linewidth=0.8, zorder=0)

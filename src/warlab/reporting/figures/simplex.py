@@ -93,6 +93,7 @@ def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, colour in enumerate(COLOURS):
         own = (toy["given"] == number) & ~wrong
-        ax.scatter(*toy["x"][own].T, s=size, color=colour, linewidths=0)
+        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], s=size, color=colour, linewidths=0)
     colours = [COLOURS[label] for label in toy["given"][wrong]]
-    ax.scatter(*toy["x"][wrong].T, s=3.5 * size, c=colours, edgecolors=style.SKY, linewidths=0.7, zorder=3)
+    x, y = toy["x"][wrong].T
+    ax.scatter(x, y, s=3.5 * size, c=colours, edgecolors=style.SKY, linewidths=0.7, zorder=3)

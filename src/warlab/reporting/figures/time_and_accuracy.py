@@ -62,9 +62,10 @@ def _table(inputs: Inputs) -> pd.DataFrame:
 def _panel(ax: Axes, panel: pd.DataFrame) -> None:
     cce = panel.loc[panel["method"] == "cce", "seconds"]
     unit = float(cce.iloc[0]) if len(cce) else 1.0
-    for row in panel.itertuples(index=False):
-        colour, dashes = style.line(str(row.method))
-        ax.plot(row.seconds / unit, row.test_accuracy, _marker(dashes), color=colour, markersize=5)
+    for row in panel.to_dict("records"):
+        colour, dashes = style.line(str(row["method"]))
+        x, y = float(row["seconds"]) / unit, float(row["test_accuracy"])
+        ax.plot(x, y, _marker(dashes), color=colour, markersize=5)
     ax.set_xlabel("time of an epoch / CCE's" if len(cce) else "seconds per epoch")
     ax.margins(0.08)
 
