@@ -13,10 +13,14 @@ include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"
 include: "rules/train.smk"
+include: "rules/maps.smk"
 include: "rules/tables.smk"
+include: "rules/timing.smk"
 include: "rules/figures.smk"
+include: "rules/claims.smk"
 include: "rules/report.smk"
 include: "rules/status.smk"
+include: "rules/verify.smk"
 
 
 wildcard_constraints:
@@ -27,8 +31,13 @@ wildcard_constraints:
     method=r"[A-Za-z0-9_+=.\-]+",
     seed="[0-9]+",
     cost="[A-Za-z0-9_@.-]+",
+    network="[a-z0-9_]+",
+    size="[0-9]+",
     experiment="[a-z0-9_]+",
     figure="[a-z0-9_]+",
+
+
+ruleorder: timing_table > table
 
 
 # What takes seconds runs where snakemake does: a cluster job costs more than that to start. Downloads need its network.
@@ -36,6 +45,7 @@ localrules:
     all,
     data,
     runs,
+    maps,
     tables,
     figures,
     plan,
@@ -46,7 +56,15 @@ localrules:
     verify_cost,
     collect,
     table,
+    timing_table,
+    hyperparameters,
+    architectures,
+    typeset,
+    statistics,
+    claims,
+    verify,
     figure,
+    noisy_maps,
     report,
 
 
@@ -55,6 +73,9 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        timing_table_of(),
+        all_maps(),
+        typeset_of(),
 
 
 rule data:
@@ -69,10 +90,20 @@ rule runs:
         rules.collect.output,
 
 
+rule maps:
+    """Only the maps: corrupted ground truth, and what each run makes of the test tiles."""
+    input:
+        all_maps(),
+
+
 rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
         expand(rules.table.output, experiment=study.tables),
+        timing_table_of(),
+        architectures_of(),
+        rules.hyperparameters.output,
+        typeset_of(),
 
 
 rule figures:

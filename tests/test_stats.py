@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reports import runs_table
-from warlab.reporting import stats
+from tests.reports import LABELS, PUBLISHED, runs_table
+from warlab.reporting import comparison, results, stats
 
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:
@@ -105,3 +105,49 @@ def test_blocks_leave_out_incomplete_cells() -> None:
     runs = runs_table({("cce", 0): [50.0], ("ar", 0): [60.0], ("cce", 1): [51.0], ("tv", 0): [1.0]})
     found = stats.blocks(stats.readings(runs), ["cce", "ar"])
     assert found.to_numpy().tolist() == [[50.0, 60.0]] and list(found.columns) == ["cce", "ar"]
+
+
+# ---- as a table
+
+
+def experiment(methods: list[str]) -> dict:
+    cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in methods]
+    return {"cells": cells, "trained_as": [], "title": "Variants"}
+
+
+def three_methods(seeds: int) -> pd.DataFrame:
+    level = {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}
+    return runs_table({(m, s): [v + s] for m, v in level.items() for s in range(seeds)})
+
+
+def test_statistics_of_an_experiment_with_enough_seeds() -> None:
+    per_run = stats.readings(three_methods(6))
+    table = comparison.statistics(
+        per_run, {"x": experiment(["cce", "ar", "war_w2v"])}, results.read_published(PUBLISHED)
+    )
+    assert tuple(table.columns) == comparison.COLUMNS and set(table["reading"]) == {"last10_mean", "last"}
+    first = table[table["reading"] == "last10_mean"].set_index("test")
+    assert first.loc["friedman", "p_value"] == pytest.approx(math.exp(-6), rel=1e-6)
+    assert first.loc["kendall", "value"] == pytest.approx(1)  # the paper: CCE 78.85 < AR 89.74 < WAR_w2v 90.41
+    interval = first.loc["interval"].iloc[0]
+    assert interval["subject"] == "fashion_mnist asym-40 cnn9 cce" and interval["low"] < 72.5 < interval["high"]
+    text = comparison.to_markdown(table, {"x": "Variants"}, LABELS)
+    assert "## Variants: mean of the last ten epochs" in text and "WAR<sub>w2v</sub> 1.00" in text
+    assert "Kendall's τ = +1.00" in text and "| CCE | AR | -5.00 |" in text
+
+
+def test_statistics_of_one_seed_say_that_it_is_too_little() -> None:
+    per_run = stats.readings(three_methods(1)).assign(data="stand-in")
+    table = comparison.statistics(per_run, {"x": experiment(["cce", "war_w2v"])}, results.read_published(PUBLISHED))
+    assert (
+        table["p_value"].isna().all()
+        and table.loc[table["test"] == "friedman", "note"].str.contains("1 complete").all()
+    )
+    text = comparison.to_markdown(table, {}, LABELS)
+    assert "No test: 2 methods in 1 complete cells" in text and "only 2 methods" in text and "stand-in" in text
+
+
+def test_statistics_use_the_names_of_the_table() -> None:
+    spec = experiment(["war_w2v+beta=10"]) | {"trained_as": [("fashion_mnist", "war_w2v+beta=10", "war_w2v")]}
+    table = comparison.statistics(stats.readings(three_methods(1)), {"x": spec}, results.read_published(PUBLISHED))
+    assert set(table.loc[table["test"] == "average_rank", "subject"]) == {"war_w2v+beta=10"}

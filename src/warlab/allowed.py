@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from warlab.configfiles import problem, read_yaml, suggest
 from warlab.errors import WarlabError
 
@@ -33,7 +35,7 @@ class Allowed:
 
     def numbers(self, numbers: Tree, settings_of: dict[str, list[str]]) -> None:
         """Everything in hyperparameters.yaml; `settings_of` are the methods that exist with what they can be set."""
-        for section in ("training", "nets", "methods", "costs"):
+        for section in ("training", "nets", "methods", "costs", "noise"):
             for name, entries in numbers[section].items():
                 for key, entry in entries.items():
                     for one in (entry, *entry.get("for", {}).values()):
@@ -52,3 +54,14 @@ class Allowed:
         for key in entries:
             if key not in settings_of[name]:
                 raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, settings_of[name])}")
+
+
+def changed_setting(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
+    """`beta=5` of a method id."""
+    key, equals, value = text.partition("=")
+    if not equals or key not in known:
+        raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
+    try:
+        return key, yaml.safe_load(value)
+    except (yaml.YAMLError, ValueError) as error:
+        raise WarlabError(f"{method_id!r} gives {key} the value {value!r}; write a number or a word.") from error

@@ -36,7 +36,7 @@ def status(study: Study) -> str:
 
 
 def run_state(study: Study, cell: Cell, folder: Path) -> RunState:
-    run, epochs = folder / "runs" / cell.path, study.training(cell.dataset)["epochs"]
+    run, epochs = folder / "runs" / cell.path, study.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
         return RunState(cell.path, "done", f"{epochs}/{epochs}", read_json(run / "result.json")["summary"]["last"])
     rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{cell.path}.log")

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from warlab.errors import WarlabError
+from warlab.ot.chunks import MANY, ChunkedSinkhorn
 
 DELTA = 1e-18  # the authors' guard against division by zero; kernels below it would be swallowed by it
 
@@ -22,12 +23,18 @@ def sinkhorn(
 ) -> Tensor:
     """OT value per row: a, b (B, C) with rows on the simplex, cost (C, C) → (B,). Differentiable in a and b.
 
+    Where rows are at least `chunks.MANY`, only once and in bounded memory; costs in the log domain stay with autograd.
     `log_domain` None decides by the cost and checks the result, which makes a GPU wait; a loop decides once with
     `needs_log_domain` and checks its loss.
     """
-    if log_domain is not None:
-        return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
-    value = (_value_log if needs_log_domain(cost, lam) else _value)(a, b, cost, lam, iterations)
+    if log_domain is None:
+        return _checked(sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam)))
+    if len(a) >= MANY and not log_domain and not cost.requires_grad:
+        return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
+    return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
+
+
+def _checked(value: Tensor) -> Tensor:
     if not bool(torch.isfinite(value).all()):
         raise WarlabError("The transport is not a finite number; a and b must be rows of probabilities without NaN.")
     return value

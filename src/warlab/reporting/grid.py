@@ -11,6 +11,7 @@ from warlab.reporting import ranks
 from warlab.reporting.labels import Labels, name
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
+Spread = Literal["std_epochs", "std_runs"]
 DIGITS = 2  # as the paper prints its percentages
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
@@ -18,6 +19,11 @@ RANKS = (
     "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold. "
     "The paper's are among its twelve methods, over nine settings of three datasets."
 )
+SPREAD = {
+    "std_epochs": "±: standard deviation over the last epochs of a run, averaged over the runs, as most likely in the "
+    "paper.",
+    "std_runs": "±: standard deviation between the means of the runs; none where there is one run.",
+}
 SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
 GAP = "–: not run at this scale."
 STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
@@ -56,26 +62,32 @@ class Grid:
     settings: list[Setting]
     methods: list[str]
     cells: dict[tuple[Setting, str], Cell]
+    spread: Spread = "std_epochs"
 
     def cell(self, setting: Setting, method: str) -> Cell:
         return self.cells.get((setting, method), Cell())
+
+    @property
+    def scores(self) -> bool:
+        """Whether its rows are several scores of the same runs."""
+        return len({setting.metric for setting in self.settings if not setting.is_rank}) > 1
 
     def by_dataset(self) -> list[tuple[str, list[Setting]]]:
         datasets = dict.fromkeys(setting.dataset for setting in self.settings)
         return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
 
 
-def grid(table: pd.DataFrame) -> Grid:
+def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     """Settings and methods in the order in which the tidy table first names them."""
-    rows = table.to_dict("records")
-    cells = {(_setting(row), str(row["method"])): _cell(row) for row in rows}
+    rows = _noise_in_columns(table).to_dict("records")
+    cells = {(_setting(row), str(row["method"])): _cell(row, spread) for row in rows}
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))
     for setting in settings:
         row = {key: cell for key, cell in cells.items() if key[0] == setting}
         _mark_best(row, cells, min if setting.is_rank else max)
-    return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells)
+    return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells, spread)
 
 
 def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
@@ -84,7 +96,9 @@ def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
     several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
     if setting.is_rank:
         return name(labels, "noise", setting.noise)
-    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in ("noise", *several))
+    noises = {s.noise for s in measured}
+    kinds = several if layout.scores and len(noises) == 1 else ["noise", *several]
+    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in kinds)
 
 
 def legend(layout: Grid) -> list[str]:
@@ -92,6 +106,7 @@ def legend(layout: Grid) -> list[str]:
     declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
     marks = {
         BEST_RULE: any(cell.best for cell in declared),
+        SPREAD[layout.spread]: any(cell.run and not math.isnan(cell.std) for cell in declared),
         SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
         RANKS: any(setting.is_rank for setting in layout.settings),
         GAP: any(not cell.run for cell in declared),
@@ -130,12 +145,24 @@ def small_print(cell: Cell) -> str:
     return number(cell.published, cell.digits) + difference
 
 
+def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Where rows are several scores, a run at another noise than the others is a column: "cce@clean"."""
+    if table[table["metric"] != ranks.METRIC]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
+        return table
+    noisy = list(dict.fromkeys(noise for noise in table["noise"] if noise != "clean"))
+    if len(noisy) != 1:  # several noises are rows, as in every other table
+        return table
+    other = table["noise"] != noisy[0]
+    moved = table["method"].where(~other, table["method"] + "@" + table["noise"])
+    return table.assign(method=moved, noise=noisy[0])
+
+
 def _setting(row: Mapping[Any, Any]) -> Setting:
     return Setting(*(str(row[kind]) for kind in Setting._fields))
 
 
-def _cell(row: Mapping[Any, Any]) -> Cell:
-    mean, std, published, difference = (float(row[kind]) for kind in ("mean", "std_epochs", "published", "difference"))
+def _cell(row: Mapping[Any, Any], spread: Spread) -> Cell:
+    mean, std, published, difference = (float(row[kind]) for kind in ("mean", spread, "published", "difference"))
     digits = ranks.DIGITS if row["metric"] == ranks.METRIC else DIGITS
     return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in", digits=digits)
 
@@ -146,7 +173,8 @@ def _mark_best(
     best: Callable[[Iterable[float]], float],
 ) -> None:
     """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
-    means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
+    contest = {key: cell for key, cell in row.items() if "@" not in key[1]}  # on clean labels it is another contest
+    means = {key: round(cell.mean, cell.digits) for key, cell in contest.items() if cell.run}
     if len(means) < 2:
         return
     for key in (key for key, mean in means.items() if mean == best(means.values())):

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from warlab.errors import WarlabError
 from warlab.reporting.labels import Labels, name
 
-NEEDS = ("runs", "noise", "costs", "data")
+NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations")
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,29 @@ class Inputs:
     runs     the tidy runs.csv (`results.read_runs`)
     noise    manifests, each with its `labels` array added
     costs    provenance of each ground cost, with `matrix` (C×C) and `verified` (the report) added
-    data     dataset → (arrays of the npz, its JSON)
+    data     dataset → (arrays of the npz, its JSON); those of images, or of tiles
+    maps     what runs predict: dataset, noise, net, method, seed, and `labels` of all test pixels
     labels   kind → id → printed text, see `labels.py`
     sources  dataset → sentence that says where its data come from; also read from `data`
+
+    published    the paper's numbers (`results.read_published`); aliases: (dataset, name in a table, name of the run)
+    statistics   the table of `comparison.statistics`
+    toy          arrays of `warlab.toy.compute`
+    activations  features, labels, class_names, run and data of a trained network on test images
     """
 
     runs: pd.DataFrame | None = None
     noise: Sequence[Mapping[str, Any]] = ()
     costs: Sequence[Mapping[str, Any]] = ()
     data: Mapping[str, tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=dict)
+    maps: Sequence[Mapping[str, Any]] = ()
     labels: Labels = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    published: pd.DataFrame | None = None
+    aliases: Sequence[Sequence[str]] = ()
+    statistics: pd.DataFrame | None = None
+    toy: Mapping[str, np.ndarray] = field(default_factory=dict)
+    activations: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class FigureSpec(NamedTuple):
@@ -49,7 +62,18 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
     found += [dataset for dataset, (_, meta) in inputs.data.items() if meta.get("data") == "stand-in"]
     if inputs.runs is not None:
         found += inputs.runs.loc[inputs.runs["data"] == "stand-in", "dataset"].tolist()
+    if inputs.statistics is not None:
+        marked = inputs.statistics[(inputs.statistics["data"] == "stand-in") & (inputs.statistics["test"] == "kendall")]
+        found += marked["subject"].str.split(" ").str[0].tolist()
+    if inputs.activations and str(inputs.activations["data"]) == "stand-in":
+        found.append(str(inputs.activations["run"]).split("/")[0])
     return sorted(set(found))
+
+
+def toy_of(inputs: Inputs) -> dict[str, np.ndarray]:
+    if not inputs.toy:
+        raise WarlabError("The figures of the plane need the trained toy networks; make toy.npz first.")
+    return dict(inputs.toy)
 
 
 def stand_in_sentence(inputs: Inputs) -> str:
@@ -70,6 +94,14 @@ def mark_stand_in(figure: Figure, inputs: Inputs) -> None:
         characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
         text = "\n".join(textwrap.wrap(sentence, characters))
         figure.suptitle(text, color="#B00020", fontsize=8, fontweight="bold")
+
+
+def note(text: str, inputs: Inputs) -> Figure:
+    """A figure that says why there is nothing to see."""
+    figure = Figure(figsize=(5.0, 0.8), layout="constrained")
+    figure.text(0.5, 0.35, text, ha="center", va="center", fontsize=8)
+    mark_stand_in(figure, inputs)
+    return figure
 
 
 def _source(inputs: Inputs, dataset: str) -> str:
