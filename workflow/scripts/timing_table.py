@@ -4,7 +4,7 @@ from pathlib import Path
 
 from warlab.files import read_json, write_text
 from warlab.reporting.results import read_published
-from warlab.reporting.timing import timing_markdown, timing_table
+from warlab.reporting.timing import is_reduced, timing_markdown, timing_table
 from warlab.script import job
 
 with job(snakemake.log[0]):
@@ -13,4 +13,6 @@ with job(snakemake.log[0]):
     machine = measured[0]["provenance"]
     where = f"{machine['processor']}, {machine['threads']} threads"
     write_text(snakemake.output.csv, table.to_csv(index=False))
-    write_text(snakemake.output.md, timing_markdown(table, snakemake.params.labels, snakemake.params.title, where))
+    reduced = any(map(is_reduced, measured))
+    text = timing_markdown(table, snakemake.params.labels, snakemake.params.title, where, reduced)
+    write_text(snakemake.output.md, text)
