@@ -17,7 +17,9 @@ include: "rules/maps.smk"
 include: "rules/tables.smk"
 include: "rules/timing.smk"
 include: "rules/figures.smk"
+include: "rules/claims.smk"
 include: "rules/report.smk"
+include: "rules/verify.smk"
 
 
 wildcard_constraints:
@@ -53,6 +55,7 @@ rule all:
         rules.report.output,
         timing_table_of(),
         all_maps(),
+        typeset_of(),
 
 
 rule data:
@@ -78,6 +81,9 @@ rule tables:
     input:
         expand(rules.table.output, experiment=study.tables),
         timing_table_of(),
+        architectures_of(),
+        rules.hyperparameters.output,
+        typeset_of(),
 
 
 rule figures:

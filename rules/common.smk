@@ -1,14 +1,18 @@
 # Names and paths that all rules share, and how the study's answers become their inputs and parameters.
+import shutil
+from datetime import date
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from warlab import data, noise
 from warlab.config import Cell, load_study
 from warlab.data.own import listing
 from warlab.errors import WarlabError
+from warlab.files import derive_seed
 from warlab.fingerprint import fingerprint
-from warlab.reporting.catalogue import figure_names, figure_needs
+from warlab.reporting.catalogue import figure_names, figure_needs, shown
 
 ROOT = Path(workflow.basedir)
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -161,6 +165,53 @@ def run_code(script, wildcards):
     )
 
 
+def given_runs():
+    """The finished runs.csv that stands in place of training, if the configuration names one."""
+    if not config.get("runs_from"):
+        return None
+    file = Path(config["runs_from"]) / "runs.csv"
+    if not file.is_file():
+        raise WorkflowError(
+            f"runs_from names {config['runs_from']}, which has no runs.csv; name the folder of a finished study."
+        )
+    return str(file)
+
+
+GIVEN = given_runs()
+
+
+def collected():
+    """What runs.csv is made of."""
+    if GIVEN:
+        return {"given": GIVEN}
+    return {
+        "metrics": [f"{folder}/metrics.csv" for folder in run_folders()],
+        "results": [f"{folder}/result.json" for folder in run_folders()],
+    }
+
+
+def table_inputs(wildcards):
+    """The runs of one table, so that a change of others leaves it alone."""
+    if GIVEN:
+        return {"runs": f"{R}/runs.csv"}
+    cells = {study.trained_as(cell) for cell in study.cells(wildcards.experiment)}
+    folders = [f"{R}/runs/{cell.path}" for cell in sorted(cells)]
+    return {
+        "metrics": [f"{folder}/metrics.csv" for folder in folders],
+        "results": [f"{folder}/result.json" for folder in folders],
+    }
+
+
+def declared_runs():
+    """What a given runs.csv is compared with; for our own trainings the files say it."""
+    return [list(vars(cell).values()) for cell in study.runs] if GIVEN else None
+
+
+def unless_given(files):
+    """Files that only exist where this machine prepared the data and trained."""
+    return [] if GIVEN else files
+
+
 def run_folders():
     return [f"{R}/runs/{cell.path}" for cell in study.runs]
 
@@ -236,28 +287,88 @@ def timing_table_of():
     return rules.timing_table.output if study.timed else []
 
 
+# Each network with the first of the datasets that it sees.
+NETS = {cell.net: cell.dataset for cell in reversed(study.runs)}
+
+
+def networks_shown():
+    return [
+        {"net": net, "dataset": dataset, "settings": study.net(net, dataset)}
+        for net, dataset in sorted(NETS.items())
+    ]
+
+
+def typeset_of():
+    """The PDF of all tables where there is a LaTeX to make it."""
+    if shutil.which("pdflatex"):
+        return rules.typeset.output
+    logger.info("No pdflatex here: tables.pdf is left out, the .tex files stand.")
+    return []
+
+
+def architectures_of():
+    return unless_given([f"{R}/tables/architectures.tex"])
+
+
+def all_aliases():
+    """(dataset, method in a table, method of the run) of every table of the scale."""
+    return sorted({alias for name in study.tables for alias in study.aliases(name)})
+
+
+def compared():
+    """The experiments whose methods are compared by tests: cells, names, title."""
+    return {
+        name: {
+            "title": study.experiments[name]["title"],
+            "cells": study.layout(name),
+            "trained_as": study.aliases(name),
+        }
+        for name in study.tables
+    }
+
+
 FIGURE_FILES = {
     "runs": lambda: [f"{R}/runs.csv"],
-    "noise": all_noise,
+    "noise": lambda: unless_given(all_noise()),
     "costs": lambda: [f"{folder}/verified.json" for folder in all_costs()],
     "data": lambda: [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
     "tiles": lambda: [f"{R}/data/{name}.npz" for name in TILES],
     "maps": lambda: [f"{R}/maps/{cell.path}/labels.npz" for cell in mapped_runs()],
+    "published": lambda: ["config/published.csv"],
+    "statistics": lambda: [f"{R}/statistics.csv"],
+    "toy": lambda: [f"{R}/figures/material/toy.npz"],
+    "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
 }
-# A study without tiles has no maps to draw, and one with nothing else no images.
-FIGURES = [
-    name
-    for name in figure_names()
-    if all(
-        FIGURE_FILES[kind]() for kind in figure_needs(name) if kind in ("data", "tiles")
-    )
-]
+# Given runs come without data, costs, weights and maps.
+NOT_GIVEN = {"data", "costs", "activations", "tiles", "maps"}
+
+
+def drawable(name):
+    """A study without tiles has no maps to draw, and one with nothing else no images."""
+    needs = {*figure_needs(name)}
+    if config.get("runs_from") and NOT_GIVEN & needs:
+        return False
+    methods = {cell.method.split("+")[0] for cell in study.runs}
+    there = all(FIGURE_FILES[kind]() for kind in needs & {"data", "tiles"})
+    return there and shown(name, study.tables, DATASETS, methods)
+
+
+FIGURES = [name for name in figure_names() if drawable(name)]
+
+
+def pictured():
+    """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with cross entropy where it can be."""
+    runs = [cell for cell in study.runs if cell.dataset == "fashion_mnist"]
+    order = lambda cell: (cell.noise != "clean", cell.method != "cce", cell.seed)
+    return min(runs, key=order).path
 
 
 def figure_inputs(wildcards):
     """What the figure says it needs, and what every figure needs to say where its data come from."""
     files = {kind: FIGURE_FILES[kind]() for kind in figure_needs(wildcards.figure)}
-    return files | {"meta": [f"{R}/data/{dataset}.json" for dataset in DATASETS]}
+    return files | {
+        "meta": unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS])
+    }
 
 
 def figure_code(wildcards):
@@ -276,4 +387,12 @@ def report_spec():
         },
         "labels": study.labels,
         "hyperparameters": study.numbers,
+        "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
     }
+
+
+def verified_run():
+    """The run that `snakemake verify` trains again: the one of the day, or the number that the configuration gives."""
+    alone = [cell for cell in study.runs if not study.needed_run(cell)]
+    day = derive_seed("verify", date.today().isoformat())
+    return alone[config.get("verify", day) % len(alone)].path

@@ -4,7 +4,12 @@ rule figure:
         unpack(figure_inputs),
     output:
         pdf=f"{R}/figures/{{figure}}.pdf",
-        png=f"{R}/figures/{{figure}}.png",
+        png=report(
+            f"{R}/figures/{{figure}}.png",
+            caption="../workflow/report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
         caption=f"{R}/figures/{{figure}}.txt",
     log:
         f"{R}/logs/figure/{{figure}}.log",
@@ -16,6 +21,48 @@ rule figure:
         runtime=10,
     params:
         labels=study.labels,
+        aliases=all_aliases(),
         code=figure_code,
     script:
         "../workflow/scripts/figure.py"
+
+
+rule toy:
+    """Small networks trained in the plane with each regulariser, for the figures of them."""
+    output:
+        toy=f"{R}/figures/material/toy.npz",
+    log:
+        f"{R}/logs/figure/material/toy.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=code("toy"),
+    script:
+        "../workflow/scripts/toy.py"
+
+
+rule activations:
+    """What the network of a finished run sees in the test images."""
+    input:
+        unpack(train_inputs),
+        weights=rules.train.output.weights,
+    output:
+        activations=f"{R}/figures/material/activations/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.npz",
+    log:
+        f"{R}/logs/figure/material/activations/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        gpu=1,
+        mem_mb=4000,
+        runtime=30,
+    params:
+        run=lambda wildcards: study.run(cell_of(wildcards)),
+        code=lambda wildcards: run_code("activations", wildcards),
+    script:
+        "../workflow/scripts/activations.py"

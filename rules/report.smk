@@ -5,13 +5,20 @@ rule report:
         figures=expand(rules.figure.output.png, figure=FIGURES),
         captions=expand(rules.figure.output.caption, figure=FIGURES),
         runs=rules.collect.output.runs,
-        results=[f"{folder}/result.json" for folder in run_folders()],
-        data=[f"{R}/data/{dataset}.json" for dataset in DATASETS],
-        noise=all_noise(),
-        costs=[f"{folder}/verified.json" for folder in all_costs()],
+        results=unless_given([f"{folder}/result.json" for folder in run_folders()]),
+        data=unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS]),
+        noise=unless_given(all_noise()),
+        costs=unless_given([f"{folder}/verified.json" for folder in all_costs()]),
         fidelity="config/fidelity.yaml",
+        claims=rules.claims.output.csv,
+        statistics=rules.statistics.output.csv,
     output:
-        report=f"{R}/report.html",
+        report=report(
+            f"{R}/report.html",
+            caption="../workflow/report/page.rst",
+            category="Report",
+            labels={"page": "report"},
+        ),
     log:
         f"{R}/logs/report.log",
     conda:

@@ -48,8 +48,7 @@ rule predict:
 rule collect:
     """All runs of the scale as one tidy table: a row per run and epoch."""
     input:
-        metrics=[f"{folder}/metrics.csv" for folder in run_folders()],
-        results=[f"{folder}/result.json" for folder in run_folders()],
+        **collected(),
     output:
         runs=f"{R}/runs.csv",
     log:
@@ -61,6 +60,7 @@ rule collect:
         mem_mb=2000,
         runtime=10,
     params:
+        declared=declared_runs(),
         code=code("collect"),
     script:
         "../workflow/scripts/collect.py"

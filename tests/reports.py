@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from warlab.reporting import results, tables
+from tests import tiles as drawn
+from warlab.noise.make import make_noise
+from warlab.reporting import comparison, results, stats, tables
 from warlab.reporting.figures import Inputs
 
 ROOT = Path(__file__).parents[1]
@@ -125,13 +127,51 @@ def figure_inputs(data: str = "real") -> Inputs:
     series = {(m, s): [50 + s + e for e in range(6)] for m in ("cce", "war_w2v") for s in range(2)}
     images = np.zeros((40, 1, 8, 8), np.uint8)
     arrays = {"train_x": images, "train_y": np.repeat(np.arange(5), 8)}
+    tiles = vars(drawn.arrays())
+    runs = runs_table(series, data).assign(seconds=2.0)
+    runs = runs.assign(purity=np.where(runs["method"] == "cce", np.nan, 70.0))
     return Inputs(
-        runs=runs_table(series, data),
-        noise=[noise_manifest(data)],
+        runs=pd.concat([runs, _beta_runs(data)], ignore_index=True),
+        published=results.read_published(PUBLISHED),
+        aliases=[("cifar10", "war_w2v+beta=10", "war_w2v")],
+        statistics=_statistics(data),
+        activations=_activations(data),
+        noise=[noise_manifest(data), object_noise(data)],
         costs=[ground_cost()],
-        data={"fashion_mnist": (arrays, description(data))},
+        data={"fashion_mnist": (arrays, description(data)), "vaihingen": (tiles, drawn.description(data))},
+        maps=[run_map(noise, tiles["test_y"]) for noise in ("objects-33", "clean")],
         labels=LABELS,
     )
+
+
+def object_noise(data: str) -> dict[str, Any]:
+    made, manifest = make_noise(drawn.wanted(), vars(drawn.arrays()), {})
+    return {**manifest, **made, "data": data}
+
+
+def run_map(noise: str, truth: np.ndarray) -> dict[str, Any]:
+    """A map with an error in every seventh pixel."""
+    predicted = np.where(np.arange(len(truth)) % 7, truth, 0).astype(np.uint8)
+    return {"dataset": "vaihingen", "noise": noise, "net": "unet", "method": "cce", "seed": 0, "labels": predicted}
+
+
+def _beta_runs(data: str) -> pd.DataFrame:
+    runs = runs_table({("war_w2v+beta=1", 0): [60.0, 61.0], ("war_w2v", 0): [70.0, 71.0]}, data)
+    return runs.assign(dataset="cifar10", seconds=1.0)
+
+
+def _statistics(data: str) -> pd.DataFrame:
+    series = {(m, s): [v] for m, v in {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}.items() for s in range(2)}
+    cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
+    spec = {"ar_war_variants": {"cells": cells, "trained_as": []}}
+    return comparison.statistics(stats.readings(runs_table(series, data)), spec, results.read_published(PUBLISHED))
+
+
+def _activations(data: str) -> dict[str, np.ndarray]:
+    labels = np.repeat(np.arange(5), 8)
+    features = np.random.default_rng(0).normal(0, 1, (40, 4)) + 5 * np.eye(5)[labels, :4]
+    run = np.array("fashion_mnist/asym-40/cnn9/cce/seed0")
+    return {"features": features, "labels": labels, "class_names": np.array(NAMES), "run": run, "data": np.array(data)}
 
 
 def texts(figure: Any) -> str:
@@ -148,3 +188,12 @@ def published_table() -> pd.DataFrame:
     summary = results.summarise(runs_table({("war_w2v", 0): [80.0, 81.0], ("cce", 0): [75.0, 75.5]}))
     cells = [cell("fashion_mnist", "asym-40", m) for m in ("cce", "war_w2v", "war_embed", "tv")]
     return tables.tidy(summary, cells, results.read_published(PUBLISHED, "ar_war_variants"))
+
+
+def runs_of_the_paper() -> pd.DataFrame:
+    """The published accuracies as if they were runs: three seeds of one epoch each, every other metric as a column."""
+    published = results.read_published(PUBLISHED)
+    measured = published[~published["metric"].isin(["average_rank", "overhead_percent"])]
+    wide = measured.pivot_table(index=list(results.CELL), columns="metric", values="mean", aggfunc="first", sort=False)
+    once = wide.reset_index().assign(data="real", epoch=1)
+    return pd.concat([once.assign(seed=seed) for seed in range(3)], ignore_index=True).astype({"epoch": "Int64"})

@@ -161,8 +161,15 @@ def test_pool_averages_and_rounds_to_nearest():
     assert pool(arrays, 1) is arrays
 
 
-@pytest.mark.parametrize("factor", [0, -2, 3])
-def test_pool_refuses_what_does_not_divide(arrays, factor):
+def test_pool_cuts_off_what_is_left_over_at_the_border():
+    image = np.arange(25, dtype=np.uint8).reshape(5, 5)
+    arrays = Arrays(image[None, None], np.zeros(1, np.int64), image[None, None], np.zeros(1, np.int64))
+    # (0 + 1 + 5 + 6) / 4, …; row and column 4 are not there
+    np.testing.assert_array_equal(pool(arrays, 2).train_x[0, 0], [[3, 5], [13, 15]])
+
+
+@pytest.mark.parametrize("factor", [0, -2, 5])
+def test_pool_refuses_what_is_no_block(arrays, factor):
     with pytest.raises(WarlabError, match="4×4 cannot be pooled"):
         pool(arrays, factor)
 

@@ -1,25 +1,33 @@
 """Figures: found by name, marked, drawn from what they are given."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.reports import LABELS, figure_inputs, ground_cost, noise_manifest, runs_table, texts
+from tests.reports import LABELS, NAMES, figure_inputs, ground_cost, noise_manifest, runs_table, texts
+from warlab import toy
 from warlab.errors import WarlabError
-from warlab.reporting import figures
-from warlab.reporting.figures import Inputs, style
+from warlab.reporting import catalogue, figures
+from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps, style
 
 
 def test_figures_are_found_by_name() -> None:
-    assert figures.names() == ["flipped_samples", "learning_curves", "matrices"]
+    known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "corrupted_truth", "critical_difference"}
+    known |= {"flipped_samples", "learning_curves", "matrices", "purity", "segmentation_maps", "simplex"}
+    assert known | {"time_and_accuracy"} <= set(figures.names())
     assert figures.get("matrices").needs == ("costs", "noise")
     with pytest.raises(WarlabError, match="learning_curves"):
         figures.get("nothing")
 
 
-@pytest.mark.parametrize("name", figures.names())
+OF_DATA = sorted({"activations", "agreement", "beta_sensitivity", "critical_difference", "flipped_samples", "purity"}
+    | {"learning_curves", "matrices", "time_and_accuracy"})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_DATA)
 def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
     figure = figures.get(name)
     for data, says in (("real", False), ("stand-in", True)):
@@ -48,7 +56,7 @@ def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
 def test_learning_curves_draw_the_mean_and_the_band_of_the_seeds() -> None:
     inputs = figure_inputs()
     figure = figures.get("learning_curves").draw(inputs)
-    (axes,) = figure.axes
+    axes = figure.axes[0]
     assert len(axes.lines) == 2
     np.testing.assert_allclose(axes.lines[0].get_ydata(), 50.5 + np.arange(6))
     assert axes.lines[1].get_color() == style.line("war_w2v")[0]
@@ -101,9 +109,118 @@ def test_twenty_random_costs_are_one_panel() -> None:
     assert len([ax for ax in figure.axes if ax.images]) == 1
 
 
+def test_maps_show_image_truth_and_every_method_twice() -> None:
+    figure = figures.get("segmentation_maps").draw(figure_inputs("stand-in"))
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles[:4] == ["test tile 12", "ground truth", "CCE (clean)", "CCE"] and len(titles) == 8
+    whole, part = (figure.axes[k].images[0].get_array() for k in (3, 7))
+    outline = figure.axes[3].patches[0]
+    left, top = (round(value + 0.5) for value in outline.get_xy())
+    side = round(outline.get_width())
+    np.testing.assert_array_equal(part, whole[top : top + side, left : left + side])
+    assert "procedural tiles" in texts(figure)
+
+
+def test_the_close_up_is_where_most_is_wrong() -> None:
+    truth = np.zeros((40, 60), int)
+    wrong = truth.copy()
+    wrong[20:30, 40:50] = 1
+    rows, columns = segmentation_maps.outlined(truth, [truth, wrong])
+    assert rows.stop - rows.start == columns.stop - columns.start == 16
+    assert rows.start <= 20 and rows.stop >= 30 and columns.start <= 40 and columns.stop >= 50
+    wrong[:] = 0
+    wrong[39, 59] = 1
+    assert segmentation_maps.outlined(truth, [wrong]) == (slice(24, 40), slice(44, 60))
+
+
+def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:
+    inputs = figure_inputs("stand-in")
+    figure = figures.get("corrupted_truth").draw(inputs)
+    pictures = [ax.images[0].get_array() for ax in figure.axes[:3]]
+    assert pictures[0].shape == pictures[1].shape == pictures[2].shape and (pictures[1] != pictures[2]).any()
+    (entry,) = (entry for entry in inputs.noise if "objects" in entry)
+    assert f"{entry['objects']['changed']} of {entry['objects']['objects']} objects" in figures.get(
+        "corrupted_truth"
+    ).caption(inputs)
+
+
 def test_a_method_has_one_look_everywhere() -> None:
     assert style.line("cce") == (style.BLACK, "-")
     assert style.line("war_w2v+beta=5")[0] == style.line("war_w2v")[0]
     assert style.line("my_own") == style.line("my_own")
     looks = [style.line(m) for m in style._METHODS]
     assert len(set(looks)) == len(looks)
+
+
+# ---- figures of the paper
+
+
+def test_figures_are_shown_where_a_scale_has_what_they_ask_for() -> None:
+    assert not catalogue.shown("beta_sensitivity", ["main_benchmark"], ["cifar10"], ["cce"])
+    assert catalogue.shown("beta_sensitivity", ["beta_sensitivity"], ["cifar10"], ["cce"])
+    assert catalogue.shown("purity", [], [], ["jocor"]) and not catalogue.shown("purity", [], [], ["cce"])
+    assert catalogue.shown("simplex", [], [], [])
+    for name in catalogue.figure_names():
+        assert set(catalogue.figure_needs(name)) <= set(base.NEEDS) or name not in OF_DATA
+
+
+def test_beta_has_our_points_and_the_papers() -> None:
+    (axes,) = figures.get("beta_sensitivity").draw(figure_inputs()).axes
+    drawn = {(line.get_color(), tuple(line.get_xdata())) for line in axes.lines if len(line.get_xdata())}
+    orange = style.line("war_w2v")[0]
+    assert (orange, (0.5, 1.0, 5.0, 10.0, 20.0)) in drawn and (orange, (1.0, 10.0)) in drawn  # the second by its alias
+
+
+def test_purity_is_compared_with_a_random_selection() -> None:
+    (axes,) = figures.get("purity").draw(figure_inputs()).axes
+    assert [line.get_ydata()[0] for line in axes.lines] == [70.0, pytest.approx(87.5)]  # 1 − 5/40
+
+
+def test_agreement_draws_each_common_cell_once() -> None:
+    (axes,) = figures.get("agreement").draw(figure_inputs()).axes
+    points = [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines if len(line.get_xdata()) == 1
+    ]
+    assert (90.41, 53.0) in points and (78.85, 53.0) in points  # WAR_w2v and CCE, Fashion-MNIST at 40 %
+
+
+def test_groups_of_the_critical_difference() -> None:
+    groups = critical_difference.groups
+    assert groups([1.0, 2.0, 3.5, 4.0], 1.2) == [(1.0, 2.0), (3.5, 4.0)]
+    assert groups([1.0, 2.0, 3.0], 1.5) == [(1.0, 2.0), (2.0, 3.0)] and groups([1.0, 2.0, 3.0], 2.0) == [(1.0, 3.0)]
+    assert groups([1.0, 2.0], None) == [] and groups([1.0, 3.0], 0.5) == []
+
+
+def test_the_diagram_of_ranks_says_when_there_is_no_test() -> None:
+    shown = texts(figures.get("critical_difference").draw(figure_inputs()))
+    assert "2 cells, too few for a test" in shown
+
+
+def test_matrices_put_similar_classes_beside_each_other() -> None:
+    group = np.array([0, 1, 0, 1, 0])  # NAMES in two kinds that alternate
+    cost = np.where(group[:, None] == group, 0.9, 0.1) * (1 - np.eye(5))
+    inputs = Inputs(costs=[ground_cost() | {"matrix": cost}], noise=[noise_manifest()], labels=LABELS)
+    axes = [ax for ax in figures.get("matrices").draw(inputs).axes if ax.images]
+    orders = [[tick.get_text() for tick in ax.get_xticklabels()] for ax in axes]
+    assert orders[0] == orders[1]  # cost and transition in the same order
+    kinds = [group[NAMES.index(name)] for name in orders[0]]
+    assert sum(a != b for a, b in pairwise(kinds)) == 1
+    np.testing.assert_allclose(np.nanmax(axes[0].images[0].get_array()), 0.9)
+
+
+def test_the_toy_is_learnt_and_its_figures_have_no_empty_panel() -> None:
+    arrays = toy.compute(steps=30)
+    assert arrays["regions"].shape[0] == len(arrays["names"]) == 6
+    assert (arrays["given"] != arrays["true"]).sum() == 8 and np.allclose(arrays["regions"].sum(3), 1, atol=1e-5)
+    lengths = np.linalg.norm(arrays["directions"], axis=2)
+    np.testing.assert_allclose(lengths, toy.EPSILON, rtol=1e-4)
+    values = dict(zip(arrays["names"], arrays["values"], strict=True))
+    at = np.abs(arrays["simplex"] - arrays["prediction"]).sum(1).argmin()
+    assert values["TV"][at] < 0.02 and values["KL (AR)"][at] < 0.01 and not values["CCE"].any()
+    # With the smallest cost between red and black WAR hardly minds the step to black, and minds the one to orange.
+    orange, black = (np.abs(arrays["simplex"] - np.eye(3)[k]).sum(1).argmin() for k in (0, 2))
+    assert values["WAR, λ = 0.05"][black] < 0.4 * values["WAR, λ = 0.05"][orange]
+    assert values["TV"][black] == pytest.approx(values["TV"][orange], abs=1e-3)
+    for name in ("simplex", "ar_versus_war"):
+        figure = figures.get(name).draw(Inputs(toy=arrays))
+        assert all(ax.has_data() or not ax.axison for ax in figure.axes)

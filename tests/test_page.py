@@ -20,7 +20,8 @@ from tests.reports import (
     tidy_table,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import figures, page
+from warlab.reporting import claims, comparison, figures, page
+from warlab.reporting.curves import curves
 from warlab.reporting.figures import style
 from warlab.reporting.headline import headlines
 
@@ -97,13 +98,24 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
         fidelity=fidelity,
         hyperparameters=page.hyperparameter_rows(numbers),
         results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
+        claims=[claim_row("A held", "held"), claim_row("B </script> failed", "did not hold")],
+        statistics=comparison.for_page(figure_inputs(data).statistics, LABELS),
+        curves=curves(figure_inputs(data).runs, {**LABELS, "method": {"cce": "CCE </script>"}}),
+        logs={"fashion_mnist/asym-40/cnn9/cce/seed0": "epoch 4/4 <done>"},
     )
+
+
+def claim_row(text: str, verdict: str) -> dict[str, str]:
+    row = dict.fromkeys(claims.COLUMNS, "")
+    numbers = {"numbers": "WAR_w2v 80.00, CCE 70.00", "runs": "fashion_mnist/x", "tested": "1 of 2", "source": "paper"}
+    return {**row, "id": text[0], "claim": text, "verdict": verdict, "certainty": "within the spread", **numbers}
 
 
 def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
     text = page.render(page_context(tmp_path))
     parsed = Parsed(text)
-    assert "http:" not in text
+    svg = "http://www.w3.org/2000/svg"  # a name, not an address: how SVG elements are told from HTML
+    assert "http:" not in text.replace(svg, "")
     assert "https:" not in text
     loads = [value for _, attrs in parsed.tags for key, value in attrs.items() if key in ("src", "href") and value]
     assert all(value.startswith(("data:", "#")) for value in loads)
@@ -114,7 +126,7 @@ def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
     assert len(identifiers) == len(set(identifiers))
     targets = {value[1:] for value in loads if value.startswith("#")}
     assert targets <= set(identifiers)
-    assert text.count("<script") == text.count("</script>") == 1
+    assert text.count("<script") == text.count("</script>") == 2
 
 
 def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
@@ -131,12 +143,30 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "2.13.0",
         "A &lt;b&gt;test&lt;/b&gt;",
         "prefers-color-scheme: dark",
+        '<b class="good">1 held</b>, <b class="bad">1 did not hold</b>, <b class="aside">0 not tested here</b>',
+        "decided by less than the spread",
+        "WAR<sub>w2v</sub> 80.00, CCE 70.00",
+        "3 methods in 2 complete cells; a test needs 3 and 6",
+        "epoch 4/4 &lt;done&gt;",
     ):  # fmt: skip
         assert expected in text
     assert "Weight λ of JoCoR" not in text  # not part of this report
     assert "stand-in data" not in text.lower()
     assert ">None<" not in text
     assert ">nan<" not in text
+
+
+def test_verdicts_come_first(tmp_path: Path) -> None:
+    text = page.render(page_context(tmp_path))
+    assert text.index('id="verdicts"') < text.index('id="results"') < text.index('id="curves"')
+
+
+def test_curves_have_the_mean_and_the_band_of_the_seeds() -> None:
+    first = curves(figure_inputs("stand-in").runs, LABELS)[0]
+    assert first["title"] == "Fashion-MNIST, asymmetric 40 %, cnn9 (stand-in data)"
+    line = first["lines"][0]
+    assert (line["mean"][:2], line["low"][:2], line["high"][:2]) == ([50.5, 51.5], [50.0, 51.0], [51.0, 52.0])
+    assert line["seeds"] == 2 and line["colour"] == "currentColor" and line["epochs"] == [1, 2, 3, 4, 5, 6]
 
 
 def test_page_marks_stand_in_data(tmp_path: Path) -> None:

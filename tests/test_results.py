@@ -9,7 +9,7 @@ import pytest
 
 from tests.reports import PUBLISHED, cell, make_run, no_published, runs_table
 from warlab.errors import WarlabError
-from warlab.reporting import results, tables
+from warlab.reporting import again, results, tables
 
 
 def test_published_numbers_are_all_there_as_printed() -> None:
@@ -161,3 +161,35 @@ def test_summary_of_any_metric_and_of_mixed_data() -> None:
     ]
     with pytest.raises(WarlabError, match="'nothing'"):
         results.summarise(runs, metrics=("nothing",))
+
+
+# ---- runs from elsewhere, and a run once more
+
+
+def test_given_runs_become_the_declared_ones_and_gaps() -> None:
+    runs = runs_table({("cce", 0): [50.0, 60.0], ("other", 0): [1.0, 2.0]}).astype({"epoch": "Int64"})
+    cell = ["fashion_mnist", "asym-40", "cnn9"]
+    chosen = results.select(runs, [[*cell, "cce", 0], [*cell, "ar", 0]])
+    assert list(chosen.columns) == list(runs.columns) and chosen["method"].tolist() == ["cce", "cce", "ar"]
+    summary = results.summarise(chosen).set_index("method")
+    assert (
+        summary.loc["cce", "mean"] == 55.0 and np.isnan(summary.loc["ar", "mean"]) and summary.loc["ar", "seeds"] == 0
+    )
+    with pytest.raises(WarlabError, match="None of the given runs"):
+        results.select(runs, [[*cell, "ar", 0]])
+
+
+def test_a_run_once_more_is_compared_epoch_by_epoch(tmp_path: Path) -> None:
+    runs = runs_table({("cce", 0): [50.0, 60.0]})
+    metrics, run = tmp_path / "metrics.csv", "fashion_mnist/asym-40/cnn9/cce/seed0"
+    for second, expected in ((60.0, "the same in every epoch"), (61.5, "at most 1.50 points apart")):
+        metrics.write_text(f"epoch,test_accuracy\n1,50.0\n2,{second}\n")
+        assert expected in again.compare(runs, metrics, run)["sentence"]
+    metrics.write_text("epoch,test_accuracy\n1,50.0\n2,70.0\n")
+    with pytest.raises(WarlabError, match=r"reported at 55.00 % and reached 60.00 %"):
+        again.compare(runs, metrics, run)
+    metrics.write_text("epoch,test_accuracy\n1,50.0\n")
+    with pytest.raises(WarlabError, match="2 epochs and was trained again with 1"):
+        again.compare(runs, metrics, run)
+    with pytest.raises(WarlabError, match="not among the reported"):
+        again.compare(runs, metrics, run.replace("cce", "ar"))

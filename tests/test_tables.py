@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from tests.reports import LABELS, PUBLISHED, cell, no_published, published_table, runs_table, tidy_table
+from warlab import nets
 from warlab.errors import WarlabError
-from warlab.reporting import labels, results, tables
+from warlab.nets._describe import describe
+from warlab.reporting import labels, listing, results, tables, typeset
 from warlab.reporting.grid import grid
 
 
@@ -145,3 +147,59 @@ def test_latex_compiles_with_awkward_names(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
+
+
+# ---- plain tables, networks, and the PDF of all
+
+
+def test_many_methods_stand_in_pieces_below_each_other() -> None:
+    table = tidy_table({("cifar10", "clean", f"m{k:02d}"): 50.0 + k for k in range(12)})
+    latex = tables.to_latex(table, "methods_as_columns", LABELS)
+    assert latex.count(r"\begin{tabular}{llcccccc}") == 2 and latex.count(r"\textbf{61.00") == 1
+    assert latex.count(r"\textbf") == 1 and latex.count("CIFAR-10 & clean") == 2  # the best of all pieces
+
+
+def test_the_deviation_between_runs_has_its_own_table() -> None:
+    summary = results.summarise(runs_table({("cce", s): [70.0 + s, 72.0 + s] for s in range(3)}))
+    table = tables.tidy(summary, [cell("fashion_mnist", "asym-40", "cce")], no_published())
+    assert "72.00 ± 1.00" in tables.to_markdown(table, "methods_as_rows", LABELS)  # between 71.x, 72.x, 73.x
+    text = tables.to_latex(table.assign(std_epochs=9.0), "methods_as_rows", LABELS, spread="std_runs")
+    assert r"72.00 $\pm$ 1.00" in text and "between the means of the runs" in text and "9.00" not in text
+
+
+def test_plain_tables_escape_and_break() -> None:
+    rows = [{"of": "a_b & 50 %", "value": [1, 2.5]}, {"of": "x" * 70, "value": None}]
+    assert r"| a\_b & 50 % | 1, 2.5 |" in listing.to_markdown(rows, ["of", "value"], "c")
+    latex = listing.to_latex(rows, ["of", "value"], "50 %", "tab:x")
+    assert r"a\_b \& 50 \% & 1, 2.5 \\" in latex and r"\begin{longtable}{p{7cm}l}" in latex
+    assert listing.text(4434570) == "4\u202f434\u202f570" and listing.text(True) == "yes"
+
+
+def test_a_network_tells_its_layers() -> None:
+    rows = describe(nets.build("cnn9", 3, 10), (3, 32, 32))
+    assert rows[0] == {
+        "layer": "3×3 convolution, batch norm, leaky ReLU 0.01",
+        "output": "128 × 32 × 32",
+        "parameters": 3 * 9 * 128 + 128 + 2 * 128,
+    }
+    assert sum(row["parameters"] for row in rows) == 4_434_570 and rows[-1]["layer"] == "dense"
+    assert [row["layer"] for row in rows].count("2×2 max-pool") == 3
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
+def test_all_tables_in_one_pdf(tmp_path: Path) -> None:
+    table = tidy_table({("cifar10", "clean", m): 50.0 for m in ("cce", "odd", "war_w2v+beta=5")})
+    plain = listing.to_latex([{"of": r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ †" * 3}], ["of"], "p_%", "tab:p")
+    text = typeset.document([tables.to_latex(table, "methods_as_rows", LABELS), plain], "A_title & 5 %")
+    for name in ("a.pdf", "b.pdf"):
+        typeset.typeset(text, tmp_path / name)
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()  # no times in it
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(WarlabError, match="Undefined control sequence"):
+        typeset.typeset(typeset.document([r"\undefinedword"], "x"), tmp_path / "c.pdf")
+
+
+def test_without_latex_one_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(WarlabError, match="texlive-latex-recommended"):
+        typeset.typeset("", tmp_path / "a.pdf")

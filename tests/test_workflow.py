@@ -18,6 +18,7 @@ from warlab.config import load_study
 from warlab.files import read_json
 
 pytestmark = pytest.mark.xdist_group("workflow")
+TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
 COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
 
 
@@ -79,7 +80,10 @@ def test_every_promised_file_is_there(finished: Path) -> None:
     for table in ("main_benchmark", "ar_war_variants"):
         for ending in ("csv", "md", "tex"):
             assert (results / "tables" / f"{table}.{ending}").stat().st_size > 0
-    for figure in ("learning_curves", "matrices", "flipped_samples"):
+    for file in ("claims.csv", "claims.md", "statistics.csv", "readings.csv", "tables/architectures.tex"):
+        assert (results / file).stat().st_size > 0
+    assert (results / "tables.pdf").exists() == bool(TYPESET)
+    for figure in ("learning_curves", "matrices", "flipped_samples", "simplex", "activations", "critical_difference"):
         for ending in ("pdf", "png"):
             assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
 
@@ -141,6 +145,24 @@ def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> 
     assert ranks["mean"].sum() == pytest.approx(16 * 17 / 2, abs=1) and set(ranks.noise) == {"noisy"}
 
 
+def test_tiles_become_a_table_of_scores_and_maps(finished: Path) -> None:
+    results = finished / "results" / "smoke"
+    table = pd.read_csv(results / "tables" / "vaihingen.csv")
+    assert len(table) == 42 and table["mean"].between(0, 100).all() and set(table.data) == {"stand-in"}
+    assert table.published.notna().all() and table.metric.nunique() == 7
+    header = (results / "tables" / "vaihingen.md").read_text().splitlines()[0]
+    assert header.split(" | ")[1:4] == ["score", "CCE (clean)", "CCE"]
+    maps = results / "maps" / "vaihingen" / "objects-33"
+    corrupted = sorted(path.name for path in (maps / "training_labels" / "seed0").glob("*.png"))
+    assert corrupted == [f"procedural_tiles_area{name}.png" for name in (1, 3, 5)]
+    for method in ("cce", "bootsoft", "coteaching", "ar", "war_w2v"):
+        assert (maps / "unet" / method / "seed0" / "tiles" / "procedural_tiles_area12.png").stat().st_size > 100
+    for figure in ("corrupted_truth", "segmentation_maps"):
+        assert "procedural tiles" in (results / "figures" / f"{figure}.txt").read_text()
+    manifest = read_json(results / "noise" / "vaihingen" / "objects-33" / "seed0.json")
+    assert 0 < manifest["objects"]["realised_share"] < 0.6 and 0 < manifest["realised_rate"] < 1
+
+
 def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
     table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
     assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
@@ -187,14 +209,14 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
         "beta: { value: 5.0, source: paper }",
         "beta: { value: 4.0, source: our choice }",
     )
-    assert planned(changed, "runs") == {"train": 2, "collect": 1, "runs": 1, "total": 4}
+    assert planned(changed, "runs") == {"train": 3, "collect": 1, "runs": 1, "total": 5}
     after = planned(changed)
     assert after.pop("total") == sum(after.values())
-    # Everything that reads runs.csv follows; the figures of costs and samples do not.
-    # The seconds of a step are measured anew, too.
+    # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
+    # a step are measured anew, too.
+    read = {"table": 2, "figure": 7, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
     timing = {"time_steps": 2, "timing_table": 1}
-    tables = len(load_study({"scale": "smoke"}, changed).tables)
-    assert after == {"train": 2, "collect": 1, "table": tables, "figure": 1, "report": 1, "all": 1} | timing
+    assert after == {"train": 3, "collect": 1, **read, **timing, **TYPESET, "all": 1}
 
 
 def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:
@@ -207,6 +229,55 @@ def test_a_changed_figure_reruns_that_figure_and_the_report(changed: Path) -> No
     file.write_text(file.read_text() + "\nUNUSED = 1\n")
     assert planned(changed) == {"figure": 1, "report": 1, "all": 1, "total": 3}
     assert "figure=matrices" in snakemake(changed, "-n").stdout
+
+
+def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "figures" / "style.py"
+    edit(file, '"grid.color": "#DDDDDD"', '"grid.color": "#CCCCCC"')
+    after = planned(changed)
+    assert after["figure"] >= 11 and set(after) == {"figure", "report", "all", "total"}
+
+
+def test_the_metrics_of_one_run_rerun_its_tables_only(finished: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    metrics = copy / "results/smoke/runs/fashion_mnist/asym-40/cnn9/pencil/seed0/metrics.csv"
+    metrics.write_text(metrics.read_text())  # a new time, as after another training
+    after = snakemake(copy, "-n", "tables").stdout
+    assert re.findall(r"experiment=(\w+)", after) == ["main_benchmark"]
+
+
+def test_finished_runs_are_reported_without_training(finished: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    shutil.copy(finished / "results" / "smoke" / "runs.csv", given)
+    config = (f"runs_from={given}", f"results_root={tmp_path / 'results'}")
+    done = snakemake(finished, *config, "-n")
+    counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE))
+    assert done.returncode == 0 and not {"train", "prepare", "fetch", "corrupt", "cost"} & set(counts)
+    assert counts["table"] == "3" and counts["report"] == "1"
+    made = snakemake(finished, *config, "--cores", "2", f"{tmp_path}/results/smoke/tables/main_benchmark.csv")
+    assert made.returncode == 0, made.stderr[-2000:]
+    both = [
+        pd.read_csv(root / "smoke/tables/main_benchmark.csv") for root in (finished / "results", tmp_path / "results")
+    ]
+    pd.testing.assert_frame_equal(*both)
+    nothing = snakemake(finished, "-n", f"runs_from={tmp_path}")
+    assert nothing.returncode == 1 and "has no runs.csv" in nothing.stdout + nothing.stderr
+
+
+def test_verify_trains_one_run_again(finished: Path) -> None:
+    done = snakemake(finished, "verify=3", "--cores", "1", "verify")
+    assert done.returncode == 0, done.stderr[-2000:]
+    (found,) = (finished / "results" / "smoke" / "verify").rglob("comparison.json")
+    assert read_json(found)["largest"] == 0 and "the same in every epoch" in done.stderr
+
+
+def test_snakemakes_own_report_works(finished: Path) -> None:
+    done = snakemake(finished, "--report", "own.html")
+    assert done.returncode == 0, done.stderr[-2000:]
+    page = (finished / "own.html").read_text()
+    assert all(word in page for word in ("Verdicts", "Tables", "Figures", "main_benchmark", "learning_curves"))
 
 
 def test_a_new_noise_trains_only_what_is_new(changed: Path) -> None:

@@ -1,11 +1,15 @@
-"""Gather the metrics of all declared runs in one tidy table."""
+"""Gather the metrics of all declared runs in one tidy table, or take them from a finished one."""
 
 from pathlib import Path
 
 from warlab.files import write_text
-from warlab.reporting.results import collect
+from warlab.reporting.results import collect, read_runs, select
 from warlab.script import job
 
 with job(snakemake.log[0]):
-    runs = collect(Path(result).parent for result in snakemake.input.results)
+    given = snakemake.input.get("given")
+    if given:
+        runs = select(read_runs(Path(given)), snakemake.params.declared)
+    else:
+        runs = collect(Path(result).parent for result in snakemake.input.results)
     write_text(snakemake.output.runs, runs.to_csv(index=False))

@@ -9,6 +9,6 @@ from warlab.script import job
 
 with job(snakemake.log[0]):
     figure = get(snakemake.wildcards.figure)
-    inputs = read_inputs(dict(snakemake.input.items()), snakemake.params.labels)
+    inputs = read_inputs(dict(snakemake.input.items()), snakemake.params.labels, snakemake.params.aliases)
     style.save(figure.draw(inputs), Path(snakemake.output.png).with_suffix(""))
     write_text(snakemake.output.caption, figure.caption(inputs) + "\n")

@@ -5,8 +5,11 @@ from pathlib import Path
 import yaml
 
 from warlab.files import read_json, write_text
+from warlab.reporting.claims import read_table
+from warlab.reporting.comparison import for_page, read_statistics
+from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
-from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render
+from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
 from warlab.reporting.results import epochs_averaged, read_runs
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
@@ -18,6 +21,7 @@ with job(snakemake.log[0]):
         FigureSection(p.stem, p.stem.replace("_", " ").capitalize(), Path(caption).read_text().strip(), p)
         for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
     ]
+    runs = read_runs(Path(given.runs))
     context = Context(
         scale=spec["scale"],
         description=spec["description"],
@@ -30,6 +34,10 @@ with job(snakemake.log[0]):
         fidelity=yaml.safe_load(Path(given.fidelity).read_text()),
         hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
         results=[read_json(Path(p)) for p in given.results],
-        last=epochs_averaged(read_runs(Path(given.runs))),
+        claims=read_table(Path(given.claims)).to_dict("records"),
+        statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
+        curves=curves(runs, spec["labels"]),
+        logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
+        last=epochs_averaged(runs),
     )
     write_text(snakemake.output.report, render(context))

@@ -140,7 +140,8 @@ def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarr
 
 
 def pool(arrays: Arrays, factor: int) -> Arrays:
-    """Average-pool the images over `factor` × `factor` blocks, rounded to the nearest grey level."""
+    """Average-pool the images over `factor` × `factor` blocks, rounded to the nearest grey level; what is left over
+    at the lower and right border, less than a block, is cut off."""
     if factor == 1:
         return arrays
     return replace(
@@ -152,11 +153,11 @@ def pool(arrays: Arrays, factor: int) -> Arrays:
 
 def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
     n, channels, height, width = images.shape
-    if factor < 1 or height % factor or width % factor:
-        raise WarlabError(
-            f"Images of {height}×{width} cannot be pooled by {factor}; take a factor that divides both sides."
-        )
-    blocks = images.reshape(n, channels, height // factor, factor, width // factor, factor)
+    if not 1 <= factor <= min(height, width):
+        raise WarlabError(f"Images of {height}×{width} cannot be pooled by {factor}; take a factor from 1 to the size.")
+    rows, columns = height // factor, width // factor
+    whole = images[:, :, : rows * factor, : columns * factor]
+    blocks = whole.reshape(n, channels, rows, factor, columns, factor)
     total = blocks.sum(axis=(3, 5), dtype=np.uint32)
     return ((total + factor**2 // 2) // factor**2).astype(np.uint8)
 

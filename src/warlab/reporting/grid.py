@@ -11,6 +11,7 @@ from warlab.reporting import ranks
 from warlab.reporting.labels import Labels, name
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
+Spread = Literal["std_epochs", "std_runs"]
 DIGITS = 2  # as the paper prints its percentages
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
@@ -18,6 +19,11 @@ RANKS = (
     "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold. "
     "The paper's are among its twelve methods, over nine settings of three datasets."
 )
+SPREAD = {
+    "std_epochs": "±: standard deviation over the last epochs of a run, averaged over the runs, as most likely in the "
+    "paper.",
+    "std_runs": "±: standard deviation between the means of the runs; none where there is one run.",
+}
 SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
 GAP = "–: not run at this scale."
 STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
@@ -56,6 +62,7 @@ class Grid:
     settings: list[Setting]
     methods: list[str]
     cells: dict[tuple[Setting, str], Cell]
+    spread: Spread = "std_epochs"
 
     def cell(self, setting: Setting, method: str) -> Cell:
         return self.cells.get((setting, method), Cell())
@@ -70,17 +77,17 @@ class Grid:
         return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
 
 
-def grid(table: pd.DataFrame) -> Grid:
+def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     """Settings and methods in the order in which the tidy table first names them."""
     rows = _noise_in_columns(table).to_dict("records")
-    cells = {(_setting(row), str(row["method"])): _cell(row) for row in rows}
+    cells = {(_setting(row), str(row["method"])): _cell(row, spread) for row in rows}
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))
     for setting in settings:
         row = {key: cell for key, cell in cells.items() if key[0] == setting}
         _mark_best(row, cells, min if setting.is_rank else max)
-    return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells)
+    return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells, spread)
 
 
 def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
@@ -99,6 +106,7 @@ def legend(layout: Grid) -> list[str]:
     declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
     marks = {
         BEST_RULE: any(cell.best for cell in declared),
+        SPREAD[layout.spread]: any(cell.run and not math.isnan(cell.std) for cell in declared),
         SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
         RANKS: any(setting.is_rank for setting in layout.settings),
         GAP: any(not cell.run for cell in declared),
@@ -153,8 +161,8 @@ def _setting(row: Mapping[Any, Any]) -> Setting:
     return Setting(*(str(row[kind]) for kind in Setting._fields))
 
 
-def _cell(row: Mapping[Any, Any]) -> Cell:
-    mean, std, published, difference = (float(row[kind]) for kind in ("mean", "std_epochs", "published", "difference"))
+def _cell(row: Mapping[Any, Any], spread: Spread) -> Cell:
+    mean, std, published, difference = (float(row[kind]) for kind in ("mean", spread, "published", "difference"))
     digits = ranks.DIGITS if row["metric"] == ranks.METRIC else DIGITS
     return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in", digits=digits)
 

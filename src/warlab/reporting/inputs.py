@@ -1,18 +1,19 @@
 """From the files of a study to what figures and the report read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from warlab.files import read_arrays, read_json
 from warlab.ot.costfile import read_cost
+from warlab.reporting.comparison import read_statistics
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.labels import Labels
-from warlab.reporting.results import CELL, read_runs
+from warlab.reporting.results import CELL, read_published, read_runs
 
 
-def read_inputs(files: Mapping[str, Any], labels: Labels) -> Inputs:
-    """`files` maps runs, noise, costs, data, tiles, maps and meta to paths: those that a figure's rule lists."""
+def read_inputs(files: Mapping[str, Any], labels: Labels, aliases: Sequence[Sequence[str]] = ()) -> Inputs:
+    """`files` maps any of a figure's needs, and meta, to their paths, as the rule of a figure lists them."""
     paths = {kind: [Path(p) for p in ([given] if isinstance(given, str) else given)] for kind, given in files.items()}
     return Inputs(
         runs=read_runs(paths["runs"][0]) if "runs" in paths else None,
@@ -22,6 +23,11 @@ def read_inputs(files: Mapping[str, Any], labels: Labels) -> Inputs:
         maps=[_read_map(p) for p in paths.get("maps", [])],
         labels=labels,
         sources={meta["dataset"]: meta["source"] for meta in map(read_json, paths.get("meta", []))},
+        published=read_published(paths["published"][0]) if "published" in paths else None,
+        aliases=aliases,
+        statistics=read_statistics(paths["statistics"][0]) if "statistics" in paths else None,
+        toy=read_arrays(paths["toy"][0]) if "toy" in paths else {},
+        activations=read_arrays(paths["activations"][0]) if "activations" in paths else {},
     )
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,9 @@ class Context:
     fidelity         entries of config/fidelity.yaml
     hyperparameters  rows of any columns, such as `hyperparameter_rows` makes
     results          the result.json of every run
+    claims           rows of claims.csv, shown first; statistics: rows of statistics.csv
+    curves           panels of `curves.curves`
+    logs             path of a run (dataset/…/seed0) → the last lines of its log
     last             over how many epochs the means go (`results.epochs_averaged`)
     """
 
@@ -68,6 +72,10 @@ class Context:
     fidelity: Sequence[Row] = ()
     hyperparameters: Sequence[Row] = ()
     results: Sequence[Row] = ()
+    claims: Sequence[Row] = ()
+    statistics: Sequence[Row] = ()
+    curves: Sequence[Row] = ()
+    logs: Mapping[str, str] = field(default_factory=dict)
     last: int = 10
 
 
@@ -88,6 +96,7 @@ def render(context: Context) -> str:
         data_uri=data_uri,
         pixel_width=pixel_width,
         pretty=pretty,
+        embedded=embedded,
     )
     environment.filters["method"] = lambda identifier: method(context.labels, identifier)
     environment.filters["methods"] = lambda text: with_methods(context.labels, text)
@@ -100,7 +109,8 @@ def render(context: Context) -> str:
         headlines=_headlines(context),
         stand_ins=[entry for entry in context.datasets if entry.get("data") == "stand-in"],
         fidelity=relevant(context.fidelity, _ids(context)),
-        runs=[run_row(result) for result in context.results],
+        runs=[run_row(result) | {"log": context.logs.get(run_path(result), "")} for result in context.results],
+        verdicts=Counter(row["verdict"] for row in context.claims),
         environments=environments(context.results),
     )
 
@@ -108,7 +118,7 @@ def render(context: Context) -> str:
 def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[dict[str, Any]]:
     """hyperparameters.yaml (section → name → key → value, source) as rows; a dataset in `for` has its own."""
     rows = []
-    for section in ("training", "nets", "methods", "costs"):
+    for section in ("training", "nets", "methods", "costs", "noise"):
         for owner, settings in numbers.get(section, {}).items():
             for key, entry in settings.items():
                 base = {"section": section, "of": owner, "setting": key}
@@ -147,6 +157,11 @@ def run_row(result: Row) -> dict[str, Any]:
     }
 
 
+def run_path(result: Row) -> str:
+    row = run_row(result)
+    return "/".join(str(row[kind]) for kind in ("dataset", "noise", "net", "method")) + f"/seed{row['seed']}"
+
+
 def environments(results: Iterable[Row]) -> list[dict[str, Any]]:
     """The distinct machines and versions behind the runs, each with the number of its runs."""
     found: dict[str, dict[str, Any]] = {}
@@ -156,6 +171,13 @@ def environments(results: Iterable[Row]) -> list[dict[str, Any]]:
         entry |= provenance.get("versions", {})
         found.setdefault(json.dumps(entry, sort_keys=True), {"runs": 0, "entry": entry})["runs"] += 1
     return list(found.values())
+
+
+def tail(log: Path, lines: int = 15) -> str:
+    """The last lines of a log; nothing where there is none, such as for runs from elsewhere."""
+    if not log.is_file():
+        return ""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
 # Filters and tests of the template
@@ -170,6 +192,8 @@ def short(value: Any) -> str:
     """A number as a person would write it; everything else as it is."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} → {short(list(targets)) or 'stays'}" for key, targets in value.items())
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.3g}".replace("e-0", "e-").replace("-", "−")
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -186,6 +210,11 @@ def duration(seconds: float) -> str:
 
 def pretty(value: Any) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def embedded(value: Any) -> Markup:
+    """JSON inside a script element; nothing in it can end the element."""
+    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def data_uri(png: Path) -> str:

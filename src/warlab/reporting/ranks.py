@@ -4,6 +4,7 @@ A group of settings in which a cell is missing has no ranks: nobody averages wha
 """
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,15 @@ DIGITS = 1  # as the paper prints its ranks
 _SETTING = ["dataset", "noise", "net", "metric"]
 
 
-def ranks(table: pd.DataFrame, digits: int = 2) -> pd.Series:
-    """The average rank of each method over all settings of a tidy table, by its numbers as printed."""
+def ranks(table: pd.DataFrame, digits: int = 2, ties: Literal["average", "first"] = "average") -> pd.Series:
+    """The average rank of each method over all settings of a tidy table, by its numbers as printed.
+
+    The paper gives the better rank to the `first` of two equal numbers; here both get their mean rank.
+    """
     printed = table.assign(mean=table["mean"].astype(float).round(digits))
     numbers = printed.pivot_table(index=_SETTING, columns="method", values="mean", sort=False, dropna=False)
     methods = list(dict.fromkeys(table["method"]))
-    average = numbers.rank(axis=1, ascending=False).mean().reindex(methods)
+    average = numbers.reindex(columns=methods).rank(axis=1, ascending=False, method=ties).mean()
     complete = len(numbers) > 0 and not numbers.reindex(columns=methods).isna().any(axis=None)
     return average.round(DIGITS) if complete else pd.Series(np.nan, index=methods)
 

@@ -42,6 +42,16 @@ def read_runs(path: Path) -> pd.DataFrame:
     return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
 
 
+def select(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
+    keys = [*CELL, "seed"]
+    wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
+    found = wanted.merge(runs, on=keys, how="left")
+    if found["epoch"].isna().all():
+        raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
+    return plain_text(found, ("data",))[list(runs.columns)]
+
+
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     """The paper's numbers; those of `experiment` first.
 
@@ -69,15 +79,48 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
                 as in the authors' code; the paper's ± is most likely this one)
     std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
     A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
-    the test accuracy of the epoch with the best val_accuracy, empty for runs without one.
+    the test accuracy of the epoch with the best val_accuracy, for runs that have one; a metric without runs is empty.
     """
-    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
-    rows = [
-        {**dict(zip(CELL, cell, strict=True)), "metric": metric, **_statistics(group, metric, last)}
-        for cell, group in runs.groupby(list(CELL), sort=False)
-        for metric in metrics
-    ]
-    return pd.DataFrame(rows, columns=list(SUMMARY))
+    _require(runs.columns, (*RUN, *EPOCH), "the table of runs")
+    cell = list(CELL)
+    by_cell = runs.groupby(cell, sort=False)
+    about = pd.DataFrame(
+        {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(_kind_of_data)}
+    )
+    declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
+    found = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
+    return found.assign(seeds=found["seeds"].fillna(0).astype(int))[list(SUMMARY)]
+
+
+def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
+    """mean, std_epochs and std_runs by cell and metric."""
+    cell, run = list(CELL), [*CELL, "seed"]
+    tails = _with(runs, metrics).sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
+    long = tails.melt(run, metrics, "metric", "value").astype({"value": float})
+    by_run = long.groupby([*run, "metric"])["value"]
+    whole = by_run.count() == by_run.size()  # where any epoch has no number pandas would pass over it
+    per_run = pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
+    by_cell = per_run.groupby([*cell, "metric"])
+    complete = by_cell["mean"].count() == by_cell.size()
+    return pd.DataFrame(
+        {
+            "mean": by_cell["mean"].mean().where(complete),
+            "std_epochs": by_cell["std"].mean().where(complete),
+            "std_runs": by_cell["mean"].std(ddof=1).where(complete),
+        }
+    )
+
+
+def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """The runs with a column for every metric: empty if none logs it, the chosen epoch's accuracy for BEST."""
+    absent = [metric for metric in metrics if metric not in runs]
+    runs = runs.assign(**dict.fromkeys(absent, np.nan))
+    if BEST not in absent or "val_accuracy" not in runs:
+        return runs
+    first_best = runs.sort_values(["val_accuracy", "epoch"], ascending=[False, True], kind="stable")
+    chosen = first_best[first_best["val_accuracy"].notna()].drop_duplicates([*CELL, "seed"])
+    best = chosen.set_index([*CELL, "seed"])["test_accuracy"]
+    return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
 
 
 def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
@@ -93,28 +136,6 @@ def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> int:
     """How many epochs `summarise` averages over in the shortest run: `last`, or fewer at a small scale."""
     longest = finished(runs).groupby([*CELL, "seed"])["epoch"].max()
     return int(min(last, longest.min())) if len(longest) else last
-
-
-def _statistics(group: pd.DataFrame, metric: str, last: int) -> dict[str, Any]:
-    by_seed = group.sort_values("epoch").groupby("seed", sort=True)
-    tails = [_read(run, metric, last) for _, run in by_seed]
-    means = np.array([tail.mean() for tail in tails])
-    return {
-        "mean": means.mean(),
-        "std_epochs": float(np.mean([tail.std() for tail in tails])),
-        "std_runs": means.std(ddof=1) if len(means) > 1 else np.nan,
-        "seeds": int(finished(group)["seed"].nunique()),
-        "data": _kind_of_data(group["data"]),
-    }
-
-
-def _read(run: pd.DataFrame, metric: str, last: int) -> np.ndarray:
-    """The values of a run that its mean is taken of."""
-    if metric == BEST:
-        chosen = run["val_accuracy"].to_numpy(float) if "val_accuracy" in run else np.array([np.nan])
-        known = not np.isnan(chosen).all()
-        return run["test_accuracy"].to_numpy(float)[[np.nanargmax(chosen)]] if known else np.array([np.nan])
-    return run[metric].tail(last).to_numpy(float)
 
 
 def _kind_of_data(kinds: pd.Series) -> str:

@@ -1,6 +1,7 @@
 """Tables: the tidy one for machines, the paper's layout for people."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from warlab.reporting.grid import (
     Grid,
     Orientation,
     Setting,
+    Spread,
     explained,
     grid,
     setting_name,
@@ -24,6 +26,7 @@ from warlab.reporting.labels import Labels, latex, latex_method, markdown, markd
 from warlab.reporting.ranks import rank_rows
 from warlab.reporting.results import CELL, plain_text, read_csv
 
+MOST_COLUMNS = 8  # methods beside each other in LaTeX
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
 
@@ -56,21 +59,31 @@ def read_tidy(path: Path) -> pd.DataFrame:
     return plain_text(table, (*KEY, "data")).astype({"seeds": "Int64"})
 
 
-def to_markdown(table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "") -> str:
+def to_markdown(
+    table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", spread: Spread = "std_epochs"
+) -> str:
     """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
-    layout = grid(table)
+    layout = grid(table, spread)
     header, *body = _markdown_rows(layout, orientation, labels)
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *body]]
     return "\n".join([*lines, "", markdown(explained(caption, layout)), ""])
 
 
-def to_latex(table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", label: str = "") -> str:
+def to_latex(
+    table: pd.DataFrame,
+    orientation: Orientation,
+    labels: Labels,
+    caption: str = "",
+    label: str = "",
+    spread: Spread = "std_epochs",
+) -> str:
     r"""The same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
 
     It is shrunk to the width of the line only where it is wider. `label` is for \ref.
     """
-    layout = grid(table)
-    columns, body = _LATEX_LAYOUTS[_known(orientation)](layout, labels)
+    layout = grid(table, spread)
+    parts = _parts(layout) if _known(orientation) == "methods_as_columns" else [layout]
+    bodies = [_tabular(*_LATEX_LAYOUTS[orientation](part, labels)) for part in parts]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
@@ -80,14 +93,30 @@ def to_latex(table: pd.DataFrame, orientation: Orientation, labels: Labels, capt
             *([rf"\label{{{label}}}"] if label else []),
             r"\medskip",
             r"\setlength{\tabcolsep}{4.5pt}",
+            "\n\\par\\bigskip\n".join(bodies),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _parts(layout: Grid) -> list[Grid]:
+    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
+    pieces = -(-len(layout.methods) // MOST_COLUMNS)
+    size = -(-len(layout.methods) // max(1, pieces))
+    starts = range(0, len(layout.methods), max(1, size))
+    return [replace(layout, methods=layout.methods[start : start + size]) for start in starts]
+
+
+def _tabular(columns: str, body: list[str]) -> str:
+    return "\n".join(
+        [
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             *body,
             r"\bottomrule",
             r"\end{tabular}}",
-            r"\end{table}",
-            "",
         ]
     )
 

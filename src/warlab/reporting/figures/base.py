@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from warlab.errors import WarlabError
 from warlab.reporting.labels import Labels, name
 
-NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps")
+NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Inputs:
     maps     what runs predict: dataset, noise, net, method, seed, and `labels` of all test pixels
     labels   kind → id → printed text, see `labels.py`
     sources  dataset → sentence that says where its data come from; also read from `data`
+
+    published    the paper's numbers (`results.read_published`); aliases: (dataset, name in a table, name of the run)
+    statistics   the table of `comparison.statistics`
+    toy          arrays of `warlab.toy.compute`
+    activations  features, labels, class_names, run and data of a trained network on test images
     """
 
     runs: pd.DataFrame | None = None
@@ -34,6 +40,11 @@ class Inputs:
     maps: Sequence[Mapping[str, Any]] = ()
     labels: Labels = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    published: pd.DataFrame | None = None
+    aliases: Sequence[Sequence[str]] = ()
+    statistics: pd.DataFrame | None = None
+    toy: Mapping[str, np.ndarray] = field(default_factory=dict)
+    activations: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class FigureSpec(NamedTuple):
@@ -51,7 +62,18 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
     found += [dataset for dataset, (_, meta) in inputs.data.items() if meta.get("data") == "stand-in"]
     if inputs.runs is not None:
         found += inputs.runs.loc[inputs.runs["data"] == "stand-in", "dataset"].tolist()
+    if inputs.statistics is not None:
+        marked = inputs.statistics[(inputs.statistics["data"] == "stand-in") & (inputs.statistics["test"] == "kendall")]
+        found += marked["subject"].str.split(" ").str[0].tolist()
+    if inputs.activations and str(inputs.activations["data"]) == "stand-in":
+        found.append(str(inputs.activations["run"]).split("/")[0])
     return sorted(set(found))
+
+
+def toy_of(inputs: Inputs) -> dict[str, np.ndarray]:
+    if not inputs.toy:
+        raise WarlabError("The figures of the plane need the trained toy networks; make toy.npz first.")
+    return dict(inputs.toy)
 
 
 def stand_in_sentence(inputs: Inputs) -> str:

@@ -63,7 +63,7 @@ def show(ax: Axes, picture: np.ndarray, title: str) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     ax.grid(False)
-    ax.spines[:].set_visible(False)
+    ax.spines[:].set(visible=True, color="#999999", linewidth=0.4)  # white is a class, too
 
 
 def legend(figure: Figure, meta: Mapping[str, Any]) -> None:

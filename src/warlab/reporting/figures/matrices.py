@@ -3,11 +3,14 @@
 import re
 import textwrap
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from warlab.errors import WarlabError
 from warlab.reporting import labels
@@ -61,6 +64,8 @@ def caption(inputs: Inputs) -> str:
         sentences.append(
             "Transition matrices of the label noise: probability of the given label (column) for a true class (row)."
         )
+    if _orders(inputs.costs):
+        sentences.append("Classes are ordered so that similar ones stand beside each other.")
     shown = len(_first_seeds(inputs.costs, _cost_id)) + len(_first_seeds(inputs.noise, _noise_id))
     if shown < len(inputs.costs) + len(inputs.noise):
         sentences.append("Of several seeds the first is shown.")
@@ -68,6 +73,12 @@ def caption(inputs: Inputs) -> str:
 
 
 def _panels(inputs: Inputs) -> list[Panel]:
+    orders = _orders(inputs.costs)
+    inputs = replace(
+        inputs,
+        costs=[_ordered(cost, "matrix", orders) for cost in inputs.costs],
+        noise=[_ordered(entry, "transition", orders) for entry in inputs.noise],
+    )
     panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
     # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
     # That of labels as they came with the data is not known.
@@ -77,6 +88,31 @@ def _panels(inputs: Inputs) -> list[Panel]:
     if not inputs.costs and not inputs.noise:
         raise WarlabError("The figure of matrices needs a ground cost or a noise; declare one of them.")
     return panels
+
+
+def _orders(costs: Iterable[Entry]) -> dict[str, np.ndarray]:
+    """Dataset → an order of its classes in which similar ones stand beside each other: blocks become visible.
+
+    By the first cost that tells classes apart; leaves of average linkage, turned for the shortest way through them.
+    """
+    found: dict[str, np.ndarray] = {}
+    for cost in costs:
+        matrix = np.asarray(cost["matrix"], float)
+        away = ~np.eye(len(matrix), dtype=bool)
+        if cost["dataset"] in found or len(matrix) < 3 or np.ptp(matrix[away]) == 0:
+            continue
+        distance = np.where(away, matrix[away].max() - (matrix + matrix.T) / 2, 0.0)
+        condensed = squareform(distance - min(0.0, distance.min()) * away, checks=False)
+        found[cost["dataset"]] = leaves_list(linkage(condensed, "average", optimal_ordering=True))
+    return found
+
+
+def _ordered(entry: Entry, key: str, orders: Mapping[str, np.ndarray]) -> Entry:
+    order = orders.get(entry["dataset"])
+    if order is None or len(order) != len(entry["class_names"]):
+        return entry
+    names = [entry["class_names"][k] for k in order]
+    return {**entry, key: np.asarray(entry[key], float)[np.ix_(order, order)], "class_names": names}
 
 
 def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]) -> list[Entry]:

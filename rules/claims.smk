@@ -1,0 +1,78 @@
+rule statistics:
+    """Three readings of every run; Friedman, Nemenyi and Wilcoxon tests; the order of the methods beside the paper's."""
+    input:
+        runs=rules.collect.output.runs,
+        published="config/published.csv",
+    output:
+        readings=f"{R}/readings.csv",
+        csv=report(
+            f"{R}/statistics.csv",
+            caption="../workflow/report/statistics.rst",
+            category="Statistics",
+            labels={"table": "statistics"},
+        ),
+        md=f"{R}/statistics.md",
+    log:
+        f"{R}/logs/statistics.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        experiments=compared(),
+        labels=study.labels,
+        code=code("statistics"),
+    script:
+        "../workflow/scripts/statistics.py"
+
+
+rule propositions:
+    """The paper's propositions, computed on random predictions with POT."""
+    output:
+        json=f"{R}/propositions.json",
+    log:
+        f"{R}/logs/propositions.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=code("propositions"),
+    script:
+        "../workflow/scripts/propositions.py"
+
+
+rule claims:
+    """Every claim of the paper, judged by this scale's runs: held, did not hold, not tested here."""
+    input:
+        runs=rules.collect.output.runs,
+        published="config/published.csv",
+        claims="config/claims.yaml",
+        propositions=rules.propositions.output.json,
+    output:
+        csv=report(
+            f"{R}/claims.csv",
+            caption="../workflow/report/claims.rst",
+            category="Verdicts",
+            labels={"table": "claims"},
+        ),
+        md=f"{R}/claims.md",
+    log:
+        f"{R}/logs/claims.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        scale=study.name,
+        aliases=all_aliases(),
+        labels=study.labels,
+        code=code("claims"),
+    script:
+        "../workflow/scripts/claims.py"

@@ -1,0 +1,36 @@
+"""What a trained network sees in the test images: the vector before its classifier."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.run import Files, build_trainer, device_settings
+from warlab.files import read_arrays, read_json, write_arrays
+from warlab.methods.base import evaluating
+
+
+def write_activations(
+    run: dict[str, Any], files: Files, weights: Path, out: Path, threads: int, say: Callable[[str], None]
+) -> None:
+    """Write features (N, D), labels, class_names, and which run and data they are of."""
+    device_settings(threads)
+    trainer = build_trainer(run, files, CheckpointFolder(out.parent, "activations", say), say)
+    net = trainer.models[0]
+    net.load_state_dict(torch.load(weights, weights_only=True, map_location="cpu")[0])
+    images = trainer.evaluate.images
+    with evaluating(net):
+        parts = [net.features(images[start : start + 500]) for start in range(0, len(images), 500)]  # type: ignore[operator]
+    meta = read_json(files.data.with_suffix(".json"))
+    name = "/".join(str(part) for part in (run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"]))
+    write_arrays(
+        out,
+        features=torch.cat(parts).cpu().numpy(),
+        labels=read_arrays(files.data)["test_y"],
+        class_names=np.array(meta["class_names"]),
+        run=np.array(f"{name}/seed{run['seed']}"),
+        data=np.array(meta["data"]),
+    )

@@ -1,0 +1,125 @@
+"""The paper's propositions, computed: how often each statement fails on random predictions.
+
+Proposition 1 says that AR is label smoothing; with gamma = beta / (1 + beta), q = p(x + r) and p = p(x)
+
+    (1 - gamma) [CE(y, p) + beta KL(q || p)]  =  CE((1 - gamma) y + gamma q, p) - gamma H(q)
+
+Proposition 2 bounds transport from below by a weighted total variation. As printed its middle term is twice too
+large (two classes, cost 1, opposite predictions: transport 1, middle term 2); with the factor 1/2 it holds.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import ot
+import torch
+from numpy import ndarray
+
+from warlab.files import derive_seed
+from warlab.ot.sinkhorn import plan
+from warlab.ot.verify import CONVERGED, prediction_pairs
+
+LAMBDA = 0.05
+BETAS = (0.5, 1.0, 5.0, 10.0, 20.0)
+PAIRS = 50
+EXACT = 1e-10  # an identity, up to rounding in float64
+SOLVER = 1e-7  # of the linear program
+
+
+def report() -> dict[str, dict[str, Any]]:
+    """Statement → its trials, how many of them fail, the largest violation, and whether it holds."""
+    costs = list(_costs())
+    found = {
+        "proposition_1": _statement([_smoothing_gap(beta, "paper") for beta in BETAS], EXACT),
+        "proposition_1_code_order": _statement([_smoothing_gap(beta, "code") for beta in BETAS], EXACT),
+        "transport_below_total_variation": _statement([_above_total_variation(cost) for cost in costs], SOLVER),
+        "zero_one_is_total_variation": _statement([_zero_one_gap(classes) for classes in (2, 3, 10)], SOLVER),
+    }
+    return found | _bounds(costs)
+
+
+def _statement(violations: list[ndarray], limit: float) -> dict[str, Any]:
+    every = np.concatenate(violations)
+    failed = int((every > limit).sum())
+    return {"holds": failed == 0, "trials": len(every), "failed": failed, "largest": float(every.max())}
+
+
+def _costs() -> Iterator[ndarray]:
+    """0-1 costs and costs as the paper makes them of embeddings: exp(-distance / largest distance), 0 on itself."""
+    for classes in (2, 3, 10):
+        yield 1 - np.eye(classes)
+    for classes in (3, 10):
+        points = np.random.default_rng(derive_seed("propositions", classes)).standard_normal((classes, 8))
+        distance = np.linalg.norm(points[:, None] - points[None], axis=2)
+        yield np.where(np.eye(classes, dtype=bool), 0.0, np.exp(-distance / distance.max()))
+
+
+def _smoothing_gap(beta: float, order: str) -> ndarray:
+    """|left - right| of Proposition 1 per pair; `code` has KL(p || q) on its left side instead."""
+    p, q = prediction_pairs(10, PAIRS)
+    y = np.eye(10)[np.arange(PAIRS) % 10]
+    gamma = beta / (1 + beta)
+    divergence = _kl(q, p) if order == "paper" else _kl(p, q)
+    left = (1 - gamma) * (_cross_entropy(y, p) + beta * divergence)
+    return np.abs(left - _cross_entropy((1 - gamma) * y + gamma * q, p) + gamma * _cross_entropy(q, q))
+
+
+def _cross_entropy(target: ndarray, p: ndarray) -> ndarray:
+    return -(target * np.log(p)).sum(1)
+
+
+def _kl(first: ndarray, second: ndarray) -> ndarray:
+    return (first * np.log(first / second)).sum(1)
+
+
+def _above_total_variation(cost: ndarray) -> ndarray:
+    """By how much W exceeds max(C) TV, the upper bound that the text mentions."""
+    a, b = prediction_pairs(len(cost), PAIRS)
+    return _exact(a, b, cost) - cost.max() * _total_variation(a, b)
+
+
+def _zero_one_gap(classes: int) -> ndarray:
+    a, b = prediction_pairs(classes, PAIRS)
+    return np.abs(_exact(a, b, 1 - np.eye(classes)) - _total_variation(a, b))
+
+
+def _total_variation(a: ndarray, b: ndarray) -> ndarray:
+    return 0.5 * np.abs(a - b).sum(1)
+
+
+def _exact(a: ndarray, b: ndarray, cost: ndarray) -> ndarray:
+    return np.array([ot.emd2(x, y, cost) for x, y in zip(a, b, strict=True)])
+
+
+def _bounds(costs: list[ndarray]) -> dict[str, dict[str, Any]]:
+    """Proposition 2 as printed, and as corrected: c TV <= 1/2 sum_k c_k |a_k - b_k| <= W <= OT."""
+    printed, corrected = [], []
+    for cost in costs:
+        a, b = prediction_pairs(len(cost), PAIRS)
+        smallest = (cost + np.where(np.eye(len(cost)), np.inf, 0.0)).min(1)
+        weighted, plain = np.abs(a - b) @ smallest, smallest.min() * _total_variation(a, b)
+        exact, entropic = _exact(a, b, cost), _entropic(a, b, cost)
+        printed.append(np.maximum(plain - weighted, weighted - entropic))
+        corrected.append(np.max([plain - weighted / 2, weighted / 2 - exact, exact - entropic], axis=0))
+    return {
+        "proposition_2_printed": _statement(printed, SOLVER),
+        "proposition_2_corrected": _statement(corrected, SOLVER),
+    }
+
+
+def _entropic(a: ndarray, b: ndarray, cost: ndarray) -> ndarray:
+    """Entropic transport of a true coupling: what the iteration leaves open is closed by rounding, because a plan
+    with wrong marginals may cost less than any coupling."""
+    first, second, matrix = (torch.from_numpy(array) for array in (a, b, cost))
+    plans = plan(first, second, matrix, LAMBDA, CONVERGED).numpy()
+    rounded = [_to_coupling(one, x, y) for one, x, y in zip(plans, a, b, strict=True)]
+    return np.array([(one * cost).sum() for one in rounded])
+
+
+def _to_coupling(plan: ndarray, a: ndarray, b: ndarray) -> ndarray:
+    """Altschuler, Weed and Rigollet 2017, algorithm 2."""
+    plan = plan * np.minimum(1, a / plan.sum(1))[:, None]
+    plan = plan * np.minimum(1, b / plan.sum(0))
+    rows, columns = a - plan.sum(1), b - plan.sum(0)
+    return plan + np.outer(rows, columns) / max(rows.sum(), np.finfo(float).tiny)

@@ -1,0 +1,99 @@
+"""What each divergence says on the simplex of three classes, and the decision regions it leads to: the paper's toy."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.tri import Triangulation
+
+from warlab.reporting.figures import style
+from warlab.reporting.figures.base import Inputs, toy_of
+
+NEEDS = ("toy",)
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+COLOURS = (style.ORANGE, style.VERMILION, style.BLACK)
+
+
+def draw(inputs: Inputs) -> Figure:
+    toy = toy_of(inputs)
+    with style.context():
+        count = len(toy["names"])
+        figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
+        widths = [1.15] + [1.0] * count
+        axes = figure.subplots(2, count + 1, width_ratios=widths, squeeze=False)
+        _cost(axes[0, 0], toy)
+        _legend(axes[1, 0], toy)
+        for column, name in enumerate(toy["names"], 1):
+            _values(axes[0, column], toy, column - 1)
+            axes[0, column].set_title(str(name), fontsize=7)
+            regions(axes[1, column], toy, toy["regions"][column - 1])
+            points(axes[1, column], toy, 2.5)
+    return figure
+
+
+def caption(inputs: Inputs) -> str:
+    return (
+        "Top: value of each divergence on the simplex of three classes with respect to a fixed prediction (cross); "
+        "cross entropy alone has none. Bottom: decision regions of small networks trained with each of them on the "
+        "same points, some of which in the red cloud carry the label black. Left: the ground cost, smallest between "
+        "red and black. Values and trainings are computed; the paper gives no numbers for its own such figure."
+    )
+
+
+def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
+    cost, names = toy["cost"], [str(name) for name in toy["classes"]]
+    ax.imshow(cost, cmap="Greys", vmin=0, vmax=1.6)
+    for (row, column), value in np.ndenumerate(cost):
+        ax.text(column, row, f"{value:g}", ha="center", va="center", fontsize=6)
+    ax.set_xticks(range(3), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=6)
+    ax.set_yticks(range(3), names, fontsize=6)
+    ax.set_title("ground cost", fontsize=7)
+    ax.tick_params(length=0, pad=1)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+
+
+def _legend(ax: Axes, toy: dict[str, np.ndarray]) -> None:
+    for colour, name in zip(COLOURS, toy["classes"], strict=True):
+        ax.plot([], [], "o", color=colour, markersize=3, label=str(name))
+    ax.plot([], [], "o", markerfacecolor=style.BLACK, markeredgecolor=style.SKY, markersize=4, label="wrong label")
+    ax.legend(loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+    ax.set_axis_off()
+
+
+def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
+    place = toy["simplex"] @ CORNERS
+    values = toy["values"][number]
+    if np.ptp(values) > 0:
+        ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=14, cmap="viridis")
+    else:
+        ax.fill(*CORNERS.T, color="#EEEEEE")
+        ax.text(0.5, 0.3, "none", ha="center", va="center", fontsize=6)
+    x, y = toy["prediction"] @ CORNERS
+    ax.plot(x, y, "x", color="white" if np.ptp(values) > 0 else style.BLACK, markersize=4)
+    for corner, colour in zip(CORNERS, COLOURS, strict=True):
+        ax.plot(*corner, "o", color=colour, markersize=4, clip_on=False)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
+def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> None:
+    """The class with the highest probability as a light colour, boundaries as lines."""
+    chosen = probabilities.argmax(2)
+    extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
+    light = np.array([[0.99, 0.91, 0.75], [0.97, 0.80, 0.72], [0.82, 0.82, 0.82]])
+    ax.imshow(light[chosen], origin="lower", extent=extent, aspect="equal")
+    for number in range(len(COLOURS)):
+        ax.contour(toy["axis_x"], toy["axis_y"], chosen == number, levels=[0.5], colors="#555555", linewidths=0.5)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.grid(False)
+
+
+def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
+    wrong = toy["given"] != toy["true"]
+    for number, colour in enumerate(COLOURS):
+        own = (toy["given"] == number) & ~wrong
+        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], s=size, color=colour, linewidths=0)
+    colours = [COLOURS[label] for label in toy["given"][wrong]]
+    x, y = toy["x"][wrong].T
+    ax.scatter(x, y, s=3.5 * size, c=colours, edgecolors=style.SKY, linewidths=0.7, zorder=3)

@@ -1,0 +1,61 @@
+"""tools/make_evidence.py: what is kept of a finished scale."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from tests.conftest import ROOT
+from warlab.reporting.results import read_runs
+
+LAST_TEN = {"cce": 79.0, "forward": 82.0, "coteaching": 75.0, "war_w2v": 90.0, "gce": 80.0}
+
+
+def finished_scale(folder: Path) -> Path:
+    """Runs of 12 epochs that stand at 50 % for two and then at their number; the paper has no gce."""
+    rows = [
+        ("fashion_mnist", "asym-40", "cnn9", method, 0, "real", epoch, 50.0 if epoch < 3 else number, 30.0)
+        for method, number in LAST_TEN.items()
+        for epoch in range(1, 13)
+    ]
+    columns = ["dataset", "noise", "net", "method", "seed", "data", "epoch", "test_accuracy", "seconds"]
+    (folder / "figures").mkdir(parents=True)
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "runs.csv", index=False)
+    (folder / "figures" / "learning_curves.png").write_bytes(b"the picture")
+    return folder
+
+
+def make(source: Path, target: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, ROOT / "tools" / "make_evidence.py", source, target]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_summary_has_both_numbers_ranks_and_kendalls_tau(tmp_path):
+    result = make(finished_scale(tmp_path / "results"), tmp_path / "evidence")
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "evidence" / "summary.csv").set_index("method")
+    assert table["ours"].to_dict() == LAST_TEN
+    assert table.loc["war_w2v", ["published", "rank", "published_rank", "above_cce", "minutes"]].tolist() == [
+        90.41, 1, 1, 11.0, 6.0
+    ]  # fmt: skip
+    assert table.loc["coteaching", ["rank", "published_rank"]].tolist() == [4, 2]
+    assert table.loc["gce", ["published", "rank"]].isna().all()
+    # pairs of cce < forward < war_w2v agree; coteaching lies below cce and forward here, above them in the paper
+    assert "τ with the paper: 0.33 " in (tmp_path / "evidence" / "summary.md").read_text()
+
+
+def test_runs_and_picture_are_kept_as_they_are(tmp_path):
+    source = finished_scale(tmp_path / "results")
+    make(source, tmp_path / "evidence")
+    assert (tmp_path / "evidence" / "learning_curves.png").read_bytes() == b"the picture"
+    pd.testing.assert_frame_equal(read_runs(tmp_path / "evidence" / "runs.csv"), read_runs(source / "runs.csv"))
+
+
+def test_an_unfinished_scale_writes_nothing(tmp_path):
+    source = finished_scale(tmp_path / "results")
+    (source / "figures" / "learning_curves.png").unlink()
+    result = make(source, tmp_path / "evidence")
+    assert result.returncode == 1
+    assert "learning_curves.png" in result.stderr and "run the whole scale first" in result.stderr
+    assert not (tmp_path / "evidence").exists()

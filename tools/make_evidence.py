@@ -1,0 +1,114 @@
+"""Keep a finished scale as evidence: its runs, what they come to beside the paper, and the picture.
+
+    python tools/make_evidence.py results/laptop docs/evidence/laptop
+
+writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
+summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
+and learning_curves.png. A folder that has a README.md keeps it: what the numbers mean is written by hand.
+"""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from warlab.errors import WarlabError
+from warlab.files import write_atomic
+from warlab.reporting.results import CELL, read_published, read_runs
+from warlab.reporting.stats import kendall, readings
+
+SETTING = ["dataset", "noise", "net"]
+PUBLISHED = Path(__file__).parents[1] / "config" / "published.csv"
+COLUMNS = {  # column: (its title, how a number is printed)
+    "method": ("method", "{}"),
+    "ours": ("ours, mean of the last ten epochs", "{:.2f}"),
+    "last": ("last epoch", "{:.2f}"),
+    "best_on_test": ("best epoch on test (diagnostic)", "{:.2f}"),
+    "published": ("paper", "{:.2f}"),
+    "above_cce": ("ours − CCE", "{:+.2f}"),
+    "published_above_cce": ("paper − CCE", "{:+.2f}"),
+    "rank": ("our rank", "{:g}"),
+    "published_rank": ("paper's rank", "{:g}"),
+    "minutes": ("minutes", "{:.1f}"),
+}
+
+
+def main() -> int:
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    source, target = Path(sys.argv[1]), Path(sys.argv[2])
+    try:
+        files = evidence(source)
+    except (WarlabError, OSError) as error:
+        print(f"make_evidence: {error}; run the whole scale first.", file=sys.stderr)
+        return 1
+    for name, content in files.items():
+        write_atomic(target / name, partial(_put, content))
+    return 0
+
+
+def evidence(source: Path) -> dict[str, bytes]:
+    """All files by their names, so that nothing is written before everything was read."""
+    table = summary(read_runs(source / "runs.csv"), read_published(PUBLISHED))
+    pages = [page(setting, part) for setting, part in by_setting(table)]
+    return {
+        "runs.csv": (source / "runs.csv").read_bytes(),
+        "summary.csv": table.to_csv(index=False, float_format="%.2f").encode(),
+        "summary.md": ("\n\n".join(pages) + "\n").encode(),
+        "learning_curves.png": (source / "figures" / "learning_curves.png").read_bytes(),
+    }
+
+
+def summary(runs: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """A row per cell: our readings averaged over the seeds, the paper's number, both minus CCE, both ranks."""
+    values = ["last10_mean", "last", "best_on_test_diagnostic"]
+    ours = readings(runs).groupby(list(CELL), sort=False)[values].mean().reset_index()
+    ours = ours.set_axis([*CELL, "ours", "last", "best_on_test"], axis=1)
+    seconds = runs.groupby(list(CELL), sort=False)["seconds"].sum() / 60
+    theirs = published[published["metric"] == "test_accuracy"].drop_duplicates(list(CELL))
+    theirs = theirs[[*CELL, "mean"]].rename(columns={"mean": "published"})
+    table = ours.merge(theirs, how="left", on=list(CELL)).merge(seconds.rename("minutes").reset_index(), on=list(CELL))
+    parts = [compare(part) for _, part in by_setting(table)]
+    return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]]
+
+
+def by_setting(table: pd.DataFrame) -> list[tuple[tuple[str, ...], pd.DataFrame]]:
+    return [(tuple(map(str, setting)), part) for setting, part in table.groupby(SETTING, sort=False)]
+
+
+def compare(part: pd.DataFrame) -> pd.DataFrame:
+    """Ranks count the methods that the paper has, too; 1 is the best."""
+    both = part[part["published"].notna()]
+    cce = part[part["method"] == "cce"].iloc[0]
+    return part.assign(
+        above_cce=part["ours"] - cce["ours"],
+        published_above_cce=part["published"] - cce["published"],
+        rank=both["ours"].rank(ascending=False),
+        published_rank=both["published"].rank(ascending=False),
+    ).sort_values("ours", ascending=False)
+
+
+def page(setting: tuple[str, ...], part: pd.DataFrame) -> str:
+    """One setting as a table, the best first, and how far the two orders agree."""
+    columns = [[text(value, form) for value in part[name]] for name, (_, form) in COLUMNS.items()]
+    rows = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
+    head = [f"| {' | '.join(title for title, _ in COLUMNS.values())} |", "| --- |" + " ---: |" * (len(COLUMNS) - 1)]
+    ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("ours", "published"))
+    found = kendall(ours, published)
+    agreement = f"Kendall's τ with the paper: {found.tau:.2f} (p = {found.p_value:.3f}, {found.methods} methods)"
+    return "\n".join([f"### {' · '.join(setting)}", "", *head, *rows, "", found.note or agreement])
+
+
+def _put(content: bytes, file: IO[bytes]) -> None:
+    file.write(content)
+
+
+def text(value: Any, form: str) -> str:
+    return "" if pd.isna(value) else form.format(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,12 @@
+"""The activations of a finished run on the test images."""
+
+from pathlib import Path
+
+from warlab.engine.activations import write_activations
+from warlab.engine.run import Files
+from warlab.script import job
+
+with job(snakemake.log[0]) as say:
+    files = Files.of(dict(snakemake.input.items()))
+    weights, out = Path(snakemake.input.weights), Path(snakemake.output.activations)
+    write_activations(snakemake.params.run, files, weights, out, snakemake.threads, say)

@@ -1,0 +1,26 @@
+"""Build each network and write down its layers."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from warlab import nets
+from warlab.files import read_json, write_text
+from warlab.nets._describe import describe
+from warlab.reporting.listing import to_latex, to_markdown
+from warlab.script import job
+
+COLUMNS = ["network", "input", "layer", "output", "parameters"]
+
+with job(snakemake.log[0]):
+    meta = {entry["dataset"]: entry for entry in map(read_json, map(Path, snakemake.input.meta))}
+    rows = []
+    for spec in snakemake.params.networks:
+        data = meta[spec["dataset"]]
+        net = nets.build(spec["net"], data["shape"][0], len(data["class_names"]), **spec["settings"])
+        seen = {"network": spec["net"], "input": f"{spec['dataset']}: {' × '.join(map(str, data['shape']))}"}
+        rows += [seen | row for row in describe(net, tuple(data["shape"]))]
+    caption = "Networks as this scale builds them, layer by layer, read off the networks themselves"
+    write_text(snakemake.output.csv, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False))
+    write_text(snakemake.output.md, to_markdown(rows, COLUMNS, caption))
+    write_text(snakemake.output.tex, to_latex(rows, COLUMNS, caption, "tab:architectures"))

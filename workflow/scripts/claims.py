@@ -1,0 +1,26 @@
+"""Judge every claim by the scale's runs and by the paper's own tables."""
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from warlab.files import read_json, write_text
+from warlab.reporting import claims, evidence
+from warlab.reporting.results import read_published, read_runs
+from warlab.script import job
+
+with job(snakemake.log[0]) as say:
+    labels, published = snakemake.params.labels, Path(snakemake.input.published)
+    ours = evidence.of_runs(
+        read_runs(Path(snakemake.input.runs)),
+        snakemake.params.aliases,
+        labels,
+        read_json(Path(snakemake.input.propositions)),
+    )
+    listed = claims.read_claims(yaml.safe_load(Path(snakemake.input.claims).read_text()))
+    paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
+    found = claims.table(listed, ours, paper)
+    say(claims.counts(found))
+    write_text(snakemake.output.csv, found.to_csv(index=False))
+    write_text(snakemake.output.md, claims.to_markdown(found, snakemake.params.scale))

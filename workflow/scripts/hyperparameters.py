@@ -1,0 +1,20 @@
+"""Every number of the configuration with its source, as a table."""
+
+import pandas as pd
+
+from warlab.files import write_text
+from warlab.reporting.listing import to_latex, to_markdown
+from warlab.reporting.page import hyperparameter_rows
+from warlab.script import job
+
+COLUMNS = ["section", "of", "setting", "dataset", "value", "unit", "source"]
+
+with job(snakemake.log[0]):
+    rows = hyperparameter_rows(snakemake.params.numbers)
+    caption = (
+        "Hyper-parameters with their sources, for the paper's number of epochs; what counts epochs shrinks in "
+        "proportion where a scale trains for fewer"
+    )
+    write_text(snakemake.output.csv, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False))
+    write_text(snakemake.output.md, to_markdown(rows, COLUMNS, caption))
+    write_text(snakemake.output.tex, to_latex(rows, COLUMNS, caption, "tab:hyperparameters"))

@@ -1,0 +1,10 @@
+"""Train small networks in the plane and write down what the figures of them show."""
+
+from warlab.engine.run import device_settings
+from warlab.files import write_arrays
+from warlab.script import job
+from warlab.toy import compute
+
+with job(snakemake.log[0]):
+    device_settings(snakemake.threads)
+    write_arrays(snakemake.output.toy, **compute())
