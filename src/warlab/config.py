@@ -310,7 +310,7 @@ class Study:
                 self._validate_method(method_id)
         for name in self.scale["datasets"]:
             data.get(name)
-        for section in ("training", "nets", "costs"):
+        for section in ("training", "nets", "methods", "costs"):
             self._validate_keys(section, self.scale.get(section, {}), f"scale {self.name}")
         for section, content in self.config.get("overrides", {}).items():
             self._validate_keys(section, content, "overrides")
