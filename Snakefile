@@ -13,7 +13,9 @@ include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"
 include: "rules/train.smk"
+include: "rules/maps.smk"
 include: "rules/tables.smk"
+include: "rules/timing.smk"
 include: "rules/figures.smk"
 include: "rules/claims.smk"
 include: "rules/report.smk"
@@ -28,14 +30,20 @@ wildcard_constraints:
     method=r"[A-Za-z0-9_+=.\-]+",
     seed="[0-9]+",
     cost="[A-Za-z0-9_@.-]+",
+    network="[a-z0-9_]+",
+    size="[0-9]+",
     experiment="[a-z0-9_]+",
     figure="[a-z0-9_]+",
+
+
+ruleorder: timing_table > table
 
 
 localrules:
     all,
     data,
     runs,
+    maps,
     tables,
     figures,
 
@@ -45,6 +53,8 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        timing_table_of(),
+        all_maps(),
         typeset_of(),
 
 
@@ -60,10 +70,17 @@ rule runs:
         rules.collect.output,
 
 
+rule maps:
+    """Only the maps: corrupted ground truth, and what each run makes of the test tiles."""
+    input:
+        all_maps(),
+
+
 rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
         expand(rules.table.output, experiment=study.tables),
+        timing_table_of(),
         architectures_of(),
         rules.hyperparameters.output,
         typeset_of(),

@@ -6,7 +6,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from warlab import noise
+from warlab import data, noise
 from warlab.config import Cell, load_study
 from warlab.data.own import listing
 from warlab.errors import WarlabError
@@ -26,22 +26,8 @@ RAW = config.get("data_root", "data")
 R = f"{config.get('results_root', 'results')}/{study.name}"
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 DATASETS = sorted({cell.dataset for cell in study.runs})
-FIGURES = [
-    name
-    for name in figure_names()
-    if shown(
-        name,
-        study.tables,
-        DATASETS,
-        {cell.method.split("+")[0] for cell in study.runs},
-    )
-    # Given runs come without data, costs and weights.
-    and not (
-        config.get("runs_from")
-        and {"data", "costs", "activations"} & {*figure_needs(name)}
-    )
-]
-OWN = {"arrays", "image_folder"}
+TILES = [name for name in DATASETS if data.get(name).samples == "tiles"]
+MAP = f"{R}/maps/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 
 
 def code(script, *modules):
@@ -69,9 +55,15 @@ def local_of(wildcards):
 
 def state_of(wildcards):
     """The user's own data may change where they are: then they are read again."""
-    own = wildcards.dataset in OWN and wildcards.source == "real"
+    own = data.resource(wildcards.dataset).own and wildcards.source == "real"
     local = Path(local_of(wildcards) or "")
     return listing(local) if own and local_of(wildcards) and local.exists() else None
+
+
+def prepare_effort(wildcards):
+    """A million images to resize take hours and several cores; arrays take seconds."""
+    stored = data.get(wildcards.dataset).prepare is not None
+    return {"threads": 4, "minutes": 1440} if stored else {"threads": 1, "minutes": 30}
 
 
 def receipt_of(wildcards):
@@ -116,13 +108,23 @@ def cost_spec(wildcards):
 def cost_inputs(wildcards):
     """Data, and the noisy labels if the cost reads them."""
     files = {"data": f"{R}/data/{wildcards.dataset}.npz"}
-    _, *reads = wildcards.cost.split("@")
+    name, *reads = wildcards.cost.split("@")
     if reads:
-        files["noise"] = noise_file(
-            wildcards.dataset, reads[0], reads[1].removeprefix("seed")
-        )
-        files |= open_set(wildcards.dataset, reads[0])
+        noise_id, seed = reads[0], reads[1].removeprefix("seed")
+        files["noise"] = noise_file(wildcards.dataset, noise_id, seed)
+        files |= open_set(wildcards.dataset, noise_id)
+    if features := study.features(name, wildcards.dataset):
+        files["features"] = f"{R}/features/{wildcards.dataset}/{features}.npz"
+        if "images" in files:  # of the data set that open-set noise takes them from
+            other = Path(files.pop("images")).stem
+            files["other_features"] = f"{R}/features/{other}/{features}.npz"
     return files
+
+
+def weights_of(wildcards):
+    """Stand-in images are seen by a stand-in of the network, so that nothing has to be fetched for them."""
+    source = study.data_spec(wildcards.dataset)["source"]
+    return f"{RAW}/{wildcards.network}/{'stand_in' if source == 'stand_in' else 'real'}/receipt.json"
 
 
 def cost_uses(wildcards):
@@ -132,7 +134,7 @@ def cost_uses(wildcards):
         for cell in study.runs
         if cell.dataset == wildcards.dataset and study.cost_key(cell) == wildcards.cost
     ]
-    settings = [study.method(cell.method, cell.dataset) for cell in cells]
+    settings = [study.method(cell.method, cell.dataset, cell.noise) for cell in cells]
     return sorted({(setting["lam"], setting["iterations"]) for setting in settings})
 
 
@@ -159,6 +161,7 @@ def run_code(script, wildcards):
         script,
         f"warlab.methods.{study.method_file(cell.method)}",
         f"warlab.nets.{cell.net}",
+        f"warlab.engine.{data.get(cell.dataset).samples}",
     )
 
 
@@ -223,18 +226,65 @@ def all_costs():
     return sorted({cost_folder(cell) for cell in study.runs if study.cost_key(cell)})
 
 
+def mapped_runs():
+    """The runs whose maps are made: the first seed, in the order of their table."""
+    shown = [
+        study.trained_as(cell) for name in study.tables for cell in study.cells(name)
+    ]
+    return [
+        cell
+        for cell in dict.fromkeys(shown)
+        if cell.dataset in TILES and cell.seed == 0
+    ]
+
+
+def all_maps():
+    """Maps of the runs, and of what they were trained on where that is not the truth."""
+    noisy = {
+        cell for cell in study.runs if cell.dataset in TILES and cell.noise != "clean"
+    }
+    folders = {
+        f"{cell.dataset}/{cell.noise}/training_labels/seed{cell.seed}" for cell in noisy
+    }
+    maps = [f"{R}/maps/{cell.path}/labels.npz" for cell in mapped_runs()]
+    return maps + [f"{R}/maps/{folder}" for folder in sorted(folders)]
+
+
 def table_spec(wildcards):
     """All that a table shows and how, apart from the numbers."""
     entry = study.experiments[wildcards.experiment]
+    ran = {cell.method for cell in study.cells(wildcards.experiment)}
     return {
         "title": entry["title"],
-        "metric": entry["metric"],
+        "metrics": entry.get("metrics", [entry["metric"]]),
+        "last": entry.get("last", 10),
+        "quoted": [m for m in study.quoted(wildcards.experiment) if m not in ran],
         "orientation": entry["orientation"],
         "ranks": entry.get("ranks", []),
         "cells": study.layout(wildcards.experiment),
         "trained_as": study.aliases(wildcards.experiment),
         "labels": study.labels,
     }
+
+
+def timing_files():
+    pairs = dict.fromkeys((cell.dataset, cell.net) for cell in study.timed)
+    return [f"{R}/timing/{dataset}/{net}.json" for dataset, net in pairs]
+
+
+def timing_spec(wildcards):
+    return study.timing(wildcards.dataset, wildcards.net)
+
+
+def timing_code(wildcards):
+    files = {entry["file"] for entry in timing_spec(wildcards)["methods"].values()}
+    modules = [f"warlab.methods.{file}" for file in sorted(files)]
+    return code("time_steps", *modules, f"warlab.nets.{wildcards.net}")
+
+
+def timing_table_of():
+    """The table of times, at scales that ask for it."""
+    return rules.timing_table.output if study.timed else []
 
 
 # Each network with the first of the datasets that it sees.
@@ -281,12 +331,29 @@ FIGURE_FILES = {
     "runs": lambda: [f"{R}/runs.csv"],
     "noise": lambda: unless_given(all_noise()),
     "costs": lambda: [f"{folder}/verified.json" for folder in all_costs()],
-    "data": lambda: [f"{R}/data/{dataset}.npz" for dataset in DATASETS],
+    "data": lambda: [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
+    "tiles": lambda: [f"{R}/data/{name}.npz" for name in TILES],
+    "maps": lambda: [f"{R}/maps/{cell.path}/labels.npz" for cell in mapped_runs()],
     "published": lambda: ["config/published.csv"],
     "statistics": lambda: [f"{R}/statistics.csv"],
     "toy": lambda: [f"{R}/figures/material/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
 }
+# Given runs come without data, costs, weights and maps.
+NOT_GIVEN = {"data", "costs", "activations", "tiles", "maps"}
+
+
+def drawable(name):
+    """A study without tiles has no maps to draw, and one with nothing else no images."""
+    needs = {*figure_needs(name)}
+    if config.get("runs_from") and NOT_GIVEN & needs:
+        return False
+    methods = {cell.method.split("+")[0] for cell in study.runs}
+    there = all(FIGURE_FILES[kind]() for kind in needs & {"data", "tiles"})
+    return there and shown(name, study.tables, DATASETS, methods)
+
+
+FIGURES = [name for name in figure_names() if drawable(name)]
 
 
 def pictured():

@@ -1,3 +1,32 @@
+rule features:
+    """What a pre-trained network sees in the training images: made once, for all noises and seeds."""
+    input:
+        receipt=receipt_of,
+        weights=weights_of,
+    output:
+        features=f"{R}/features/{{dataset}}/{{network}}-{{size}}.npz",
+        provenance=f"{R}/features/{{dataset}}/{{network}}-{{size}}.json",
+    log:
+        f"{R}/logs/features/{{dataset}}/{{network}}-{{size}}.log",
+    conda:
+        "../envs/warlab.yaml"
+    threads: study.scale.get("threads", 1)
+    resources:
+        gpu=1,
+        mem_mb=4000,
+        runtime=720,
+    params:
+        spec=data_spec,
+        code=lambda wildcards: code(
+            "features",
+            f"warlab.data.{wildcards.dataset}",
+            f"warlab.data.{wildcards.network}",
+            f"warlab.nets.{wildcards.network}",
+        ),
+    script:
+        "../workflow/scripts/features.py"
+
+
 rule cost:
     """A ground cost between the classes of a dataset, with where it came from."""
     input:

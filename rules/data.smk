@@ -4,6 +4,8 @@ rule fetch:
         receipt=f"{RAW}/{{dataset}}/{{source}}/receipt.json",
     log:
         f"{RAW}/{{dataset}}/{{source}}/logs/fetch.log",
+    # What is absent should be told before anything trains for days.
+    priority: 100
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -29,10 +31,10 @@ rule prepare:
         f"{R}/logs/prepare/{{dataset}}.log",
     conda:
         "../envs/warlab.yaml"
-    threads: 1
+    threads: lambda wildcards: prepare_effort(wildcards)["threads"]
     resources:
         mem_mb=4000,
-        runtime=30,
+        runtime=lambda wildcards: prepare_effort(wildcards)["minutes"],
     params:
         spec=data_spec,
         code=lambda wildcards: code("prepare", f"warlab.data.{wildcards.dataset}"),

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tests import tiles as drawn
+from warlab.noise.make import make_noise
 from warlab.reporting import comparison, results, stats, tables
 from warlab.reporting.figures import Inputs
 
@@ -125,6 +127,7 @@ def figure_inputs(data: str = "real") -> Inputs:
     series = {(m, s): [50 + s + e for e in range(6)] for m in ("cce", "war_w2v") for s in range(2)}
     images = np.zeros((40, 1, 8, 8), np.uint8)
     arrays = {"train_x": images, "train_y": np.repeat(np.arange(5), 8)}
+    tiles = vars(drawn.arrays())
     runs = runs_table(series, data).assign(seconds=2.0)
     runs = runs.assign(purity=np.where(runs["method"] == "cce", np.nan, 70.0))
     return Inputs(
@@ -133,11 +136,23 @@ def figure_inputs(data: str = "real") -> Inputs:
         aliases=[("cifar10", "war_w2v+beta=10", "war_w2v")],
         statistics=_statistics(data),
         activations=_activations(data),
-        noise=[noise_manifest(data)],
+        noise=[noise_manifest(data), object_noise(data)],
         costs=[ground_cost()],
-        data={"fashion_mnist": (arrays, description(data))},
+        data={"fashion_mnist": (arrays, description(data)), "vaihingen": (tiles, drawn.description(data))},
+        maps=[run_map(noise, tiles["test_y"]) for noise in ("objects-33", "clean")],
         labels=LABELS,
     )
+
+
+def object_noise(data: str) -> dict[str, Any]:
+    made, manifest = make_noise(drawn.wanted(), vars(drawn.arrays()), {})
+    return {**manifest, **made, "data": data}
+
+
+def run_map(noise: str, truth: np.ndarray) -> dict[str, Any]:
+    """A map with an error in every seventh pixel."""
+    predicted = np.where(np.arange(len(truth)) % 7, truth, 0).astype(np.uint8)
+    return {"dataset": "vaihingen", "noise": noise, "net": "unet", "method": "cce", "seed": 0, "labels": predicted}
 
 
 def _beta_runs(data: str) -> pd.DataFrame:

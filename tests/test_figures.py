@@ -11,13 +11,13 @@ from tests.reports import LABELS, NAMES, figure_inputs, ground_cost, noise_manif
 from warlab import toy
 from warlab.errors import WarlabError
 from warlab.reporting import catalogue, figures
-from warlab.reporting.figures import Inputs, base, critical_difference, style
+from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps, style
 
 
 def test_figures_are_found_by_name() -> None:
-    known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "critical_difference"}
-    known |= {"flipped_samples", "learning_curves", "matrices", "purity", "simplex", "time_and_accuracy"}
-    assert known <= set(figures.names())
+    known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "corrupted_truth", "critical_difference"}
+    known |= {"flipped_samples", "learning_curves", "matrices", "purity", "segmentation_maps", "simplex"}
+    assert known | {"time_and_accuracy"} <= set(figures.names())
     assert figures.get("matrices").needs == ("costs", "noise")
     with pytest.raises(WarlabError, match="learning_curves"):
         figures.get("nothing")
@@ -90,6 +90,58 @@ def test_flipped_samples_group_by_kind_of_flip() -> None:
         "T-shirt/top → Dress\n3 images",
         "Ankle boot → Pullover\n2 images",
     ]
+
+
+def test_a_scale_without_flips_or_costs_says_so_instead_of_stopping() -> None:
+    clean = noise_manifest() | {"noise": "clean", "realised_rate": 0.0}
+    given = figure_inputs()
+    (name, (arrays, meta)) = next(iter(given.data.items()))
+    clean["labels"] = arrays["train_y"]
+    inputs = Inputs(noise=[clean], data={name: (arrays, meta)}, labels=LABELS)
+    assert "No noise of this scale" in texts(figures.get("flipped_samples").draw(inputs))
+    assert figures.get("flipped_samples").caption(inputs).startswith("No noise of this scale")
+    assert "No method of this scale" in texts(figures.get("matrices").draw(inputs))
+
+
+def test_twenty_random_costs_are_one_panel() -> None:
+    costs = [ground_cost(f"random.{seed}") for seed in range(20)]
+    figure = figures.get("matrices").draw(Inputs(costs=costs, labels=LABELS))
+    assert len([ax for ax in figure.axes if ax.images]) == 1
+
+
+def test_maps_show_image_truth_and_every_method_twice() -> None:
+    figure = figures.get("segmentation_maps").draw(figure_inputs("stand-in"))
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles[:4] == ["test tile 12", "ground truth", "CCE (clean)", "CCE"] and len(titles) == 8
+    whole, part = (figure.axes[k].images[0].get_array() for k in (3, 7))
+    outline = figure.axes[3].patches[0]
+    left, top = (round(value + 0.5) for value in outline.get_xy())
+    side = round(outline.get_width())
+    np.testing.assert_array_equal(part, whole[top : top + side, left : left + side])
+    assert "procedural tiles" in texts(figure)
+
+
+def test_the_close_up_is_where_most_is_wrong() -> None:
+    truth = np.zeros((40, 60), int)
+    wrong = truth.copy()
+    wrong[20:30, 40:50] = 1
+    rows, columns = segmentation_maps.outlined(truth, [truth, wrong])
+    assert rows.stop - rows.start == columns.stop - columns.start == 16
+    assert rows.start <= 20 and rows.stop >= 30 and columns.start <= 40 and columns.stop >= 50
+    wrong[:] = 0
+    wrong[39, 59] = 1
+    assert segmentation_maps.outlined(truth, [wrong]) == (slice(24, 40), slice(44, 60))
+
+
+def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:
+    inputs = figure_inputs("stand-in")
+    figure = figures.get("corrupted_truth").draw(inputs)
+    pictures = [ax.images[0].get_array() for ax in figure.axes[:3]]
+    assert pictures[0].shape == pictures[1].shape == pictures[2].shape and (pictures[1] != pictures[2]).any()
+    (entry,) = (entry for entry in inputs.noise if "objects" in entry)
+    assert f"{entry['objects']['changed']} of {entry['objects']['objects']} objects" in figures.get(
+        "corrupted_truth"
+    ).caption(inputs)
 
 
 def test_a_method_has_one_look_everywhere() -> None:

@@ -21,6 +21,7 @@ SCALE = {
     },
     "training": {"cifar10": {"epochs": 1, "batch_size": 25}},
     "nets": {"cnn6": {"width": 0.125}},
+    "costs": {"embed": {"features": "efficientnet_lite0", "size": 32}},
     "experiments": {
         "main_benchmark": {
             "datasets": ["cifar10"],
@@ -58,6 +59,15 @@ def test_open_set_noise_brings_its_images_to_the_run_and_to_its_cost(folder: Pat
     assert result["data"] == "stand-in" and {"images", "noise", "data"} <= set(result["provenance"]["inputs_sha256"])
     cost = folder / "results/noise/costs/cifar10/embed@openset_svhn-40@seed0/cost.csv"
     assert cost.stat().st_size > 0
+
+
+def test_features_are_made_once_of_the_images_of_both_datasets(folder: Path) -> None:
+    results = folder / "results" / "noise"
+    for name, n in (("cifar10", 100), ("svhn", 80)):
+        features = results / "features" / name / "efficientnet_lite0-32.npz"
+        assert read_arrays(features)["features"].shape == (n, 1280)
+    made = read_json(results / "costs/cifar10/embed@openset_svhn-40@seed0/cost.json")["features"]
+    assert made["images"] == [3, 32, 32] and made["weights"]["data"] == "stand-in"  # not pooled as for training
 
 
 def test_human_labels_are_fetched_for_the_noise_that_reads_them(folder: Path) -> None:

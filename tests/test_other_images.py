@@ -55,6 +55,21 @@ def test_imagenet32_has_a_thousand_classes_numbered_from_one_in_its_files(small_
     assert (nearest_centroid(arrays) == arrays.test_y).mean() > 0.02  # twenty times chance
 
 
+def test_imagenet32_is_converted_once_and_stays_on_disk(tmp_path: Path) -> None:
+    """Four gigabytes need not fit into memory: a scale reads the images that it takes."""
+    imagenet32.stand_in(tmp_path, 0, n_train=1000, n_test=1000)
+    first = imagenet32.load(tmp_path)
+    assert isinstance(first.train_x, np.memmap)
+    with np.load(tmp_path / "train_data_batch_3.npz") as file:
+        np.testing.assert_array_equal(first.train_x[200:300].reshape(100, -1), file["data"])
+    kept = tmp_path / imagenet32._CONVERTED
+    before = kept.stat().st_mtime_ns
+    imagenet32.load(tmp_path)
+    assert kept.stat().st_mtime_ns == before
+    imagenet32.stand_in(tmp_path, 1, n_train=1000, n_test=1000)
+    assert not (imagenet32.load(tmp_path).train_x == first.train_x).all()
+
+
 def test_a_batch_of_something_else_is_one_sentence(tmp_path: Path) -> None:
     np.savez(tmp_path / "train_data_batch_1.npz", data=np.zeros((2, 5)), labels=[1, 2])
     with pytest.raises(WarlabError, match="not a batch of ImageNet32"):

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 from tests.conftest import ROOT
+from warlab.config import load_study
 from warlab.files import read_json
 
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -143,12 +145,45 @@ def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> 
     assert ranks["mean"].sum() == pytest.approx(16 * 17 / 2, abs=1) and set(ranks.noise) == {"noisy"}
 
 
+def test_tiles_become_a_table_of_scores_and_maps(finished: Path) -> None:
+    results = finished / "results" / "smoke"
+    table = pd.read_csv(results / "tables" / "vaihingen.csv")
+    assert len(table) == 42 and table["mean"].between(0, 100).all() and set(table.data) == {"stand-in"}
+    assert table.published.notna().all() and table.metric.nunique() == 7
+    header = (results / "tables" / "vaihingen.md").read_text().splitlines()[0]
+    assert header.split(" | ")[1:4] == ["score", "CCE (clean)", "CCE"]
+    maps = results / "maps" / "vaihingen" / "objects-33"
+    corrupted = sorted(path.name for path in (maps / "training_labels" / "seed0").glob("*.png"))
+    assert corrupted == [f"procedural_tiles_area{name}.png" for name in (1, 3, 5)]
+    for method in ("cce", "bootsoft", "coteaching", "ar", "war_w2v"):
+        assert (maps / "unet" / method / "seed0" / "tiles" / "procedural_tiles_area12.png").stat().st_size > 100
+    for figure in ("corrupted_truth", "segmentation_maps"):
+        assert "procedural tiles" in (results / "figures" / f"{figure}.txt").read_text()
+    manifest = read_json(results / "noise" / "vaihingen" / "objects-33" / "seed0.json")
+    assert 0 < manifest["objects"]["realised_share"] < 0.6 and 0 < manifest["realised_rate"] < 1
+
+
 def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
     table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
     assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
     assert list(table.published) == [76.90, 84.76] and set(table.data) == {"stand-in"}
     runs = finished / "results" / "smoke" / "runs" / "cifar10" / "asym-40" / "cnn9"
-    assert sorted(path.name for path in runs.iterdir()) == ["war_w2v", "war_w2v+beta=1"]
+    assert {path.name for path in runs.glob("war_w2v*")} == {"war_w2v", "war_w2v+beta=1"}
+
+
+def test_every_experiment_has_its_table(finished: Path) -> None:
+    tables = finished / "results" / "smoke" / "tables"
+    for name in load_study({"scale": "smoke"}, finished).scale["experiments"]:
+        table = pd.read_csv(tables / f"{name}.csv")
+        assert table["mean"].notna().any() and (tables / f"{name}.md").stat().st_size > 0, name
+    clothing = pd.read_csv(tables / "clothing1m.csv").set_index(["metric", "method"])
+    assert clothing.loc[("best_on_validation", "war_w2v"), "mean"] >= 0  # of runs that log a validation
+    purity = pd.read_csv(tables / "coteaching_plus.csv").set_index("metric")["mean"]
+    assert 0 < purity["purity"] <= 100
+    timing = pd.read_csv(tables / "timing.csv")
+    assert timing[timing.metric == "ratio"].published.round(2).isin([1.13, 2.89, 3.28, 1.22, np.nan]).all()
+    folders = finished / "results" / "smoke" / "costs" / "cifar10"
+    assert {"random.0", "random.1", "random_raw.0"} <= {path.name for path in folders.iterdir()}
 
 
 # ---- what is planned after a change
@@ -174,12 +209,14 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
         "beta: { value: 5.0, source: paper }",
         "beta: { value: 4.0, source: our choice }",
     )
-    assert planned(changed, "runs") == {"train": 2, "collect": 1, "runs": 1, "total": 4}
+    assert planned(changed, "runs") == {"train": 3, "collect": 1, "runs": 1, "total": 5}
     after = planned(changed)
     assert after.pop("total") == sum(after.values())
-    # Everything that reads these runs follows: one table of three, and no figure of costs, samples or the toy.
-    read = {"table": 1, "figure": 6, "statistics": 1, "claims": 1, "report": 1}
-    assert after == {"train": 2, "collect": 1, **read, **TYPESET, "all": 1}
+    # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
+    # a step are measured anew, too.
+    read = {"table": 2, "figure": 7, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
+    timing = {"time_steps": 2, "timing_table": 1}
+    assert after == {"train": 3, "collect": 1, **read, **timing, **TYPESET, "all": 1}
 
 
 def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:

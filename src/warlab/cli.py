@@ -39,7 +39,7 @@ def status(study: Study) -> str:
 
 
 def _run_line(study: Study, cell: Cell, run: Path) -> str:
-    epochs = study.training(cell.dataset)["epochs"]
+    epochs = study.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
         mean = read_json(run / "result.json")["summary"]["last10_mean"]
         return f"{'done':9}{cell.path:60} {mean:6.2f} %"

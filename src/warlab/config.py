@@ -16,8 +16,15 @@ from warlab import data, methods, noise
 from warlab.configfiles import check, read_yaml, suggest
 from warlab.errors import WarlabError
 from warlab.ot import costs
+from warlab.places import at_place, in_units, numbered, places
 
 Tree = dict[str, Any]
+_OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
+_METRICS = {
+    "test_accuracy": "test accuracy",
+    "best_on_validation": "epoch of the best validation",
+    "purity": "true labels among those selected",
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -74,20 +81,30 @@ class Study:
 
     @cached_property
     def tables(self) -> list[str]:
-        """The experiments that have at least one cell at this scale."""
-        return [name for name in self.scale["experiments"] if self.cells(name)]
+        """The experiments of trainings that have at least one cell at this scale."""
+        return [name for name in self.scale["experiments"] if not self.is_timing(name) and self.cells(name)]
+
+    @cached_property
+    def timed(self) -> list[Cell]:
+        """What is timed in place of being trained."""
+        return [cell for name in self.scale["experiments"] if self.is_timing(name) for cell in self.cells(name)]
+
+    def is_timing(self, experiment: str) -> bool:
+        return self.experiments[experiment].get("kind") == "timing"
 
     @cached_property
     def runs(self) -> list[Cell]:
         """Every run once, however many tables show it, with the runs that other runs need."""
-        shown = {cell for name in self.scale["experiments"] for cell in self.cells(name)}
+        shown = {cell for name in self.tables for cell in self.cells(name)}
         wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[Cell]:
-        """The runs behind one table at this scale: the scale's choice, and the blocks that it names in `also`."""
+        """The runs behind one table at this scale: the scale's choice, and the blocks that it or else the experiment
+        names in `also`."""
         chosen = self.scale["experiments"].get(experiment, {})
-        blocks = [self.block(experiment, block) for block in (chosen, *chosen.get("also", []))]
+        also = (self.experiments[experiment] | chosen).get("also", [])
+        blocks = [self.block(experiment, block) for block in (chosen, *also)]
         return list(dict.fromkeys(cell for block in blocks for cell in block))
 
     def block(self, experiment: str, chosen: Tree) -> Iterator[Cell]:
@@ -97,17 +114,25 @@ class Study:
             if dataset not in self.scale["datasets"]:
                 continue
             shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
-            for method in dict.fromkeys(shown):
+            for method in dict.fromkeys(one for several in shown for one in numbered(several)):
                 yield from (Cell(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
 
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
         """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
         cells = self.cells(experiment)
+        if "metrics" in self.experiments[experiment]:  # every setting is a column of its own: there are no gaps
+            clean_first = sorted(cells, key=lambda cell: cell.noise != "clean")
+            quoted = [replace(cell, method=method) for method in self.quoted(experiment) for cell in cells]
+            return list(dict.fromkeys((c.dataset, c.noise, c.net, c.method) for c in (*clean_first, *quoted)))
         noises = self.experiments[experiment]["noises"]
         rows = dict.fromkeys((cell.dataset, cell.noise, cell.net) for cell in cells)
         known = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))
-        methods_of = dict.fromkeys(cell.method for cell in cells)
+        methods_of = dict.fromkeys([*(cell.method for cell in cells), *self.quoted(experiment)])
         return [(*row, method) for row in known for method in methods_of]
+
+    def quoted(self, experiment: str) -> list[str]:
+        """Methods whose published numbers the authors took from others: shown, and not run unless a scale adds them."""
+        return self.experiments[experiment].get("quoted", [])
 
     def aliases(self, experiment: str) -> list[tuple[str, str, str]]:
         """(dataset, method in the table, method of the run) where the two methods differ."""
@@ -120,8 +145,8 @@ class Study:
     def trained_as(self, cell: Cell) -> Cell:
         """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
         base, *changes = cell.method.split("+")
-        plain = self.method(base, cell.dataset) if changes else {}
-        kept = [change for change in changes if self.method(f"{base}+{change}", cell.dataset) != plain]
+        plain = self.method(base, cell.dataset, cell.noise) if changes else {}
+        kept = [change for change in changes if self.method(f"{base}+{change}", cell.dataset, cell.noise) != plain]
         return replace(cell, method="+".join([base, *kept]))
 
     def needed_run(self, cell: Cell) -> Cell | None:
@@ -140,29 +165,29 @@ class Study:
             "method": {
                 "id": cell.method,
                 "file": self.method_file(cell.method),
-                "settings": self.method(cell.method, cell.dataset),
+                "settings": self.method(cell.method, cell.dataset, cell.noise),
             },
-            "training": self.training(cell.dataset),
+            "training": self.training(cell.dataset, cell.noise, cell.method),
             "seed": cell.seed,
         }
 
-    def training(self, dataset: str) -> Tree:
-        resolved = self._resolve("training", dataset, dataset)
-        resolved |= self.scale.get("training", {}).get(dataset, {})
-        return self._scale_epochs("training", dataset, resolved, dataset)
+    def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Tree:
+        """The schedule of a dataset, unless its noise or the method has one of its own there."""
+        entries, values = self._schedule(dataset, noise_id, method_id)
+        return in_units(values, entries, self._share(dataset, noise_id, method_id))
 
     def net(self, name: str, dataset: str) -> Tree:
-        return self._resolve("nets", name, dataset) | self.scale.get("nets", {}).get(name, {})
+        return self._resolve("nets", name, dataset)
 
-    def method(self, method_id: str, dataset: str) -> Tree:
+    def method(self, method_id: str, dataset: str, noise_id: str = "") -> Tree:
         """Defaults of the file < hyperparameters.yaml < overrides < variant < `+key=value` of the id."""
         base, *changes = method_id.split("+")
         file = self.method_file(method_id)
-        settings = methods.declaration(file).settings | self._resolve("methods", file, dataset)
+        settings = methods.declaration(file).settings | self._resolve("methods", file, dataset, noise_id)
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
         settings |= dict(_change(change, method_id, list(settings)) for change in changes)
-        return self._scale_epochs("methods", file, settings, dataset)
+        return in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
     def method_file(self, method_id: str) -> str:
         base = method_id.split("+")[0]
@@ -175,26 +200,36 @@ class Study:
         return {
             "dataset": {name: data.get(name).title for name in self.scale["datasets"]},
             "noise": {cell.noise: noise.label(cell.noise) for cell in self.runs},
-            "method": {name: methods.declaration(name).label for name in methods.names()} | variants,
+            "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
+            "metric": _METRICS,
         }
 
-    def _resolve(self, section: str, name: str, dataset: str) -> Tree:
-        """The values of one section and name for a dataset, with the user's overrides."""
+    def _resolve(self, section: str, name: str, dataset: str, noise_id: str = "") -> Tree:
+        """The values of one section and name for a dataset and noise: hyperparameters.yaml < scale < overrides."""
         entries = self.numbers[section].get(name, {})
-        values = {key: entry.get("for", {}).get(dataset, entry)["value"] for key, entry in entries.items()}
-        return values | self.config.get("overrides", {}).get(section, {}).get(name, {})
+        values = {key: at_place(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
+        for layer in (self.scale, self.config.get("overrides", {})):
+            values |= layer.get(section, {}).get(name, {})
+        return values
 
-    def _scale_epochs(self, section: str, name: str, settings: Tree, dataset: str) -> Tree:
-        """Schedules are written for the paper's number of epochs and shrink in proportion with it; what is done a
-        little in every epoch grows by as much."""
-        share = self._epochs(dataset) / self.numbers["training"][dataset]["epochs"]["value"]
-        entries = self.numbers[section].get(name, {})
-        units = {key: entry.get("unit") for key, entry in entries.items()}
-        return {key: _in_unit(value, units.get(key), share) for key, value in settings.items()}
+    def _schedule(self, dataset: str, noise_id: str, method_id: str) -> tuple[Tree, Tree]:
+        """Entries of hyperparameters.yaml and values for a training, each place adding to the more general ones."""
+        at = places(dataset, noise_id, method_id.split("+")[0])
+        entries: Tree = {}
+        for place in at:
+            entries |= self.numbers["training"].get(place, {})
+        if not entries:
+            raise WarlabError(f"There is no schedule for {dataset}; write training.{dataset} in hyperparameters.yaml.")
+        values = {key: entry["value"] for key, entry in entries.items()}
+        for layer in (self.scale, self.config.get("overrides", {})):
+            for place in at:
+                values |= layer.get("training", {}).get(place, {})
+        return entries, values
 
-    def _epochs(self, dataset: str) -> int:
-        chosen = self._resolve("training", dataset, dataset) | self.scale.get("training", {}).get(dataset, {})
-        return chosen["epochs"]
+    def _share(self, dataset: str, noise_id: str, method_id: str) -> float:
+        """How many of the paper's epochs are trained; schedules shrink with them."""
+        entries, values = self._schedule(dataset, noise_id, method_id)
+        return values["epochs"] / entries["epochs"]["value"]
 
     # ---- data and costs
 
@@ -203,17 +238,35 @@ class Study:
 
     def cost_key(self, cell: Cell) -> str | None:
         """Folder of the run's ground cost: "w2v", or "embed@asym-40@seed0" if it reads the noisy labels."""
-        name = self.method(cell.method, cell.dataset).get("cost")
+        name = self.method(cell.method, cell.dataset, cell.noise).get("cost")
         if name is None:
             return None
         reads_labels = self.cost(name, cell.dataset)["kind"] in costs.READS_LABELS
+        if reads_labels and data.get(cell.dataset).samples != "images":
+            raise WarlabError(f"The cost {name} needs images in memory, which {cell.dataset} has not; choose another.")
         return f"{name}@{cell.noise}@seed{cell.seed}" if reads_labels else name
 
     def cost(self, name: str, dataset: str) -> Tree:
-        """kind and settings of a named cost"""
-        if name not in self.numbers["costs"]:
-            raise WarlabError(f"There is no ground cost {name!r}; {suggest(name, list(self.numbers['costs']))}")
-        return self._resolve("costs", name, dataset)
+        """kind and settings of a named cost; random.7 is the cost `random` with the seed 7"""
+        base, dot, seed = name.partition(".")
+        if base not in self.numbers["costs"]:
+            raise WarlabError(f"There is no ground cost {name!r}; {suggest(base, list(self.numbers['costs']))}")
+        settings = self._resolve("costs", base, dataset)
+        if dot and not (seed.isdecimal() and "seed" in settings):
+            raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
+        return settings | ({"seed": int(seed)} if dot else {})
+
+    def features(self, cost: str, dataset: str) -> str | None:
+        """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""
+        settings = self.cost(cost, dataset)
+        network = settings.get("features", "pixels")
+        if network not in costs.FEATURES:
+            raise WarlabError(f"There are no features {network!r} for a cost; {suggest(network, list(costs.FEATURES))}")
+        return None if network == "pixels" else f"{network}-{settings['size']}"
+
+    def noise(self, noise_id: str, dataset: str) -> Tree:
+        """The settings of a noise's kind, such as which classes an object may become."""
+        return self._resolve("noise", noise.parse(noise_id)[0], dataset)
 
     def noise_file(self, noise_id: str) -> str:
         """The user's file behind a noise `file` or `file_<name>`."""
@@ -221,6 +274,29 @@ class Study:
         if noise_id not in files:
             raise WarlabError(f"The noise {noise_id} has no file; name one in noise_files of the configuration.")
         return files[noise_id]
+
+    # ---- times
+
+    def timing(self, dataset: str, net: str) -> Tree:
+        """All that decides how long a training step takes, for each timed method."""
+        chosen = self.scale["experiments"]["timing"]
+        cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
+        known, pool = data.get(dataset), self.data_spec(dataset)["pool"]
+        return {
+            "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
+            "classes": len(known.class_names),
+            "images": known.images[0],
+            "net": {"name": net, "settings": self.net(net, dataset)},
+            "training": self.training(dataset),
+            "methods": {cell.method: self._timed_method(cell) for cell in cells},
+            "steps": (self.experiments["timing"]["steps"] | chosen.get("steps", {}))[dataset],
+        }
+
+    def _timed_method(self, cell: Cell) -> Tree:
+        """war_code is WAR as the authors' code computes it, with the same settings."""
+        method_id = "war_01" if cell.method == "war_code" else cell.method
+        settings = self.method(method_id, cell.dataset)
+        return {"id": cell.method, "file": self.method_file(method_id), "settings": settings}
 
     # ---- mistakes, found before anything runs
 
@@ -230,11 +306,11 @@ class Study:
                 raise WarlabError(
                     f"Scale {self.name} asks for the experiment {name!r}; {suggest(name, list(self.experiments))}"
                 )
-            for method_id in dict.fromkeys(cell.method for cell in self.cells(name)):
+            for method_id in dict.fromkeys(cell.method for cell in self.cells(name) if not self.is_timing(name)):
                 self._validate_method(method_id)
         for name in self.scale["datasets"]:
             data.get(name)
-        for section in ("training", "nets"):
+        for section in ("training", "nets", "methods", "costs"):
             self._validate_keys(section, self.scale.get(section, {}), f"scale {self.name}")
         for section, content in self.config.get("overrides", {}).items():
             self._validate_keys(section, content, "overrides")
@@ -245,16 +321,19 @@ class Study:
     def _validate_keys(self, section: str, content: Tree, where: str) -> None:
         for name, settings in content.items():
             known = self.numbers[section] | (self.numbers["variants"] if section == "methods" else {})
-            if name not in known:
+            base = name.split("@")[0] if section == "training" else name
+            if base not in known:
                 raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
-            file = self.method_file(name) if section == "methods" else name
+            file = self.method_file(name) if section == "methods" else base
+            allowed = list(self.numbers[section][file] | self.numbers[section].get(name, {}))
             for key in settings:
-                if key not in self.numbers[section][file]:
-                    allowed = list(self.numbers[section][file])
+                if key not in allowed:
                     raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
 
     def _validate_noise(self, cell: Cell) -> None:
         needed = noise.needs(cell.noise)
+        if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
+            raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
         if "given" in needed:
             self.noise_file(cell.noise)
         if "images" in needed and needed["images"] not in self.scale["datasets"]:
@@ -274,8 +353,9 @@ class Study:
         noise.parse(cell.noise)
         if cell.net not in self.numbers["nets"]:
             raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
-        if (name := self.method(cell.method, cell.dataset).get("cost")) is not None:
-            self.cost(name, cell.dataset)
+        if (name := self.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
+            self.cost_key(cell)
+            self.features(name, cell.dataset)
 
 
 def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
@@ -284,10 +364,3 @@ def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
     if not equals or key not in known:
         raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
     return key, yaml.safe_load(value)
-
-
-def _in_unit(value: Any, unit: str | None, share: float) -> Any:
-    """Whole epochs are rounded, and a schedule of several keeps its order."""
-    if unit == "epochs":
-        return [round(v * share) for v in value] if isinstance(value, list) else round(value * share)
-    return value / share if unit == "per epoch" else value

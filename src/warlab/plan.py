@@ -31,7 +31,7 @@ def _scales(root: Path) -> list[Path]:
 
 def _line(study: Study, speed: dict[str, Any], chosen: str) -> str:
     hours = sum(seconds(study, cell, speed) for cell in study.runs) / 3600
-    epochs = sum(study.training(cell.dataset)["epochs"] for cell in study.runs)
+    epochs = sum(study.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.runs)
     mark = " (this scale)" if study.name == chosen else ""
     return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{other_jobs(study):>12}{hours:>12.2f}{mark}"
 
@@ -48,11 +48,11 @@ def other_jobs(study: Study) -> int:
 
 def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:
     """One training on the machine that was measured."""
-    training, settings = study.training(cell.dataset), study.method(cell.method, cell.dataset)
+    training = study.training(cell.dataset, cell.noise, cell.method)
+    settings = study.method(cell.method, cell.dataset, cell.noise)
     reference = speed["networks"].get(cell.net, speed["networks"]["cnn9"])
     width = study.net(cell.net, cell.dataset).get("width", 1.0)
-    _, height, breadth = data.get(cell.dataset).shape
-    pixels = height * breadth / study.data_spec(cell.dataset)["pool"] ** 2
+    pixels = pixels_of(study, cell.dataset)
     image = reference["seconds_per_image"] * (width / reference["width"]) ** 2 * pixels / reference["pixels"]
     factor = speed["methods"].get(study.method_file(cell.method), 1.0)
     warmup = settings.get("warmup", 0)
@@ -61,7 +61,21 @@ def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:
     return PER_RUN + image * work
 
 
-def images(study: Study, dataset: str) -> tuple[int, int]:
-    """Training and test images at this scale."""
+def pixels_of(study: Study, dataset: str) -> float:
+    """Pixels of what goes through a network: an image, or a patch of a tile."""
+    if patch := study.training(dataset).get("patch"):
+        return patch**2
+    _, height, breadth = data.get(dataset).shape
+    return height * breadth / study.data_spec(dataset)["pool"] ** 2
+
+
+def images(study: Study, dataset: str) -> tuple[float, float]:
+    """Training and test images of an epoch at this scale; of tiles, patches."""
     spec, full = study.data_spec(dataset), data.get(dataset).images
-    return spec["train"] or full[0], spec["test"] or full[1]
+    train, test = spec["train"] or full[0], spec["test"] or full[1]
+    training = study.training(dataset)
+    if "patch" not in training:
+        return train, test
+    side = 228 if spec["source"] == "stand_in" else 2240  # of a square tile, on average
+    stride = training["patch"] - training["overlap"]
+    return training["steps"] * training["batch_size"], test * (side / spec["pool"] / stride) ** 2

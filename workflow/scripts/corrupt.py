@@ -11,7 +11,9 @@ from warlab.script import job
 with job(snakemake.log[0]):
     data, names = Path(snakemake.input.data), snakemake.wildcards
     meta = read_json(data.with_suffix(".json"))
-    wanted = Wanted(names.dataset, names.noise, int(names.seed), meta["class_names"], meta["data"])
+    wanted = Wanted(
+        names.dataset, names.noise, int(names.seed), meta["class_names"], meta["data"], snakemake.params.settings
+    )
     files = {role: Path(snakemake.input[role]) for role in needs(names.noise)}
     arrays, manifest = make_noise(wanted, read_arrays(data), files)
     write_arrays(snakemake.output.labels, **arrays)

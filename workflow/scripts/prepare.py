@@ -7,8 +7,9 @@ from warlab.data.prepare import prepare
 from warlab.files import write_arrays, write_json
 from warlab.script import job
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0]) as say:
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"}
-    arrays, meta = prepare(data.get(snakemake.wildcards.dataset), Path(snakemake.input.receipt).parent, spec)
+    raw = Path(snakemake.input.receipt).parent
+    arrays, meta = prepare(data.get(snakemake.wildcards.dataset), raw, spec, snakemake.threads, say)
     write_arrays(snakemake.output.data, **vars(arrays))
     write_json(snakemake.output.meta, meta)

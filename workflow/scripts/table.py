@@ -4,22 +4,24 @@ from pathlib import Path
 
 from warlab.files import write_text
 from warlab.reporting.results import collect, read_published, read_runs, summarise, under_other_names
-from warlab.reporting.tables import tidy, to_latex, to_markdown
+from warlab.reporting.tables import tidy, to_latex, to_markdown, with_quoted
 from warlab.script import job
 
 with job(snakemake.log[0]):
     spec = snakemake.params.spec
     keys = ("dataset", "noise", "net", "method")
-    cells = [{**dict(zip(keys, cell, strict=True)), "metric": spec["metric"]} for cell in spec["cells"]]
+    cells = [
+        {**dict(zip(keys, cell, strict=True)), "metric": metric} for metric in spec["metrics"] for cell in spec["cells"]
+    ]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
     given = snakemake.input.get("runs")
     runs = read_runs(Path(given)) if given else collect(Path(p).parent for p in snakemake.input.results)
-    summary = under_other_names(summarise(runs), spec["trained_as"])
+    summary = under_other_names(summarise(runs, spec["last"], spec["metrics"]), spec["trained_as"])
     table = tidy(summary, cells, published, spec["ranks"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"
-    write_text(snakemake.output.md, to_markdown(table, spec["orientation"], spec["labels"], spec["title"]))
-    write_text(snakemake.output.tex, to_latex(table, spec["orientation"], spec["labels"], spec["title"], name))
-    shape = (table, spec["orientation"], spec["labels"], spec["title"])
+    shape = (table, spec["orientation"], spec["labels"], with_quoted(spec["title"], spec["quoted"], spec["labels"]))
+    write_text(snakemake.output.md, to_markdown(*shape))
+    write_text(snakemake.output.tex, to_latex(*shape, name))
     write_text(snakemake.output.md_runs, to_markdown(*shape, spread="std_runs"))
     write_text(snakemake.output.tex_runs, to_latex(*shape, f"{name}_runs", spread="std_runs"))

@@ -8,8 +8,9 @@ from warlab.data.base import Dataset, Resource
 from warlab.errors import WarlabError
 
 _MACHINERY = {"archives", "base", "check", "cifar", "cifar100_names", "download", "drawn", "fetch", "idx", "pickles"}
-_MACHINERY |= {"own", "prepare"}
-_RESOURCES = {"cifar_n"}  # fetched like a data set, but without images of its own
+_MACHINERY |= {"own", "prepare", "aerial", "packs", "photograph", "tiles", "weights"}
+# fetched like a data set, but without images of their own
+_RESOURCES = {"cifar_n", "efficientnet_lite0", "resnet18"}
 
 
 def names() -> list[str]:
@@ -27,7 +28,7 @@ def get(name: str) -> Dataset:
 
 
 def resource(name: str) -> Resource:
-    """A data set, or what else can be fetched: the human labels that a noise reads."""
+    """A data set, or what else can be fetched: human labels that a noise reads, weights of pre-trained networks."""
     if name in _RESOURCES:
         found: Resource = importlib.import_module(f"warlab.data.{name}").RESOURCE
         return found

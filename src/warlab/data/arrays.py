@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from warlab.data import own
-from warlab.data.base import Arrays, Dataset
+from warlab.data.base import Arrays
 from warlab.data.drawn import draw, shuffled_labels
 from warlab.errors import WarlabError
 from warlab.files import read_arrays, write_arrays, write_json
@@ -62,18 +62,4 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     write_json(root / own.POINTER, {"place": "own.npz", "listing": ""})
 
 
-DATASET = Dataset(
-    name="arrays",
-    title="Own arrays",
-    class_names=(),
-    words=(),
-    mean=(),
-    std=(),
-    licence="the user's",
-    homepage="docs/your-own-data.md",
-    shape=(3, 32, 32),
-    images=(0, 0),
-    load=lambda root: read(root, None).arrays,
-    stand_in=stand_in,
-    read=read,
-)
+DATASET = own.dataset("arrays", "Own arrays", read, stand_in)

@@ -56,7 +56,8 @@ class Package:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """What can be fetched. `forms` are other whole sets of files that are as good as `sources`."""
+    """What can be fetched. `forms` are other whole sets of files that are as good as `sources`; `otherwise` says how to
+    do without it where it cannot be fetched."""
 
     name: str
     title: str
@@ -67,6 +68,12 @@ class Resource:
     forms: tuple[tuple[Source, ...], ...] = ()
     packages: tuple[Package, ...] = ()
     embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+    otherwise: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own data, which may change where they are."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +88,21 @@ class Dataset(Resource):
     images: tuple[int, int]  # how many the full train and test splits have
     load: Callable[[Path], Arrays]
     read: Callable[[Path, int | None], Any] | None = None  # the user's own: folder, size → warlab.data.own.Own
+    # what a sample is: an image, or a pixel of tiles of different sizes; warlab.engine.<samples> knows how to train
+    samples: str = "images"
+    tiles: Callable[[Path, str], Any] | None = None  # folder, name of a tile → warlab.data.tiles.Tile
+    splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names of tiles: train, validation, test
+    # images that stay on disk: data set, folder, spec, threads, where to say how far it is → arrays and description
+    prepare: Callable[..., Any] | None = None
+    needs: tuple[str, ...] = ()  # what the folder has that the owners give out on request
+    own_noise: float | None = None  # the share of wrong labels, where they are noisy by themselves
+    scored: Mapping[int, str] = field(default_factory=dict)  # class → its metric, of those that are reported
+    colours: tuple[tuple[int, int, int], ...] = ()  # of the classes in maps
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own, which may change where it is."""
+        return self.read is not None or self.tiles is not None
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:

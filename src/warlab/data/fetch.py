@@ -90,7 +90,7 @@ def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
 
 def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     """Ask one place after the other for the files that are still missing."""
-    if isinstance(dataset, Dataset) and dataset.read is not None:
+    if isinstance(dataset, Dataset) and (dataset.read or dataset.tiles or dataset.needs):
         return point(dataset, root, local)
     reasons: list[str] = []
     givers: list[str] = []
@@ -115,7 +115,7 @@ def _nowhere(dataset: Resource, missing: list[Source], reasons: list[str], folde
     return WarlabError(
         f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
         f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
-        f"put them into {folder} and run again, or leave {dataset.name} out of the scale."
+        f"put them into {folder} and run again, or {dataset.otherwise or f'leave {dataset.name} out of the scale'}."
     )
 
 

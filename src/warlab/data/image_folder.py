@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from warlab.data import own
-from warlab.data.base import Arrays, Dataset
+from warlab.data.base import Arrays
 from warlab.data.drawn import draw, shuffled_labels
 from warlab.errors import WarlabError
 from warlab.files import write_json
@@ -88,18 +88,4 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     write_json(root / own.POINTER, {"place": "images", "listing": ""})
 
 
-DATASET = Dataset(
-    name="image_folder",
-    title="Own images",
-    class_names=(),
-    words=(),
-    mean=(),
-    std=(),
-    licence="the user's",
-    homepage="docs/your-own-data.md",
-    shape=(3, _SIZE, _SIZE),
-    images=(0, 0),
-    load=lambda root: read(root, None).arrays,
-    stand_in=stand_in,
-    read=read,
-)
+DATASET = own.dataset("image_folder", "Own images", read, stand_in)

@@ -5,33 +5,61 @@ rows of 3072 bytes and labels from 1 to 1000. The PNG files of van den Oord et a
 none. Both need an account at image-net.org and a folder: the owners publish neither addresses nor checksums.
 """
 
+from functools import partial
 from pathlib import Path
+from typing import IO
+from zipfile import BadZipFile
 
 import numpy as np
 
 from warlab.data.base import Arrays, Dataset, Source
 from warlab.data.drawn import draw, shuffled_labels
 from warlab.errors import WarlabError
-from warlab.files import read_arrays, write_arrays
+from warlab.files import write_arrays, write_atomic
 
 CLASSES = 1000
 _TRAIN = tuple(f"train_data_batch_{k}.npz" for k in range(1, 11))
 _TEST = "val_data.npz"
+_SHAPE = (3, 32, 32)
+_CONVERTED = ".converted-train.npy"
 
 
 def load(root: Path) -> Arrays:
-    """The images of the ten batches in their order; the classes have the owners' numbers, less one."""
-    parts = [_read(root / name) for name in _TRAIN]
-    train_x, train_y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Arrays(train_x, train_y, *_read(root / _TEST))
+    """The images of the ten batches in their order; the classes have the owners' numbers, less one.
+
+    Together they have four gigabytes. They are written into one file once, batch by batch, of which a scale then reads
+    no more than the images it takes.
+    """
+    kept, labels = root / _CONVERTED, np.concatenate([_labels(root / name) for name in _TRAIN])
+    if not kept.is_file() or kept.stat().st_mtime_ns < max((root / name).stat().st_mtime_ns for name in _TRAIN):
+        write_atomic(kept, partial(_convert, root, len(labels)))
+    train_x = np.load(kept, mmap_mode="r", allow_pickle=False)
+    return Arrays(train_x, labels, _images(root / _TEST), _labels(root / _TEST))
 
 
-def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    content = read_arrays(path)
+def _convert(root: Path, n: int, file: IO[bytes]) -> None:
+    header = {"descr": "|u1", "fortran_order": False, "shape": (n, *_SHAPE)}
+    np.lib.format.write_array_header_1_0(file, header)
+    for name in _TRAIN:
+        file.write(np.ascontiguousarray(_images(root / name)).tobytes())
+
+
+def _labels(path: Path) -> np.ndarray:
+    return _member(path, "labels").astype(np.int64).reshape(-1) - 1
+
+
+def _images(path: Path) -> np.ndarray:
+    rows, n = _member(path, "data"), len(_labels(path))
+    if rows.dtype != np.uint8 or rows.size != n * int(np.prod(_SHAPE)):
+        raise WarlabError(f"{path} has {n} labels and {rows.shape} values; see the owners' npz files.")
+    return rows.reshape(n, *_SHAPE)
+
+
+def _member(path: Path, name: str) -> np.ndarray:
     try:
-        rows, labels = content["data"], content["labels"].astype(np.int64).reshape(-1) - 1
-        return rows.reshape(len(labels), 3, 32, 32), labels
-    except (KeyError, ValueError) as error:
+        with np.load(path, allow_pickle=False) as file:
+            return file[name]
+    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
         raise WarlabError(f"{path} is not a batch of ImageNet32 ({error}); see the owners' npz files.") from error
 
 

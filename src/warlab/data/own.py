@@ -1,5 +1,6 @@
 """What the user's own data sets share: they stay where they are, and say themselves which classes they have."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,12 +26,26 @@ class Own:
 
 def point(dataset: Dataset, root: Path, local: Path | None) -> str:
     """Remember where the data are; they are not copied."""
+    if dataset.needs and (local is None or not local.exists()):
+        raise _gated(dataset, local)
     if local is None:
         raise WarlabError(f"{dataset.title} need a place: write local_data: {{{dataset.name}: path}} in the settings.")
     if not local.exists():
         raise WarlabError(f"There is no {local}, which local_data names for {dataset.name}; correct the path.")
-    write_json(root / POINTER, {"place": str(local.resolve()), "listing": listing(local)})
+    if missing := [name for name in dataset.needs if not (local / name).exists()]:
+        raise WarlabError(f"{local} has no {missing[0]}, which the owners' folder of {dataset.title} has; complete it.")
+    # A million files are not looked at one by one; those of the user are few and may change.
+    write_json(root / POINTER, {"place": str(local.resolve()), "listing": "" if dataset.needs else listing(local)})
     return str(local)
+
+
+def _gated(dataset: Dataset, local: Path | None) -> WarlabError:
+    there = f" ({local}, which local_data names, is not there)" if local else ""
+    return WarlabError(
+        f"{dataset.title} is given out by its owners only{there}: ask for it at {dataset.homepage}, put "
+        f"{', '.join(dataset.needs)} into one folder and write local_data: {{{dataset.name}: folder}} in the settings, "
+        f"or leave {dataset.name} out of the scale."
+    )
 
 
 def place(root: Path) -> Path:
@@ -74,3 +89,28 @@ def held_out(labels: np.ndarray) -> np.ndarray:
     for label in np.unique(labels):
         number[labels == label] = np.arange((labels == label).sum())
     return number % HELD_OUT == 0
+
+
+def dataset(
+    name: str,
+    title: str,
+    read: Callable[[Path, int | None], Own],
+    stand_in: Callable[[Path, int], None],
+    side: int = 32,
+) -> Dataset:
+    """What is known of the user's data before they are read."""
+    return Dataset(
+        name=name,
+        title=title,
+        class_names=(),
+        words=(),
+        mean=(),
+        std=(),
+        licence="the user's",
+        homepage="docs/your-own-data.md",
+        shape=(3, side, side),
+        images=(0, 0),
+        load=lambda root: read(root, None).arrays,
+        stand_in=stand_in,
+        read=read,
+    )

@@ -1,5 +1,7 @@
 """From raw files to the four arrays that everything later reads, and a description of them."""
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,22 @@ _OWN = "the user's own data"
 _KEYS = {"source", "train", "test", "pool", "size"}
 
 
-def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
-    """Read, check, take the stratified subset and pool, as `spec` says (train or test None: all of it)."""
+def prepare(
+    dataset: Dataset, raw_root: Path, spec: dict[str, Any], threads: int = 1, say: Callable[[str], None] = print
+) -> tuple[Any, dict[str, Any]]:
+    """Read, check, take the stratified subset and pool, as `spec` says (train or test None: all of it).
+
+    Arrays and their description; of tiles, TileArrays.
+    """
     _check_spec(spec)
     raw_root = Path(raw_root)
     _check_files(dataset, raw_root, spec["source"])
+    if dataset.tiles is not None:
+        # By name, as the data set's own module imports it: a change there prepares no images anew.
+        arrays, meta = import_module("warlab.data.tiles").prepare_tiles(dataset, raw_root, spec)
+        return arrays, meta
+    if dataset.prepare is not None:
+        return dataset.prepare(dataset, raw_root, spec, threads, say)
     dataset, arrays = _read(dataset, raw_root, spec.get("size"))
     validate(arrays, len(dataset.class_names))
     arrays = subset(arrays, spec.get("train"), spec.get("test"), subset_seed(dataset.name))

@@ -1,15 +1,16 @@
 """Small data sets live on the device as uint8; shuffles are functions of (seed, epoch), so a resumed run sees
 the same batches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from warlab.files import derive_seed
-from warlab.methods.base import Batch
+from warlab.methods.base import Batch, Method, Samples
 
 
 class Images:
@@ -66,3 +67,34 @@ class TrainingData:
         """All samples by their number, for estimates over the whole training set."""
         for index in torch.arange(len(self.images), device=self.labels.device).split(size):
             yield self.batch(index)
+
+
+class Batches(Samples, Protocol):
+    """Training samples of any sort, cut into batches."""
+
+    def epoch(self, epoch: int) -> list[Tensor]:
+        """What `batch` makes each batch of the epoch from; a function of (seed, epoch)."""
+
+
+class Evaluation(Protocol):
+    """What alone sees clean labels."""
+
+    def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
+        """Numbers of the test set in percent, test_accuracy among them."""
+
+    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
+        """The share of true labels among the selected samples (M, B) with these numbers (B,)."""
+
+
+def unchanged(net: nn.Module) -> nn.Module:
+    return net
+
+
+@dataclass(frozen=True)
+class Material:
+    """What one sort of samples hands to the loop; `adapt` makes a network give one row per sample."""
+
+    channels: int
+    data: Batches
+    evaluate: Evaluation
+    adapt: Callable[[nn.Module], nn.Module] = unchanged

@@ -30,6 +30,10 @@ class Evaluator:
         return (predicted == self.labels[part]).double().mean(0).sum()  # mean over networks, sum over images
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        """Percent of true labels among the selected samples (M, B) of a batch, averaged over the networks."""
-        true = (selected & self.trusted[index]).sum(1)
-        return {"purity": 100 * (true / selected.sum(1).clamp_min(1)).mean()}
+        return purity(selected, self.trusted[index])
+
+
+def purity(selected: Tensor, trusted: Tensor) -> dict[str, Tensor]:
+    """Percent of true labels (B,) among the selected samples (M, B) of a batch, averaged over the networks."""
+    true = (selected & trusted).sum(1)
+    return {"purity": 100 * (true / selected.sum(1).clamp_min(1)).mean()}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
-from warlab.engine.batches import Images, TrainingData, place
+from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest, only_writer
-from warlab.engine.evaluate import Evaluator
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
@@ -82,9 +82,11 @@ def build_trainer(
 ) -> Trainer:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
+    # An experiment may scale its inputs otherwise than the data set's others do.
+    meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
     noise = read_json(files.noise.with_suffix(".json"))
     trusted = _open_set(data, noise, files)
-    labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device)
+    labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device).long()
     classes = len(meta["class_names"])
     task = Task(
         labels=labels,
@@ -98,25 +100,19 @@ def build_trainer(
         say=say,
     )
     method = methods.make(run["method"]["file"], run["method"]["settings"], task)
-    networks = partial(_networks, run, data["train_x"].shape[1], classes, method, device)
-    models, train = networks(0), run["training"]
+    true = (labels == torch.from_numpy(data["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
+    train = run["training"]
+    samples = _samples(meta).material(data, meta, labels, true, train, run["seed"])
+    networks = partial(_networks, run, samples, classes, method, device)
+    models = networks(0)
     progress = Progress(train["epochs"], say, checkpoints.path / "metrics.csv", to_csv)
     return Trainer(
         method=method,
         models=models,
         optimisers=[make_optimiser(model, train) for model in models],
         schedule=Schedule(train["epochs"], train["lr"], tuple(train["drops"])),
-        data=TrainingData(
-            Images(data["train_x"], meta["mean"], meta["std"], device),
-            labels,
-            train["batch_size"],
-            run["seed"],
-        ),
-        evaluate=Evaluator(
-            Images(data["test_x"], meta["mean"], meta["std"], device),
-            torch.from_numpy(data["test_y"]).to(device),
-            (labels == torch.from_numpy(data["train_y"]).to(device)) & torch.from_numpy(trusted).to(device),
-        ),
+        data=samples.data,
+        evaluate=samples.evaluate,
         checkpoints=checkpoints,
         seed=run["seed"],
         fresh=networks,
@@ -124,15 +120,20 @@ def build_trainer(
     )
 
 
+def _samples(meta: Mapping[str, Any]) -> Any:
+    """The module that knows this sort of samples; the workflow names it in the fingerprint of a run."""
+    return import_module(f"warlab.engine.{meta.get('samples', 'images')}")
+
+
 def _networks(
-    run: dict[str, Any], channels: int, classes: int, method: Method, device: torch.device, epoch: int
+    run: dict[str, Any], samples: Material, classes: int, method: Method, device: torch.device, epoch: int
 ) -> Sequence[nn.Module]:
     """The same seed gives the same initial weights to every method; those of a later epoch are drawn anew."""
     built = []
     for number in range(method.n_models):
         torch.manual_seed(derive_seed("network", run["seed"], number, *([epoch] if epoch else [])))
-        net = nets.build(run["net"]["name"], channels, classes, **run["net"]["settings"])
-        built.append(place(method.extend(net), device))
+        net = nets.build(run["net"]["name"], samples.channels, classes, **run["net"]["settings"])
+        built.append(place(method.extend(samples.adapt(net)), device))
     return built
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from warlab.engine.batches import TrainingData
+from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
-from warlab.engine.evaluate import Evaluator
 from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import WarlabError
 from warlab.files import derive_seed
@@ -31,8 +30,8 @@ class Trainer:
     models: Sequence[nn.Module]
     optimisers: Sequence[torch.optim.Optimizer]
     schedule: Schedule
-    data: TrainingData
-    evaluate: Evaluator
+    data: Batches
+    evaluate: Evaluation
     checkpoints: CheckpointFolder
     seed: int
     fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
@@ -81,9 +80,10 @@ class Trainer:
         self.method.on_epoch_start(self.models, step, self.data)
 
     def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
-        losses, log = self.method.loss(self.models, self.data.batch(index), step)
+        batch = self.data.batch(index)
+        losses, log = self.method.loss(self.models, batch, step)
         if isinstance(selected := log.pop(SELECTED, None), Tensor):
-            log |= self.evaluate.purity(selected, index)
+            log |= self.evaluate.purity(selected, batch.index)
         total = _total(losses)
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)

@@ -5,10 +5,16 @@
 The variants of the paper (war_01, war_w2v, war_embed, war_random) differ in the ground cost C alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
 
 from warlab.errors import WarlabError
+from warlab.methods._epsilon import EpsilonRule
 from warlab.methods._regularised import Regularised
+from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task
 from warlab.war import AdversarialLoss, WARLoss
 
 
@@ -23,10 +29,34 @@ class Config:
     dropout: str = "independent"  # masks of the extra passes, authors' code
     batchnorm_update: bool = True  # authors' code
     direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
+    epsilon_rule: str = "never"  # "loss": the paper's rule for Clothing1M, see _epsilon.py
+    epsilon_after: int = 5  # epochs, paper
 
 
 class Algorithm(Regularised):
     label = "WAR"
+
+    def __init__(self, config: Any, task: Task) -> None:
+        super().__init__(config, task)
+        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon, task.say)
+
+    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+        self.rule.begin(step.epoch)
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        self.regulariser.epsilon = self.rule.epsilon
+        loss, log = super().loss(models, batch, step)
+        if self.config.epsilon_rule == "never":
+            return loss, log
+        assert isinstance(loss, Tensor)
+        self.rule.see(loss)
+        return loss, log | {"epsilon": self.rule.epsilon}
+
+    def state_dict(self) -> dict[str, Any]:
+        return self.rule.state()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.rule.restore(state)
 
     def make_regulariser(self) -> AdversarialLoss:
         if self.task.cost is None:

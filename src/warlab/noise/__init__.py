@@ -1,7 +1,8 @@
 """Label noise by its id: `asym-40` is the kind `asym` at a rate of 40 percent, `clean` is no noise.
 
 Three sorts: labels drawn from a transition matrix; labels given (by people, or by a file of the user's);
-images replaced by those of another data set, under labels that stay (open-set noise).
+images replaced by those of another data set, under labels that stay (open-set noise). A fourth is for maps:
+whole objects that get another class.
 """
 
 import re
@@ -24,6 +25,8 @@ _ID = re.compile(r"([a-z0-9_]+)-((?:0|[1-9][0-9]?)(?:\.[0-9]*[1-9])?)", re.ASCII
 _FILE = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
 # open-set noise → the data set whose images take the place of others
 OPEN_SET = {"openset_svhn": "svhn", "openset_imagenet32": "imagenet32"}
+REAL = "real"  # the labels as they came with the data
+OBJECTS = "objects"  # noise of maps: a share of all objects gets another class
 # human noise → data set, the name of its labels in CIFAR-N, and the share of labels that differ from the clean ones
 HUMAN = {
     "human_aggregate": ("cifar10", "aggre_label", 0.0901),
@@ -36,7 +39,7 @@ HUMAN = {
 
 
 def kinds() -> list[str]:
-    return [*_BUILDERS, *OPEN_SET, *HUMAN, "file"]
+    return [*_BUILDERS, *OPEN_SET, OBJECTS, REAL, *HUMAN, "file"]
 
 
 def parse(noise_id: str) -> tuple[str, float]:
@@ -47,8 +50,10 @@ def parse(noise_id: str) -> tuple[str, float]:
         return noise_id, HUMAN[noise_id][2]
     if _FILE.fullmatch(noise_id):
         return "file", 0.0
+    if noise_id == REAL:
+        return REAL, 0.0
     match = _ID.fullmatch(noise_id)
-    rated = [kind for kind in (*_BUILDERS, *OPEN_SET) if kind != "clean"]
+    rated = [kind for kind in (*_BUILDERS, *OPEN_SET, OBJECTS) if kind != "clean"]
     if match is None or match[1] not in rated:
         raise WarlabError(
             f"There is no noise {noise_id!r}; write clean, or one of {', '.join(rated)} with a hyphen "
@@ -69,6 +74,8 @@ def needs(noise_id: str) -> dict[str, str]:
 
 def module(noise_id: str) -> str:
     """The module that makes a noise: a function `make` per sort of noise."""
+    if (kind := parse(noise_id)[0]) in (OBJECTS, REAL):
+        return f"warlab.noise.{kind}"
     role = next(iter(needs(noise_id)), "")
     return "warlab.noise." + {"images": "openset", "human": "human", "given": "given"}.get(role, "drawn")
 
@@ -88,6 +95,7 @@ _WORDS = {
     "asym": "asymmetric",
     "asym_code": "asymmetric (authors' code)",
     "sym": "symmetric",
+    "objects": "of all objects",
     "openset_svhn": "SVHN images (open set)",
     "openset_imagenet32": "ImageNet32 images (open set)",
 }
@@ -100,4 +108,6 @@ def label(noise_id: str) -> str:
         return " ".join(["human labels", *(f"({word})" for word in noise_id.split("_")[1:])])
     if kind == "file":
         return " ".join(["own noise", *(f"({word})" for word in noise_id.split("_", 1)[1:])])
+    if kind == REAL:
+        return "labels as they came"
     return "clean" if kind == "clean" else f"{100 * rate:g} % {_WORDS.get(kind, kind)}"

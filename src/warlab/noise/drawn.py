@@ -1,7 +1,6 @@
 """Labels drawn from a transition matrix."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,5 +10,5 @@ from warlab.noise.inject import noisy_labels
 
 
 def make(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:
-    labels, manifest = noisy_labels(data["train_y"], **asdict(wanted))
+    labels, manifest = noisy_labels(data["train_y"], **wanted.names())
     return {"labels": labels}, manifest

@@ -18,6 +18,17 @@ def replace_images(images: np.ndarray, noise: dict[str, np.ndarray], source: np.
     return images
 
 
+def noisy_vectors(vectors: Path, noise: Path, source: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Features of the training images as a method sees them, and labels; `source` has those of images put in place of
+    others."""
+    found, arrays = read_arrays(vectors)["features"], read_arrays(noise)
+    if len(found) != len(arrays["labels"]):
+        raise WarlabError(f"{vectors} has {len(found)} images and {noise} {len(arrays['labels'])}; delete both.")
+    if source is not None:
+        found[arrays["replaced"]] = read_arrays(Path(source))["features"][arrays["by"]]
+    return found, arrays["labels"]
+
+
 def noisy_images(data: Path, noise: Path, source: str | None) -> tuple[np.ndarray, np.ndarray]:
     """Training images and labels as a method sees them."""
     images, arrays = read_arrays(data)["train_x"], read_arrays(noise)

@@ -32,9 +32,11 @@ class CostInputs:
     words: Sequence[str]
     images: np.ndarray | None = None
     labels: np.ndarray | None = None
+    vectors: np.ndarray | None = None  # features (N, d) of the images, where a network made them
 
 
 READS_LABELS = ("embed",)  # these are made anew for every noise and seed
+FEATURES = ("pixels", "resnet18", "efficientnet_lite0")  # of the embed cost
 
 
 def kinds() -> list[str]:
@@ -127,19 +129,26 @@ def _word_vector(name: str, vectors: Any, path: Path) -> np.ndarray:
     return np.stack([vectors[word] for word in words]).astype(np.float64).mean(0)
 
 
-def embed(inputs: CostInputs, features: str = "pixels") -> tuple[np.ndarray, dict[str, Any]]:
-    """From class centroids of the training images under their NOISY labels; Fashion-MNIST in pixel space (paper)."""
-    if features != "pixels":
-        raise WarlabError(f"The embed cost knows the features pixels, not {features!r}.")
-    if inputs.images is None or inputs.labels is None:
-        raise WarlabError("The embed cost needs the training images and their noisy labels.")
-    flat = inputs.images.reshape(len(inputs.images), -1).astype(np.float64) / 255
+def embed(inputs: CostInputs, features: str = "pixels", size: int = 224) -> tuple[np.ndarray, dict[str, Any]]:
+    """From class centroids of the training images under their NOISY labels.
+
+    `features` are those of a ResNet-18 that was trained on ImageNet (paper) or of an EfficientNet-lite0, for images of
+    `size` × `size`; or pixels (paper, Fashion-MNIST).
+    """
+    if features not in FEATURES:
+        raise WarlabError(f"The embed cost knows the features {', '.join(FEATURES)}, not {features!r}.")
+    points = inputs.images if features == "pixels" else inputs.vectors
+    if points is None or inputs.labels is None:
+        raise WarlabError(f"The embed cost needs the {features} of the training images and their noisy labels.")
     counts = np.bincount(inputs.labels, minlength=len(inputs.class_names))
     if (counts == 0).any():
         empty = inputs.class_names[int(np.argmin(counts))]
         raise WarlabError(f"No training image is labelled {empty!r}, so it has no centroid for the embed cost.")
-    centroids = np.stack([flat[inputs.labels == k].mean(0) for k in range(len(counts))])
-    return from_distances(pairwise_distances(centroids)), {"source": "centroids of pixels under the noisy labels"}
+    flat = points.reshape(len(points), -1)
+    # an unscaled unit, such as 255 for white, cancels in D / max(D)
+    centroids = np.stack([flat[inputs.labels == k].mean(0, dtype=np.float64) for k in range(len(counts))])
+    seen = "pixels" if features == "pixels" else f"features of {features} at {size} × {size}"
+    return from_distances(pairwise_distances(centroids)), {"source": f"centroids of {seen} under the noisy labels"}
 
 
 def random(inputs: CostInputs, seed: int = 0, variant: str = "abs_sym") -> tuple[np.ndarray, dict[str, Any]]:

@@ -10,6 +10,8 @@ would be another method. Updates follow the authors' code: v first, u last, so t
 import torch
 from torch import Tensor
 
+from warlab.ot.chunks import MANY, ChunkedSinkhorn
+
 DELTA = 1e-18  # the authors' guard against division by zero; kernels below it would be swallowed by it
 
 
@@ -18,10 +20,13 @@ def sinkhorn(
 ) -> Tensor:
     """OT value per row: a, b (B, C) with rows on the simplex, cost (C, C) → (B,). Differentiable in a and b.
 
+    Where rows are at least `chunks.MANY`, only once and in bounded memory; costs in the log domain stay with autograd.
     `log_domain` None decides by the cost, which makes a GPU wait; a loop decides once with `needs_log_domain`.
     """
     if log_domain is None:
         log_domain = needs_log_domain(cost, lam)
+    if len(a) >= MANY and not log_domain and not cost.requires_grad:
+        return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
     return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
 
 

@@ -67,6 +67,11 @@ class Grid:
     def cell(self, setting: Setting, method: str) -> Cell:
         return self.cells.get((setting, method), Cell())
 
+    @property
+    def scores(self) -> bool:
+        """Whether its rows are several scores of the same runs."""
+        return len({setting.metric for setting in self.settings if not setting.is_rank}) > 1
+
     def by_dataset(self) -> list[tuple[str, list[Setting]]]:
         datasets = dict.fromkeys(setting.dataset for setting in self.settings)
         return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
@@ -74,7 +79,7 @@ class Grid:
 
 def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     """Settings and methods in the order in which the tidy table first names them."""
-    rows = table.to_dict("records")
+    rows = _noise_in_columns(table).to_dict("records")
     cells = {(_setting(row), str(row["method"])): _cell(row, spread) for row in rows}
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
@@ -91,7 +96,9 @@ def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
     several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
     if setting.is_rank:
         return name(labels, "noise", setting.noise)
-    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in ("noise", *several))
+    noises = {s.noise for s in measured}
+    kinds = several if layout.scores and len(noises) == 1 else ["noise", *several]
+    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in kinds)
 
 
 def legend(layout: Grid) -> list[str]:
@@ -138,6 +145,18 @@ def small_print(cell: Cell) -> str:
     return number(cell.published, cell.digits) + difference
 
 
+def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Where rows are several scores, a run at another noise than the others is a column: "cce@clean"."""
+    if table[table["metric"] != ranks.METRIC]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
+        return table
+    noisy = list(dict.fromkeys(noise for noise in table["noise"] if noise != "clean"))
+    if len(noisy) != 1:  # several noises are rows, as in every other table
+        return table
+    other = table["noise"] != noisy[0]
+    moved = table["method"].where(~other, table["method"] + "@" + table["noise"])
+    return table.assign(method=moved, noise=noisy[0])
+
+
 def _setting(row: Mapping[Any, Any]) -> Setting:
     return Setting(*(str(row[kind]) for kind in Setting._fields))
 
@@ -154,7 +173,8 @@ def _mark_best(
     best: Callable[[Iterable[float]], float],
 ) -> None:
     """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
-    means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
+    contest = {key: cell for key, cell in row.items() if "@" not in key[1]}  # on clean labels it is another contest
+    means = {key: round(cell.mean, cell.digits) for key, cell in contest.items() if cell.run}
     if len(means) < 2:
         return
     for key in (key for key, mean in means.items() if mean == best(means.values())):

@@ -9,7 +9,7 @@ from warlab.ot.costfile import read_cost
 from warlab.reporting.comparison import read_statistics
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.labels import Labels
-from warlab.reporting.results import read_published, read_runs
+from warlab.reporting.results import CELL, read_published, read_runs
 
 
 def read_inputs(files: Mapping[str, Any], labels: Labels, aliases: Sequence[Sequence[str]] = ()) -> Inputs:
@@ -19,7 +19,8 @@ def read_inputs(files: Mapping[str, Any], labels: Labels, aliases: Sequence[Sequ
         runs=read_runs(paths["runs"][0]) if "runs" in paths else None,
         noise=read_noise(paths.get("noise", [])),
         costs=read_costs(paths.get("costs", [])),
-        data={p.stem: (read_arrays(p), read_json(p.with_suffix(".json"))) for p in paths.get("data", [])},
+        data={p.stem: (read_arrays(p), read_json(p.with_suffix(".json"))) for p in _data(paths)},
+        maps=[_read_map(p) for p in paths.get("maps", [])],
         labels=labels,
         sources={meta["dataset"]: meta["source"] for meta in map(read_json, paths.get("meta", []))},
         published=read_published(paths["published"][0]) if "published" in paths else None,
@@ -28,6 +29,16 @@ def read_inputs(files: Mapping[str, Any], labels: Labels, aliases: Sequence[Sequ
         toy=read_arrays(paths["toy"][0]) if "toy" in paths else {},
         activations=read_arrays(paths["activations"][0]) if "activations" in paths else {},
     )
+
+
+def _data(paths: Mapping[str, list[Path]]) -> list[Path]:
+    return [*paths.get("data", []), *paths.get("tiles", [])]
+
+
+def _read_map(path: Path) -> dict[str, Any]:
+    """A file …/<dataset>/<noise>/<net>/<method>/seed<k>/labels.npz"""
+    identity = dict(zip(CELL, path.parts[-6:-2], strict=True))
+    return {**identity, "seed": int(path.parts[-2].removeprefix("seed")), "labels": read_arrays(path)["labels"]}
 
 
 def read_noise(paths: Iterable[Path]) -> list[dict[str, Any]]:

@@ -10,7 +10,21 @@ from collections.abc import Mapping
 
 Labels = Mapping[str, Mapping[str, str]]
 
-_RANKS = {"dataset": {"all": "Average rank"}, "noise": {"all": "all settings", "noisy": "noisy settings"}}
+_KNOWN = {
+    "dataset": {"all": "Average rank"},
+    "noise": {"all": "all settings", "noisy": "noisy settings"},
+    "metric": {
+        "test_accuracy": "test accuracy",
+        "average_rank": "average rank",
+        "overall_accuracy": "overall accuracy",
+        "f1_average": "F1, average",
+        "f1_buildings": "F1 buildings",
+        "f1_cars": "F1 cars",
+        "f1_impervious_surfaces": "F1 impervious surfaces",
+        "f1_low_vegetation": "F1 low vegetation",
+        "f1_trees": "F1 trees",
+    },
+}
 _GREEK = {"beta": "β", "eps": "ε", "epsilon": "ε", "lambda": "λ", "lam": "λ"}
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -38,10 +52,14 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
 def name(labels: Labels, kind: str, identifier: str) -> str:
-    """The printed name of an id; overrides of a method follow it: "WAR_w2v, β = 5"."""
-    known = {**_RANKS.get(kind, {}), **labels.get(kind, {})}
+    """The printed name of an id; overrides of a method follow it: "WAR_w2v, β = 5". So does a noise of its own:
+    "cce@clean" is "CCE (clean)"."""
+    known = {**_KNOWN.get(kind, {}), **labels.get(kind, {})}
     if identifier in known:
         return known[identifier]
+    method, at, noise = identifier.partition("@")
+    if at and kind == "method":
+        return f"{name(labels, 'method', method)} ({name(labels, 'noise', noise)})"
     base, *overrides = identifier.split("+") if kind == "method" else [identifier]
     settings = [setting.partition("=") for setting in overrides]
     words = [f"{_GREEK.get(key, key)} = {value}" for key, _, value in settings]

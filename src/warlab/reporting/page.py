@@ -118,7 +118,7 @@ def render(context: Context) -> str:
 def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[dict[str, Any]]:
     """hyperparameters.yaml (section → name → key → value, source) as rows; a dataset in `for` has its own."""
     rows = []
-    for section in ("training", "nets", "methods", "costs"):
+    for section in ("training", "nets", "methods", "costs", "noise"):
         for owner, settings in numbers.get(section, {}).items():
             for key, entry in settings.items():
                 base = {"section": section, "of": owner, "setting": key}
@@ -192,6 +192,8 @@ def short(value: Any) -> str:
     """A number as a person would write it; everything else as it is."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} → {short(list(targets)) or 'stays'}" for key, targets in value.items())
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.3g}".replace("e-0", "e-").replace("-", "−")
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

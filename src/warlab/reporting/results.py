@@ -79,9 +79,9 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
                 as in the authors' code; the paper's ± is most likely this one)
     std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
     A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
-    the test accuracy of the epoch with the best val_accuracy, for runs that have one; a metric without runs is empty.
+    the test accuracy of the epoch with the best val_accuracy, for runs that have one.
     """
-    _require(runs.columns, (*RUN, *EPOCH), "the table of runs")
+    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(

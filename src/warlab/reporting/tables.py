@@ -121,6 +121,14 @@ def _tabular(columns: str, body: list[str]) -> str:
     )
 
 
+def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
+    """The title, and which of the paper's numbers are not even the authors' own."""
+    named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
+    return (
+        f"{title}. Quoted by the paper from other publications, run neither there nor here: {named}" if named else title
+    )
+
+
 def _declared(cells: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     declared = cells.copy() if isinstance(cells, pd.DataFrame) else pd.DataFrame([dict(c) for c in cells])
     absent = [kind for kind in CELL if kind not in declared]
@@ -155,7 +163,7 @@ def _markdown_rows(layout: Grid, orientation: Orientation, labels: Labels) -> li
     methods = {method: markdown_method(name(labels, "method", method)) for method in layout.methods}
     named = _named_settings(layout, labels, markdown)
     if _known(orientation) == "methods_as_columns":
-        header = ["dataset", "noise", *methods.values()]
+        header = ["dataset", "score" if layout.scores else "noise", *methods.values()]
         return [header] + [
             [dataset, noise, *(_markdown_cell(layout.cell(setting, method)) for method in methods)]
             for setting, dataset, noise in named
@@ -190,7 +198,7 @@ def _named_settings(layout: Grid, labels: Labels, escape: Callable[[str], str]) 
 
 def _latex_methods_as_columns(layout: Grid, labels: Labels) -> tuple[str, list[str]]:
     header = [latex_method(name(labels, "method", method)) for method in layout.methods]
-    lines = [_latex_row(["Dataset", "Noise", *header]), r"\midrule"]
+    lines = [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *header]), r"\midrule"]
     for i, (setting, dataset, noise) in enumerate(_named_settings(layout, labels, latex)):
         if dataset and i:
             lines.append(r"\addlinespace")

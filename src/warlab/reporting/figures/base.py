@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from warlab.errors import WarlabError
 from warlab.reporting.labels import Labels, name
 
-NEEDS = ("runs", "noise", "costs", "data", "published", "statistics", "toy", "activations")
+NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations")
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Inputs:
     runs     the tidy runs.csv (`results.read_runs`)
     noise    manifests, each with its `labels` array added
     costs    provenance of each ground cost, with `matrix` (C×C) and `verified` (the report) added
-    data     dataset → (arrays of the npz, its JSON)
+    data     dataset → (arrays of the npz, its JSON); those of images, or of tiles
+    maps     what runs predict: dataset, noise, net, method, seed, and `labels` of all test pixels
     labels   kind → id → printed text, see `labels.py`
     sources  dataset → sentence that says where its data come from; also read from `data`
 
@@ -36,6 +37,7 @@ class Inputs:
     noise: Sequence[Mapping[str, Any]] = ()
     costs: Sequence[Mapping[str, Any]] = ()
     data: Mapping[str, tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=dict)
+    maps: Sequence[Mapping[str, Any]] = ()
     labels: Labels = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     published: pd.DataFrame | None = None
@@ -92,6 +94,14 @@ def mark_stand_in(figure: Figure, inputs: Inputs) -> None:
         characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
         text = "\n".join(textwrap.wrap(sentence, characters))
         figure.suptitle(text, color="#B00020", fontsize=8, fontweight="bold")
+
+
+def note(text: str, inputs: Inputs) -> Figure:
+    """A figure that says why there is nothing to see."""
+    figure = Figure(figsize=(5.0, 0.8), layout="constrained")
+    figure.text(0.5, 0.35, text, ha="center", va="center", fontsize=8)
+    mark_stand_in(figure, inputs)
+    return figure
 
 
 def _source(inputs: Inputs, dataset: str) -> str:

@@ -10,17 +10,20 @@ from matplotlib.figure import Figure
 from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
 
 NEEDS = ("data", "noise")
 ROWS = 8
 SAMPLES = 7
 GAP = 0.12  # of an image's width
 ROW_INCHES = 0.42
+NOTHING = "No noise of this scale is known to change a label"
 
 
 def draw(inputs: Inputs) -> Figure:
     shown = _shown(inputs)
+    if not shown:
+        return note(NOTHING, inputs)
     blocks = [_Block(entry, *inputs.data[entry["dataset"]]) for entry in shown]
     heights = [len(block.flips) for block in blocks]
     with style.context():
@@ -37,6 +40,8 @@ def draw(inputs: Inputs) -> Figure:
 
 
 def caption(inputs: Inputs) -> str:
+    if not _shown(inputs):
+        return with_stand_in(f"{NOTHING}.", inputs)
     text = (
         "Training images whose label was changed by the noise, the most frequent kinds of change first: "
         "true class → label given to the methods, with the number of such images. "
@@ -61,16 +66,22 @@ class _Block:
 
 def _shown(inputs: Inputs) -> list[Mapping[str, Any]]:
     """Per dataset the first manifest (that is, the first seed) of the noise with the highest rate."""
+    if not inputs.noise:
+        raise WarlabError("There are no noises to show the flipped labels of; declare at least one.")
     best: dict[str, Mapping[str, Any]] = {}
     for entry in inputs.noise:
-        drawable = entry["dataset"] in inputs.data and np.asarray(entry["labels"]).ndim == 1
-        drawable &= "open_set" not in entry  # which replaces images and flips no label
         known = best.get(entry["dataset"])
-        if drawable and entry["realised_rate"] > 0 and (known is None or entry["rate"] > known["rate"]):
+        if _drawable(entry, inputs) and (known is None or entry["rate"] > known["rate"]):
             best[entry["dataset"]] = entry
-    if not best:
-        raise WarlabError("There are no flipped labels to show; declare a noise other than clean.")
     return list(best.values())
+
+
+def _drawable(entry: Mapping[str, Any], inputs: Inputs) -> bool:
+    """Images in memory of which at least one has another label: open-set noise, for one, flips none."""
+    arrays = inputs.data[entry["dataset"]][0] if entry["dataset"] in inputs.data else {}
+    if "train_x" not in arrays or arrays["train_x"].ndim != 4:
+        return False
+    return bool((np.asarray(entry["labels"]) != arrays["train_y"]).any())
 
 
 def _mosaic(ax: Axes, block: _Block) -> None:

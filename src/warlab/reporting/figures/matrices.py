@@ -15,13 +15,14 @@ from scipy.spatial.distance import squareform
 from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
 
 NEEDS = ("costs", "noise")
 PANEL_INCHES = 3.6
 WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
 WITH_NAMES = 30
 TITLE_CHARACTERS = 48
+NOTHING = "No method of this scale has a ground cost, and no noise has a known transition"
 
 
 Entry = Mapping[str, Any]
@@ -39,6 +40,8 @@ class Panel(NamedTuple):
 
 def draw(inputs: Inputs) -> Figure:
     panels = _panels(inputs)
+    if not panels:
+        return note(NOTHING, inputs)
     columns = min(len(panels), 2 if len(panels) <= 4 else 3)
     rows = -(-len(panels) // columns)
     with style.context():
@@ -78,9 +81,11 @@ def _panels(inputs: Inputs) -> list[Panel]:
     )
     panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
     # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
-    noisy = [entry for entry in inputs.noise if entry["noise"] != "clean" and "open_set" not in entry]
+    # That of labels as they came with the data is not known.
+    silent = ("open_set", "estimated")
+    noisy = [e for e in inputs.noise if e["noise"] != "clean" and not any(word in e for word in silent)]
     panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
-    if not panels:
+    if not inputs.costs and not inputs.noise:
         raise WarlabError("The figure of matrices needs a ground cost or a noise; declare one of them.")
     return panels
 
@@ -119,7 +124,8 @@ def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]
 
 
 def _cost_id(cost: Entry) -> Hashable:
-    return cost["dataset"], re.sub(r"@seed\d+$", "", cost["key"])
+    """Random costs that differ by their own seed (random.7) are of one kind, too."""
+    return cost["dataset"], re.sub(r"(@seed|\.)\d+$", "", cost["key"])
 
 
 def _noise_id(entry: Entry) -> Hashable:

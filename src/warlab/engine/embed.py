@@ -1,0 +1,76 @@
+"""What a pre-trained network sees in images: one vector each, its features before the classifier."""
+
+import io
+import pickle
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import interpolate
+
+from warlab.data.weights import CLASSES
+from warlab.engine.batches import Images, place
+from warlab.engine.progress import duration
+from warlab.errors import WarlabError
+
+BATCH = 32
+EVERY = 10.0  # seconds between two lines of progress
+
+
+def embed(images: np.ndarray, network: str, weights: bytes, size: int, say: Callable[[str], None]) -> np.ndarray:
+    """Features (N, d) of uint8 images (N, 1 or 3, H, W), resized to `size`, in evaluation mode."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    definition = import_module(f"warlab.nets.{network}")
+    model: Any = place(_loaded(definition, weights, network), device).eval()
+    source = Images(_coloured(images), definition.MEAN, definition.STD, device)
+    progress = _Progress(len(images), say)
+    found = []
+    for index in torch.arange(len(images), device=device).split(BATCH):
+        with torch.inference_mode():
+            found.append(model.features(_resized(source[index], size)).cpu())
+        progress(int(index[-1]) + 1)
+    return torch.cat(found).numpy()
+
+
+def _loaded(definition: Any, weights: bytes, network: str) -> Any:
+    net: nn.Module = definition.Net(3, CLASSES)
+    try:
+        net.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location="cpu"))
+    except (RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise WarlabError(f"The weights of {network} cannot be used ({reason}); fetch them again.") from error
+    return net
+
+
+def _coloured(images: np.ndarray) -> np.ndarray:
+    """Grey images three times over, as the networks want them."""
+    if images.shape[1] not in (1, 3):
+        raise WarlabError(
+            f"Pre-trained networks see grey or colour images, not {images.shape[1]} channels: take "
+            "overrides: {costs: {embed: {features: pixels}}}."
+        )
+    return np.repeat(images, 3, axis=1) if images.shape[1] == 1 else images
+
+
+def _resized(x: Tensor, size: int) -> Tensor:
+    return x if x.shape[2:] == (size, size) else interpolate(x, (size, size), mode="bilinear", antialias=True)
+
+
+class _Progress:
+    """A line every ten seconds with what remains."""
+
+    def __init__(self, total: int, say: Callable[[str], None]) -> None:
+        self.total, self.say = total, say
+        self.began = self.said = time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        now = time.monotonic()
+        if now - self.said < EVERY and done < self.total:
+            return
+        self.said = now
+        left = (now - self.began) * (self.total - done) / done
+        self.say(f"features of {done} of {self.total} images, remaining {duration(left)}")

@@ -1,0 +1,124 @@
+"""Images that stay on disk: decoded batch by batch, some batches ahead, in the order that (seed, epoch) decides."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from warlab.data.packs import Pack
+from warlab.engine.batches import Images, Material, TrainingData, memory_format
+from warlab.engine.evaluate import Evaluator
+from warlab.methods.base import Method
+
+AHEAD = 4  # batches that are decoded before they are asked for
+EVALUATED = 100  # images at once
+
+
+class StoredImages(Images):
+    """Looks like `Images`, but holds no pixels: number → middle crop of the image in the shards, as float32."""
+
+    def __init__(
+        self, pack: Pack, numbers: np.ndarray, crop: int, meta: Mapping[str, Any], device: torch.device
+    ) -> None:
+        self.pack, self.numbers, self.crop, self.device = pack, numbers, crop, device
+        self.mean = torch.tensor(meta["mean"], device=device).view(1, -1, 1, 1)
+        self.std = torch.tensor(meta["std"], device=device).view(1, -1, 1, 1)
+        self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
+        self.waiting: deque[Tensor] = deque()  # announced and not begun
+        self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def announce(self, batches: Sequence[Tensor]) -> None:
+        """These batches will be asked for in this order."""
+        self.begun.clear()
+        self.waiting = deque(batches)
+
+    def __getitem__(self, index: Tensor | slice) -> Tensor:
+        decoded = np.stack([future.result() for future in self._futures(index)])
+        images = (torch.from_numpy(decoded).to(self.device).float() / 255 - self.mean) / self.std
+        return images.contiguous(memory_format=memory_format(images.device))
+
+    def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
+        """Those that are at work already if the batch was announced."""
+        self._skip_to(index)
+        while self.waiting and len(self.begun) < AHEAD:
+            batch = self.waiting.popleft()
+            self.begun.append((batch, self._begin(batch)))
+        if self.begun and self.begun[0][0] is index:
+            return self.begun.popleft()[1]
+        return self._begin(index)
+
+    def _skip_to(self, index: Tensor | slice) -> None:
+        """A resumed run leaves out the batches that it has trained on."""
+        announced = [*(batch for batch, _ in self.begun), *self.waiting] if self._next() is not index else []
+        if any(batch is index for batch in announced):
+            while self._next() is not index:
+                (self.begun or self.waiting).popleft()
+
+    def _next(self) -> Tensor | None:
+        return self.begun[0][0] if self.begun else next(iter(self.waiting), None)
+
+    def _begin(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
+        places = index.cpu().numpy() if isinstance(index, Tensor) else index
+        return [self.pool.submit(self._decoded, int(number)) for number in self.numbers[places]]
+
+    def _decoded(self, number: int) -> np.ndarray:
+        image = self.pack[number]
+        top, left = ((side - self.crop) // 2 for side in image.shape[1:])
+        return image[:, top : top + self.crop, left : left + self.crop]
+
+
+@dataclass(frozen=True)
+class StoredData(TrainingData):
+    """Batches that are decoded ahead."""
+
+    def epoch(self, epoch: int) -> list[Tensor]:
+        batches = super().epoch(epoch)
+        if isinstance(self.images, StoredImages):
+            self.images.announce(batches)
+        return batches
+
+
+class WithValidation:
+    """Accuracies on the test and on the validation images. The true labels of training images are not known."""
+
+    def __init__(self, test: Evaluator, validation: Evaluator) -> None:
+        self.test, self.validation = test, validation
+
+    def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
+        found = self.validation(method, models)["test_accuracy"]
+        return {**self.test(method, models), "val_accuracy": found}
+
+    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
+        return {}
+
+
+def material(
+    arrays: Mapping[str, np.ndarray],
+    meta: Mapping[str, Any],
+    labels: Tensor,
+    trusted: Tensor,
+    training: Mapping[str, Any],
+    seed: int,
+) -> Material:
+    device, pack = labels.device, Pack(Path(meta["shards"]))
+
+    def images(part: str) -> StoredImages:
+        return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, device)
+
+    def evaluator(part: str) -> Evaluator:
+        return Evaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), trusted, EVALUATED)
+
+    return Material(
+        channels=len(meta["mean"]),
+        data=StoredData(images("train"), labels, training["batch_size"], seed),
+        evaluate=WithValidation(evaluator("test"), evaluator("val")),
+    )

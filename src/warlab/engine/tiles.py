@@ -1,0 +1,168 @@
+"""Pixels as samples: random patches of tiles to train on, whole tiles to be tested on.
+
+A network for maps is wrapped so that it gives one row per pixel. Methods and losses then see pixels as they see images,
+and a pixel has one number wherever it appears.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from warlab.data.tiles import starts, unflat
+from warlab.engine.batches import Material, memory_format
+from warlab.engine.blend import Window, blended
+from warlab.engine.evaluate import purity
+from warlab.errors import WarlabError
+from warlab.files import derive_seed
+from warlab.methods.base import Batch, Method, evaluating
+from warlab.scores import confusion, scores
+
+
+class PixelRows(nn.Module):
+    """Maps (B, C, H, W) of a network as rows (B · H · W, C), image by image and row by row."""
+
+    def __init__(self, net: nn.Module) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, x: Tensor) -> Tensor:
+        maps = self.net(x)
+        return maps.movedim(1, -1).reshape(-1, maps.shape[1])
+
+
+class Pixels:
+    """Flat uint8 pixels (channels, P) on the device, handed out as normalised float32 images by their numbers."""
+
+    def __init__(self, flat: np.ndarray, meta: Mapping[str, Any], device: torch.device) -> None:
+        self.flat = torch.from_numpy(flat).to(device)
+        self.mean = torch.tensor(meta["mean"], device=device).view(1, -1, 1, 1)
+        self.std = torch.tensor(meta["std"], device=device).view(1, -1, 1, 1)
+
+    def __getitem__(self, number: Tensor) -> Tensor:
+        """(B, H, W) numbers of pixels → (B, channels, H, W)"""
+        images = (self.flat[:, number].movedim(0, 1).float() / 255 - self.mean) / self.std
+        return images.contiguous(memory_format=memory_format(images.device))
+
+
+class Grid:
+    """The numbers of the pixels of any window of any tile."""
+
+    def __init__(self, sizes: np.ndarray, device: torch.device) -> None:
+        self.sizes = sizes
+        self.first = starts(sizes)
+        self.device = device
+
+    def window(self, tile: int, top: int, left: int, side: int) -> Tensor:
+        """(side, side) int64"""
+        rows = torch.arange(top, top + side, device=self.device) * int(self.sizes[tile, 1])
+        return int(self.first[tile]) + rows[:, None] + torch.arange(left, left + side, device=self.device)[None]
+
+
+class Patches:
+    """Training batches: `steps` times an epoch, patches at random places, turned by 90° and mirrored at random."""
+
+    def __init__(self, pixels: Pixels, grid: Grid, labels: Tensor, training: Mapping[str, Any], seed: int) -> None:
+        self.pixels, self.grid, self.labels, self.seed = pixels, grid, labels, seed
+        self.patch, self.steps, self.batch_size = (training[key] for key in ("patch", "steps", "batch_size"))
+        if grid.sizes.min() < self.patch:
+            raise WarlabError(f"A tile has a side of {grid.sizes.min()} pixels; set a patch of at most that.")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def epoch(self, epoch: int) -> list[Tensor]:
+        """(B, 4) per batch: tile, top, left, and one of eight ways to lie; (seed, epoch, step) decides each of them."""
+        return [self._draw(epoch, step) for step in range(self.steps)]
+
+    def _draw(self, epoch: int, step: int) -> Tensor:
+        rng = np.random.default_rng(derive_seed("patches", self.seed, epoch, step))
+        area = self.grid.sizes.prod(1) / self.grid.sizes.prod(1).sum()
+        tiles = rng.choice(len(area), size=self.batch_size, p=area)
+        corner = rng.integers(0, self.grid.sizes[tiles] - self.patch + 1)
+        return torch.from_numpy(np.column_stack([tiles, corner, rng.integers(0, 8, self.batch_size)]))
+
+    def batch(self, index: Tensor) -> Batch:
+        """Images and labels are taken by the same numbers of pixels, so they lie alike."""
+        number = torch.stack(
+            [laid(self.grid.window(tile, top, left, self.patch), way) for tile, top, left, way in index.tolist()]
+        )
+        return Batch(self.pixels[number], self.labels[number].reshape(-1), number.reshape(-1))
+
+    def in_order(self, size: int = 1000) -> Iterator[Batch]:
+        raise WarlabError("This method needs predictions for every training sample, which it has for images only.")
+
+
+def laid(square: Tensor, way: int) -> Tensor:
+    """A square (side, side) turned by way · 90°, mirrored from the fourth way on."""
+    return torch.rot90(square.flip(1) if way >= 4 else square, way % 4)
+
+
+class TileEvaluator:
+    """The scores on whole test tiles; `trusted` says of every training pixel whether its label is true."""
+
+    def __init__(
+        self, pixels: Pixels, grid: Grid, truth: np.ndarray, trusted: Tensor, window: Window, meta: Mapping[str, Any]
+    ) -> None:
+        self.pixels, self.grid, self.trusted, self.window = pixels, grid, trusted, window
+        self.truth = unflat(truth, grid.sizes)
+        names = meta["class_names"]
+        self.classes = len(names)
+        self.scored = {names.index(name): metric for name, metric in meta["scored"].items()}
+
+    def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
+        """Every score in percent, averaged over the networks that the method reports."""
+        counts: dict[int, np.ndarray] = {}
+        for truth, maps in zip(self.truth, self.maps(method, models), strict=True):
+            for network, predicted in enumerate(maps):
+                counts[network] = counts.get(network, 0) + confusion(truth, predicted, self.classes)
+        found = [scores(matrix, self.scored) for matrix in counts.values()]
+        means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+        return {"test_accuracy": means["overall_accuracy"], **means}
+
+    def maps(self, method: Method, models: Sequence[nn.Module]) -> Iterator[np.ndarray]:
+        """The label maps (M, H, W) of each test tile, one per network."""
+        with evaluating(*models):
+            for tile in range(len(self.truth)):
+                yield self._map(method, models, tile)
+
+    def _map(self, method: Method, models: Sequence[nn.Module], tile: int) -> np.ndarray:
+        height, width = self.grid.sizes[tile].tolist()
+        side = self.window.patch
+
+        def predict(top: int, lefts: list[int]) -> Tensor:
+            number = torch.stack([self.grid.window(tile, top, left, side) for left in lefts])
+            rows = method.predict(models, self.pixels[number]).softmax(2)
+            return rows.view(len(rows), len(lefts), side, side, -1).movedim(-1, 2)
+
+        labels: np.ndarray | None = None
+        for rows, columns, piece in blended(predict, height, width, self.window):
+            if labels is None:
+                labels = np.empty((len(piece), height, width), np.uint8)
+            labels[:, rows, columns] = piece.argmax(1).to(torch.uint8).cpu().numpy()
+        assert labels is not None
+        return labels
+
+    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
+        return purity(selected, self.trusted[index])
+
+
+def material(
+    arrays: Mapping[str, np.ndarray],
+    meta: Mapping[str, Any],
+    labels: Tensor,
+    trusted: Tensor,
+    training: Mapping[str, Any],
+    seed: int,
+) -> Material:
+    device = labels.device
+    train, test = (Grid(arrays[f"{split}_sizes"], device) for split in ("train", "test"))
+    window = Window(training["patch"], training["overlap"], training["sigma"])
+    return Material(
+        channels=len(arrays["train_x"]),
+        data=Patches(Pixels(arrays["train_x"], meta, device), train, labels, training, seed),
+        evaluate=TileEvaluator(Pixels(arrays["test_x"], meta, device), test, arrays["test_y"], trusted, window, meta),
+        adapt=PixelRows,
+    )

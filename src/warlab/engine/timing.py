@@ -1,0 +1,121 @@
+"""Seconds per epoch of CCE, AR and WAR, on random images and labels of a data set's shape.
+
+Time depends on shapes, not on what the images show. The methods take turns step by step, so that a machine with other
+work slows all of them alike; the median step times the steps of an epoch is what an epoch takes.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from warlab import methods, nets
+from warlab.engine.batches import memory_format, place
+from warlab.engine.optimise import make_optimiser
+from warlab.engine.progress import duration
+from warlab.methods.base import Batch, Step, Task
+from warlab.ot.sinkhorn import sinkhorn
+
+AS_THE_AUTHORS_CODE = "war_code"
+EVERY = 10.0  # seconds between two lines of progress
+_PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what guards its division, in the authors' code
+TakeStep = Callable[[], None]
+Loss = Callable[[], Tensor]
+
+
+def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[str, dict[str, float]]:
+    """method → median seconds of a step and seconds of an epoch.
+
+    `spec` has shape, classes, images (how many an epoch has), net, training, methods (id → file and settings), steps.
+    """
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    takers = {name: _taker(method, spec, device) for name, method in spec["methods"].items()}
+    times = _measured(takers, spec["steps"], device, say)
+    per_epoch = -(-spec["images"] // spec["training"]["batch_size"])
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    return {name: {"step": median, "epoch": median * per_epoch} for name, median in medians.items()}
+
+
+def _measured(
+    takers: dict[str, TakeStep], steps: int, device: torch.device, say: Callable[[str], None]
+) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {name: [] for name in takers}
+    warm_up = max(1, steps // 10)
+    began = said = time.monotonic()
+    for number in range(-warm_up, steps):
+        for name, take in takers.items():
+            seconds = _timed(take, device)
+            if number >= 0:
+                times[name].append(seconds)
+        if time.monotonic() - said > EVERY:
+            said = time.monotonic()
+            left = (said - began) / (number + warm_up + 1) * (steps - number - 1)
+            say(f"step {max(number + 1, 0)} of {steps}, remaining {duration(left)}")
+    return times
+
+
+def _timed(take: TakeStep, device: torch.device) -> float:
+    started = time.perf_counter()
+    take()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - started
+
+
+def _taker(method: dict[str, Any], spec: dict[str, Any], device: torch.device) -> TakeStep:
+    """One whole training step of a method, after its warm-up."""
+    torch.manual_seed(0)
+    net = nets.build(spec["net"]["name"], spec["shape"][0], spec["classes"], **spec["net"]["settings"])
+    model = place(net, device)
+    batch = _batch(spec, device)
+    loss = _loss(method, model, batch, spec["classes"])
+    optimiser = make_optimiser(model, spec["training"])
+
+    def take() -> None:
+        total = loss()
+        optimiser.zero_grad(set_to_none=True)
+        total.backward()
+        optimiser.step()
+
+    return take
+
+
+def _batch(spec: dict[str, Any], device: torch.device) -> Batch:
+    size = spec["training"]["batch_size"]
+    x = torch.randn(size, *spec["shape"], device=device).contiguous(memory_format=memory_format(device))
+    return Batch(x, torch.randint(spec["classes"], (size,), device=device), torch.arange(size, device=device))
+
+
+def _loss(method: dict[str, Any], model: nn.Module, batch: Batch, classes: int) -> Loss:
+    cost = 1 - torch.eye(classes)
+    if method["id"] == AS_THE_AUTHORS_CODE:
+        return lambda: _as_the_authors_code(model, batch, cost.to(batch.x), method["settings"])
+    task = Task(batch.y, classes, 0.0, 0.0, batch.x.device, cost)
+    algorithm = methods.make(method["file"], method["settings"], task)
+    late = Step(10**6, 10**6)  # past every warm-up
+    return lambda: torch.as_tensor(algorithm.loss([model], batch, late)[0])
+
+
+def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: dict[str, Any]) -> Tensor:
+    """Four forwards, and gradients of all weights for the direction, which are thrown away."""
+
+    def transport(x: Tensor) -> Tensor:
+        value = sinkhorn(model(x).softmax(1), reference, cost, settings["lam"], settings["iterations"], False)
+        return value.mean()
+
+    entropy = cross_entropy(model(batch.x), batch.y)
+    reference = model(batch.x).softmax(1).detach()
+    probe = _of_length(torch.randn_like(batch.x), _PROBE).requires_grad_()
+    transport(batch.x + probe).backward()
+    model.zero_grad(set_to_none=True)
+    assert probe.grad is not None
+    return entropy + settings["beta"] * transport(batch.x + _of_length(probe.grad, settings["epsilon"]))
+
+
+def _of_length(x: Tensor, length: float) -> Tensor:
+    norm = x.flatten(1).norm(dim=1).view(-1, *([1] * (x.dim() - 1)))
+    return length * x / (norm + _TINY)

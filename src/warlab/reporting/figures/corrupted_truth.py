@@ -1,0 +1,90 @@
+"""A training tile: image, original ground truth, and the ground truth after noise on its objects."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from warlab.data.tiles import unflat
+from warlab.errors import WarlabError
+from warlab.reporting import labels
+from warlab.reporting.figures import style
+from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.maps import coloured
+
+NEEDS = ("tiles", "noise")
+
+
+def draw(inputs: Inputs) -> Figure:
+    entry = _shown(inputs)
+    arrays, meta = inputs.data[entry["dataset"]]
+    tile = most_changed(arrays, entry)
+    image, truth, noisy = (
+        unflat(values, arrays["train_sizes"])[tile]
+        for values in (arrays["train_x"], arrays["train_y"], entry["labels"])
+    )
+    with style.context():
+        figure = Figure(
+            figsize=(style.PAGE, 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5), layout="constrained"
+        )
+        axes = figure.subplots(1, 3)
+        changed = 100 * float((truth != noisy).mean())
+        noise = labels.name(inputs.labels, "noise", entry["noise"])
+        show(axes[0], infrared(image), f"training tile {meta['train_tiles'][tile]}")
+        show(axes[1], coloured(truth, meta), "original ground truth")
+        show(axes[2], coloured(noisy, meta), f"{noise} changed: {changed:.0f} % of the pixels")
+        legend(figure, meta)
+        mark_stand_in(figure, _only(inputs, entry["dataset"]))
+    return figure
+
+
+def caption(inputs: Inputs) -> str:
+    entry = _shown(inputs)
+    objects = entry["objects"]
+    text = (
+        f"Ground truth of a training tile before and after noise on its objects. In all training tiles "
+        f"{objects['changed']} of {objects['objects']} objects ({100 * objects['realised_share']:.1f} %) and "
+        f"{100 * entry['realised_rate']:.1f} % of the pixels have another class. Shown: the tile that changed most."
+    )
+    return with_stand_in(text, _only(inputs, entry["dataset"]))
+
+
+def infrared(image: np.ndarray) -> np.ndarray:
+    """The first three channels (near infrared, red, green) as a colour picture (H, W, 3)."""
+    return np.moveaxis(image[:3], 0, 2)
+
+
+def show(ax: Axes, picture: np.ndarray, title: str) -> None:
+    ax.imshow(picture, interpolation="nearest")
+    ax.set_title(title)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.grid(False)
+    ax.spines[:].set(visible=True, color="#999999", linewidth=0.4)  # white is a class, too
+
+
+def legend(figure: Figure, meta: Mapping[str, Any]) -> None:
+    colours = np.array(meta["colours"]) / 255
+    handles = [Patch(facecolor=tuple(colour), edgecolor="#777777", linewidth=0.4) for colour in colours]
+    figure.legend(handles, meta["class_names"], loc="outside lower center", ncols=len(handles))
+
+
+def most_changed(arrays: Mapping[str, np.ndarray], entry: Mapping[str, Any]) -> int:
+    wrong = unflat(np.asarray(entry["labels"]) != arrays["train_y"], arrays["train_sizes"])
+    return int(np.argmax([tile.sum() for tile in wrong]))
+
+
+def _shown(inputs: Inputs) -> Mapping[str, Any]:
+    """The first manifest of noise on objects."""
+    found = [entry for entry in inputs.noise if "objects" in entry and entry["dataset"] in inputs.data]
+    if not found:
+        raise WarlabError("There is no corrupted ground truth to show; declare a noise on objects of tiles.")
+    return found[0]
+
+
+def _only(inputs: Inputs, dataset: str) -> Inputs:
+    """What the figure really shows: other data sets' stand-ins are none of its business."""
+    return Inputs(data={dataset: inputs.data[dataset]}, labels=inputs.labels, sources=inputs.sources)

@@ -1,0 +1,95 @@
+"""A test tile: image, ground truth and the map of each method; below, a close-up of the outlined area."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from scipy import ndimage
+
+from warlab.data.tiles import unflat
+from warlab.errors import WarlabError
+from warlab.reporting import labels
+from warlab.reporting.figures import style
+from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.corrupted_truth import infrared, legend, show
+from warlab.reporting.maps import coloured
+
+NEEDS = ("tiles", "maps")
+SHARE = 0.4  # of the tile's shorter side that the close-up shows
+INCHES = 1.25  # width of a panel
+
+
+class Panel(NamedTuple):
+    title: str
+    picture: np.ndarray
+
+
+def draw(inputs: Inputs) -> Figure:
+    dataset, maps = _shown(inputs)
+    arrays, meta = inputs.data[dataset]
+    predicted = [unflat(np.asarray(entry["labels"]), arrays["test_sizes"])[0] for entry in maps]
+    image, truth = (unflat(arrays[key], arrays["test_sizes"])[0] for key in ("test_x", "test_y"))
+    panels = [
+        Panel(f"test tile {meta['test_tiles'][0]}", infrared(image)),
+        Panel("ground truth", coloured(truth, meta)),
+    ]
+    panels += [Panel(_title(entry, inputs), coloured(m, meta)) for entry, m in zip(maps, predicted, strict=True)]
+    area = outlined(truth, predicted)
+    with style.context():
+        height = INCHES * (truth.shape[0] / truth.shape[1] + 1) + 0.9
+        figure = Figure(figsize=(INCHES * len(panels), height), layout="constrained")
+        rows = figure.subplots(2, len(panels), height_ratios=[truth.shape[0] / truth.shape[1], 1])
+        for column, panel in enumerate(panels):
+            show(rows[0, column], panel.picture, panel.title)
+            rows[0, column].add_patch(_frame(area))
+            show(rows[1, column], panel.picture[area], "")
+        legend(figure, meta)
+        mark_stand_in(figure, _only(inputs, dataset))
+    return figure
+
+
+def caption(inputs: Inputs) -> str:
+    dataset, _ = _shown(inputs)
+    text = (
+        "Maps of a test tile. The lower row shows the area outlined in orange, where the methods err most. "
+        "CCE (clean) was trained on the true labels, all others on corrupted ones; of two networks the first is shown."
+    )
+    return with_stand_in(text, _only(inputs, dataset))
+
+
+def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:
+    """The square in which most pixels are wrong, summed over all maps."""
+    side = max(1, round(SHARE * min(truth.shape)))
+    wrong = np.sum([truth != one for one in predicted], axis=0).astype(float)
+    density = ndimage.uniform_filter(wrong, side, mode="constant")
+    half = side // 2
+    inner = density[half : truth.shape[0] - side + half + 1, half : truth.shape[1] - side + half + 1]
+    top, left = np.unravel_index(int(np.argmax(inner)), inner.shape)
+    return slice(int(top), int(top) + side), slice(int(left), int(left) + side)
+
+
+def _frame(area: tuple[slice, slice]) -> Rectangle:
+    rows, columns = area
+    place, size = (columns.start - 0.5, rows.start - 0.5), columns.stop - columns.start
+    return Rectangle(place, size, size, fill=False, edgecolor=style.ORANGE, linewidth=1.4)
+
+
+def _title(entry: Mapping[str, Any], inputs: Inputs) -> str:
+    method = entry["method"] if entry["noise"] != "clean" else f"{entry['method']}@clean"
+    return labels.plot_method(labels.name(inputs.labels, "method", method))
+
+
+def _shown(inputs: Inputs) -> tuple[str, list[Mapping[str, Any]]]:
+    """The first dataset with maps; those on clean labels come first."""
+    found = [entry for entry in inputs.maps if entry["dataset"] in inputs.data]
+    if not found:
+        raise WarlabError("There are no maps to show; train a method on tiles first.")
+    dataset = found[0]["dataset"]
+    own = [entry for entry in found if entry["dataset"] == dataset]
+    return dataset, sorted(own, key=lambda entry: entry["noise"] != "clean")
+
+
+def _only(inputs: Inputs, dataset: str) -> Inputs:
+    return Inputs(data={dataset: inputs.data[dataset]}, labels=inputs.labels, sources=inputs.sources)

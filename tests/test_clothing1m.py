@@ -1,0 +1,287 @@
+"""Clothing1M: the owners' lists, images resized once into shards, batches that stay on disk, the rule for epsilon."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import warlab.data
+from tests.conftest import ROOT
+from tests.runs import assert_same, metrics, resolved
+from warlab.config import Cell, load_study
+from warlab.data import clothing1m, packs
+from warlab.data.fetch import fetch
+from warlab.data.prepare import prepare
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.stored import AHEAD, StoredData, StoredImages
+from warlab.errors import WarlabError
+from warlab.files import write_arrays, write_json, write_text
+from warlab.methods._epsilon import EpsilonRule
+from warlab.noise.base import Wanted
+from warlab.noise.make import make_noise
+from warlab.ot.costfile import write_cost
+from warlab.ot.costs import CostInputs, make_cost
+from warlab.script import Interrupted
+
+DATASET = warlab.data.get("clothing1m")
+SPEC = {"source": "stand_in", "train": 84, "test": 42, "pool": 8}
+
+
+def silent(message: str) -> None:
+    return
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clothing1m")
+    assert fetch(DATASET, folder, "stand_in")["data"] == "stand-in"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def files(root: Path) -> Files:
+    """All that a run reads, as the workflow writes it."""
+    arrays, meta = prepare(DATASET, root, SPEC, say=silent)
+    write_arrays(root / "data.npz", **vars(arrays))
+    write_json(root / "data.json", meta)
+    wanted = Wanted("clothing1m", "real", 0, meta["class_names"], meta["data"])
+    labels, manifest = make_noise(wanted, vars(arrays), {})
+    write_arrays(root / "noise.npz", **labels)
+    write_json(root / "noise.json", manifest)
+    cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
+    write_text(root / "cost.csv", write_cost(cost, meta["class_names"]))
+    return Files(root / "data.npz", root / "noise.npz", root / "cost.csv")
+
+
+# ---- lists and shards
+
+
+def test_the_owners_lists_become_labels_and_numbers_of_images(root: Path) -> None:
+    arrays, meta = prepare(DATASET, root, {"source": "stand_in", "pool": 8}, say=silent)
+    assert [len(arrays.train_y), len(arrays.val_y), len(arrays.test_y)] == [420, 70, 140]
+    numbers = np.concatenate([arrays.train_i, arrays.val_i, arrays.test_i])
+    assert numbers.tolist() == list(range(630)) and meta["samples"] == "stored"
+    keys = (root / "clean_val_key_list.txt").read_text().split()
+    known = dict(line.split() for line in (root / "clean_label_kv.txt").read_text().splitlines())
+    assert arrays.val_y.tolist() == [int(known[key]) for key in keys]
+    assert meta["shape"] == [3, 28, 28] and DATASET.shape == (3, 224, 224)
+
+
+def test_a_part_has_every_class_and_the_images_of_the_whole(root: Path) -> None:
+    whole, _ = prepare(DATASET, root, {"source": "stand_in", "pool": 8}, say=silent)
+    part, meta = prepare(DATASET, root, SPEC, say=silent)
+    assert len(part.train_y) == meta["n_train"] == 84 and set(part.train_y) == set(range(14))
+    assert (whole.train_y[part.train_i] == part.train_y).all() and len(part.val_y) == 42
+
+
+def test_images_are_resized_once_and_resumed_where_it_stopped(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packs, "PER_SHARD", 10)
+    paths = [root / key for key in (root / "clean_val_key_list.txt").read_text().split()][:25]
+    resize, seen = packs._resized, []
+
+    def counted(path: Path, side: int) -> bytes:
+        seen.append(path)
+        if len(seen) == 15:
+            raise KeyboardInterrupt
+        return resize(path, side)
+
+    monkeypatch.setattr(packs, "_resized", counted)
+    with pytest.raises(KeyboardInterrupt):
+        packs.pack(paths, 16, tmp_path, say=silent)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0000.jpegs", "0000.npy"]
+    before = len(seen)
+    packs.pack(paths, 16, tmp_path, say=silent)
+    assert seen[before:] == paths[10:]
+    packs.pack(paths, 16, tmp_path, say=silent)
+    assert len(seen) == before + 15
+    found = packs.Pack(tmp_path)
+    assert len(found) == 25
+    with Image.open(paths[23]) as image:
+        expected = np.asarray(image.resize((16, 16), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
+    assert found[23].shape == (3, 16, 16) and abs(found[23].astype(int) - expected).mean() < 6  # once more as JPEG
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "reason"),
+    [
+        ("noisy_label_kv.txt", "images/a.jpg 3\n", "has no label for"),
+        ("noisy_label_kv.txt", "images/a.jpg three\n", "an image and a number in every line"),
+        ("noisy_train_key_list.txt", "", "names no image"),
+    ],
+)
+def test_wrong_lists_are_one_sentence(root: Path, tmp_path: Path, file: str, text: str, reason: str) -> None:
+    for name in clothing1m.NEEDS[:-1]:
+        (tmp_path / name).write_text((root / name).read_text())
+    (tmp_path / file).write_text(text)
+    with pytest.raises(WarlabError, match=reason) as error:
+        clothing1m.read_list(tmp_path, "noisy_train_key_list.txt", "noisy_label_kv.txt")
+    assert "\n" not in str(error.value)
+
+
+def test_a_damaged_image_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.jpg").write_bytes(b"no image")
+    with pytest.raises(WarlabError, match=r"broken\.jpg cannot be read as an image"):
+        packs.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out", say=silent)
+
+
+def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path) -> None:
+    for local in (None, tmp_path / "nowhere"):
+        with pytest.raises(WarlabError) as error:
+            fetch(DATASET, tmp_path / "raw", "real", local)
+        text = str(error.value)
+        assert "ask for it at https://" in text and "local_data: {clothing1m: folder}" in text and "\n" not in text
+        assert "noisy_train_key_list.txt" in text and "leave clothing1m out of the scale" in text
+    (tmp_path / "half").mkdir()
+    with pytest.raises(WarlabError, match="half has no noisy_train_key_list"):
+        fetch(DATASET, tmp_path / "raw", "real", tmp_path / "half")
+
+
+def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
+    receipt = fetch(DATASET, tmp_path / "raw", "real", root)
+    assert list(receipt["files"]) == ["place.json"]
+    arrays, meta = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 16}, say=silent)
+    assert meta["data"] == "real" and meta["source"] == "Clothing1M, the owners' folder" and len(arrays.test_y) == 140
+
+
+# ---- batches
+
+
+def images(files: Files, part: str = "train") -> StoredImages:
+    arrays, meta = np.load(files.data), warlab.files.read_json(files.data.with_suffix(".json"))
+    pack = packs.Pack(Path(meta["shards"]))
+    return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, torch.device("cpu"))
+
+
+def test_batches_are_those_of_any_other_images_decoded_ahead(files: Files) -> None:
+    source = images(files)
+    data = StoredData(source, torch.zeros(len(source), dtype=torch.long), 16, seed=3)
+    batches = data.epoch(1)
+    assert sorted(torch.cat(batches).tolist()) == list(range(84))
+    assert torch.equal(torch.cat(batches), torch.cat(replace(data, images=images(files)).epoch(1)))  # stateless
+    assert not torch.equal(torch.cat(batches), torch.cat(data.epoch(2)))
+    batches = data.epoch(1)
+    first = data.batch(batches[0]).x
+    assert len(source.begun) == AHEAD - 1 and len(source.waiting) == len(batches) - AHEAD
+    assert first.shape == (16, 3, 28, 28) and first.dtype == torch.float32
+    torch.testing.assert_close(first, images(files)[batches[0].clone()])
+    third = data.batch(batches[3]).x  # a resumed run skips what it has trained on
+    torch.testing.assert_close(third, images(files)[batches[3].clone()])
+    assert source._next() is batches[4]
+
+
+def test_an_image_is_its_middle_less_the_mean(files: Files) -> None:
+    source = images(files)
+    expected = source.pack[int(source.numbers[5])][:, 2:30, 2:30] / 255 - np.array([0.485, 0.456, 0.406])[:, None, None]
+    np.testing.assert_allclose(source[torch.tensor([5])][0].numpy(), expected, atol=1e-6)
+
+
+# ---- runs
+
+
+def run(method: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
+    return resolved(method, epochs, 21, **settings) | {"dataset": "clothing1m", "noise": "real"}
+
+
+def test_a_run_logs_validation_each_epoch_and_no_purity(files: Files, tmp_path: Path) -> None:
+    train_run(run("jocor"), "code", files, tmp_path / "run", 1, silent)
+    header = metrics(tmp_path / "run")[0].split(",")
+    assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
+
+
+def test_a_run_is_the_same_after_an_interruption(files: Files, tmp_path: Path) -> None:
+    task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
+    train_run(task, "code", files, tmp_path / "whole", 1, silent)
+    for stop_after in (2, 5):  # inside the first epoch, and after epsilon has changed
+        _interrupted(task, files, tmp_path / "broken", stop_after)
+    train_run(task, "code", files, tmp_path / "broken", 1, silent)
+    assert_same(tmp_path / "whole", tmp_path / "broken")
+    epsilon = [line.split(",") for line in metrics(tmp_path / "whole")]
+    column = epsilon[0].index("epsilon")
+    assert [float(row[column]) for row in epsilon[1:]] == pytest.approx([0.5, 0.05, 0.05])
+
+
+class _StopAfter:
+    """Asks for a stop at the n-th batch."""
+
+    received = "SIGTERM"
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+
+    def __bool__(self) -> bool:
+        self.left -= 1
+        return self.left <= 0
+
+
+def _interrupted(task: dict[str, Any], files: Files, out: Path, n: int) -> None:
+    import json
+
+    from warlab.files import digest
+
+    run_id = digest(json.dumps([task, "code", files.checksums()], sort_keys=True).encode())
+    trainer = build_trainer(task, files, CheckpointFolder(out, run_id, silent), silent)
+    with pytest.raises(Interrupted):
+        trainer.fit(_StopAfter(n))  # type: ignore[arg-type]
+
+
+# ---- the rule for epsilon
+
+
+def rule_after(kind: str, losses: Iterator[float], epochs: int = 7) -> tuple[float, list[str]]:
+    said: list[str] = []
+    rule = EpsilonRule(kind, 5, 0.5, said.append)
+    for epoch in range(epochs):
+        rule.begin(epoch)
+        rule.see(torch.tensor(next(losses)))
+    return rule.epsilon, said
+
+
+def test_epsilon_falls_only_if_the_loss_does_not() -> None:
+    falling, rising = [9, 8, 7, 6, 5, 4, 3], [9, 8, 7, 6, 6, 1, 1]
+    assert rule_after("loss", iter(falling))[0] == 0.5
+    epsilon, said = rule_after("loss", iter(rising))
+    assert epsilon == pytest.approx(0.05) and said == [
+        "epsilon is 0.05 after epoch 5: mean losses of its last two epochs 6.0000 and 6.0000"
+    ]
+    assert rule_after("always", iter(falling))[0] == pytest.approx(0.05)
+    assert rule_after("never", iter(rising)) == (0.5, [])
+    with pytest.raises(WarlabError, match="epsilon_rule must be one of"):
+        EpsilonRule("sometimes", 5, 0.5, silent)
+
+
+# ---- numbers
+
+
+def test_the_schedules_of_the_paper() -> None:
+    paper = load_study({"scale": "paper"}, ROOT)
+    cells = {m: paper.run(Cell("clothing1m", "real", "resnet50", m, 0)) for m in ("cce", "jocor", "pencil", "war_w2v")}
+    shared = {"optimiser": "sgd", "lr": 0.002, "momentum": 0.9, "weight_decay": 0.001, "batch_size": 64}
+    for method, epochs, drops in (
+        ("cce", 10, [5]),
+        ("war_w2v", 10, [5]),
+        ("jocor", 15, [3, 9]),
+        ("pencil", 15, [3, 9]),
+    ):
+        training = cells[method]["training"]
+        assert (training["epochs"], training["drops"]) == (epochs, drops) and training.items() >= shared.items()
+    war, pencil = cells["war_w2v"]["method"]["settings"], cells["pencil"]["method"]["settings"]
+    assert (war["epsilon"], war["warmup"], war["epsilon_rule"], war["epsilon_after"]) == (0.5, 0, "loss", 5)
+    assert (pencil["stage2"], pencil["stage3"]) == (3, 9)
+
+
+def test_noise_real_is_for_data_that_have_it() -> None:
+    smoke = load_study({"scale": "smoke"}, ROOT)
+    wrong = replace(smoke, scale={**smoke.scale, "experiments": {"clothing1m": {"datasets": ["cifar10"]}}})
+    with pytest.raises(WarlabError, match="cifar10 has no noise of its own"):
+        wrong.validate()
+    embed = {"clothing1m": {"methods": ["war_embed"], "nets": ["cnn6"]}}
+    with pytest.raises(WarlabError, match="The cost embed needs images in memory, which clothing1m has not"):
+        replace(smoke, scale={**smoke.scale, "experiments": embed}).validate()

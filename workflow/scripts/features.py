@@ -1,0 +1,31 @@
+"""Show the training images to a pre-trained network and write the vectors that it makes of them."""
+
+from pathlib import Path
+
+from warlab import data
+from warlab.data import weights
+from warlab.data.prepare import prepare
+from warlab.engine.embed import embed
+from warlab.engine.run import device_settings
+from warlab.files import digest, read_json, write_arrays, write_json
+from warlab.script import job
+
+names = snakemake.wildcards
+with job(snakemake.log[0], f"{names.dataset} {names.network}") as say:
+    receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
+    fetched = read_json(receipts["weights"])
+    # The network sees the images as they are, not as the scale pools them for training.
+    spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
+    arrays, meta = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
+    device_settings(snakemake.threads)
+    content = weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
+    features = embed(arrays.train_x, names.network, content, int(names.size), say)
+    write_arrays(snakemake.output.features, features=features)
+    provenance = {
+        "network": names.network,
+        "size": int(names.size),
+        "images": meta["shape"],
+        "data": meta["data"],
+        "weights": {"data": fetched["data"], "origin": fetched["origin"], "sha256": digest(content)},
+    }
+    write_json(snakemake.output.provenance, provenance)

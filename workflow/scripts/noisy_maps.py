@@ -1,0 +1,12 @@
+"""Write the ground truth of the training tiles as a method sees it, in the colours of the data set."""
+
+from pathlib import Path
+
+from warlab.files import read_arrays, read_json
+from warlab.reporting.maps import write_maps
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    data = Path(snakemake.input.data)
+    labels, meta = read_arrays(Path(snakemake.input.noise))["labels"], read_json(data.with_suffix(".json"))
+    write_maps(Path(snakemake.output.maps), labels, read_arrays(data)["train_sizes"], "train", meta)

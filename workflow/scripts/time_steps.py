@@ -1,0 +1,15 @@
+"""Time training steps and write the seconds per method."""
+
+from warlab.engine.provenance import provenance
+from warlab.engine.run import device_settings
+from warlab.engine.timing import seconds_per_epoch
+from warlab.files import write_json
+from warlab.script import job
+
+names = snakemake.wildcards
+with job(snakemake.log[0], f"timing {names.dataset} {names.net}") as say:
+    device_settings(snakemake.threads)
+    spec = snakemake.params.spec
+    seconds = seconds_per_epoch(spec, say)
+    result = {"dataset": names.dataset, "noise": "clean", "net": names.net, "spec": spec, "seconds": seconds}
+    write_json(snakemake.output.times, result | {"provenance": provenance({"code": snakemake.params.code}, 0.0)})

@@ -1,0 +1,18 @@
+"""Make the table of times: tidy csv for machines, md for people."""
+
+from pathlib import Path
+
+from warlab.files import read_json, write_text
+from warlab.reporting.results import read_published
+from warlab.reporting.timing import is_reduced, timing_markdown, timing_table
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    measured = [read_json(Path(path)) for path in snakemake.input.times]
+    table = timing_table(measured, read_published(Path(snakemake.input.published), "timing"))
+    machine = measured[0]["provenance"]
+    where = f"{machine['processor']}, {machine['threads']} threads"
+    write_text(snakemake.output.csv, table.to_csv(index=False))
+    reduced = any(map(is_reduced, measured))
+    text = timing_markdown(table, snakemake.params.labels, snakemake.params.title, where, reduced)
+    write_text(snakemake.output.md, text)
