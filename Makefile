@@ -28,7 +28,7 @@ demo: $(READY)
 	@echo "Open results/demo/report.html"
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-data: $(READY)
 	$(BIN)/python -m pytest -m slow

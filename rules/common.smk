@@ -295,7 +295,12 @@ NETS = {cell.net: cell.dataset for cell in reversed(study.runs)}
 
 def networks_shown():
     return [
-        {"net": net, "dataset": dataset, "settings": study.net(net, dataset)}
+        {
+            "net": net,
+            "dataset": dataset,
+            "settings": study.net(net, dataset),
+            "patch": study.training(dataset).get("patch"),
+        }
         for net, dataset in sorted(NETS.items())
     ]
 

@@ -17,7 +17,6 @@ from tests.conftest import ROOT
 from warlab.config import load_study
 from warlab.files import read_json
 
-pytestmark = pytest.mark.xdist_group("workflow")
 TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
 COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
 
