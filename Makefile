@@ -33,7 +33,7 @@ SLURM_EXTRA = $(BIN)/pip install --quiet --disable-pip-version-check --no-build-
 
 test: $(READY) lint
 	@! command -v slurmctld >/dev/null || $(SLURM_EXTRA)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-data: $(READY)
 	$(BIN)/python -m pytest -m slow --ignore tests/cluster
@@ -41,7 +41,7 @@ test-data: $(READY)
 # The whole fault suite, with the full numbers of kills and mutations; writes the counts into docs/reliability.md.
 test-faults: $(READY)
 	@rm -f .counts-faults
-	WARLAB_FAULT_COUNTS=$(CURDIR)/.counts-faults $(BIN)/python -m pytest -n 2 --dist loadgroup tests/faults
+	WARLAB_FAULT_COUNTS=$(CURDIR)/.counts-faults $(BIN)/python -m pytest -n 2 --dist loadfile tests/faults
 	$(BIN)/python tools/write_reliability.py faults
 
 # A real Slurm on this machine (as root; Debian: slurm-wlm munge); a Slurm that is configured already is left alone.

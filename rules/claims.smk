@@ -53,6 +53,7 @@ rule claims:
         published="config/published.csv",
         claims="config/claims.yaml",
         propositions=rules.propositions.output.json,
+        timing=unless_given(timing_files()),
     output:
         csv=report(
             f"{R}/claims.csv",

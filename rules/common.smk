@@ -239,7 +239,9 @@ def mapped_runs():
 
 
 def all_maps():
-    """Maps of the runs, and of what they were trained on where that is not the truth."""
+    """Maps of the runs, and of what they were trained on where that is not the truth; given runs have none."""
+    if GIVEN:
+        return []
     noisy = {
         cell for cell in study.runs if cell.dataset in TILES and cell.noise != "clean"
     }
@@ -283,8 +285,8 @@ def timing_code(wildcards):
 
 
 def timing_table_of():
-    """The table of times, at scales that ask for it."""
-    return rules.timing_table.output if study.timed else []
+    """The table of times, at scales that ask for it; with given runs nothing is measured."""
+    return rules.timing_table.output if study.timed and not GIVEN else []
 
 
 # Each network with the first of the datasets that it sees.
@@ -293,7 +295,12 @@ NETS = {cell.net: cell.dataset for cell in reversed(study.runs)}
 
 def networks_shown():
     return [
-        {"net": net, "dataset": dataset, "settings": study.net(net, dataset)}
+        {
+            "net": net,
+            "dataset": dataset,
+            "settings": study.net(net, dataset),
+            "patch": study.training(dataset).get("patch"),
+        }
         for net, dataset in sorted(NETS.items())
     ]
 
@@ -306,6 +313,10 @@ def typeset_of():
     return []
 
 
+def timing_tex_of():
+    return unless_given([f"{R}/tables/timing.tex"]) if study.timed else []
+
+
 def architectures_of():
     return unless_given([f"{R}/tables/architectures.tex"])
 
@@ -316,11 +327,12 @@ def all_aliases():
 
 
 def compared():
-    """The experiments whose methods are compared by tests: cells, names, title."""
+    """The experiments whose methods are compared by tests: cells, names, title. What is only quoted has no runs."""
+    ran = {name: {cell.method for cell in study.cells(name)} for name in study.tables}
     return {
         name: {
             "title": study.experiments[name]["title"],
-            "cells": study.layout(name),
+            "cells": [cell for cell in study.layout(name) if cell[3] in ran[name]],
             "trained_as": study.aliases(name),
         }
         for name in study.tables

@@ -80,6 +80,7 @@ rule typeset:
     input:
         tables=expand(rules.table.output.tex, experiment=study.tables),
         runs=expand(rules.table.output.tex_runs, experiment=study.tables),
+        timing=timing_tex_of(),
         architectures=architectures_of(),
         hyperparameters=rules.hyperparameters.output.tex,
     output:

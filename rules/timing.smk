@@ -26,6 +26,7 @@ rule timing_table:
     output:
         csv=f"{R}/tables/timing.csv",
         md=f"{R}/tables/timing.md",
+        tex=f"{R}/tables/timing.tex",
     log:
         f"{R}/logs/table/timing.log",
     conda:

@@ -231,6 +231,21 @@ def test_with_its_way_of_breaking_ties_all_ranks_are_the_papers(group: str) -> N
     assert (ranks.ranks(numbers, ties="first") - printed.astype(float)).abs().max() <= 0.1 + 1e-9
 
 
+def test_measured_times_are_evidence() -> None:
+    at = {"dataset": "imagenet32", "noise": "clean", "net": "cnn9"}
+    claim = next(claim for claim in listed() if claim.id == "overhead_1000_classes")
+    for war, verdict in ((23.0, "held"), (25.0, "did not hold")):
+        seconds = {method: {"epoch": value} for method, value in {"ar": 20.0, "war_01": war}.items()}
+        assert claims.judge(claim, evidence.with_times(given({}), [{**at, "seconds": seconds}])).verdict == verdict
+
+
+def test_random_costs_of_the_other_sort_do_not_count() -> None:
+    at = Setting("cifar10", "asym-40", "cnn9", "test_accuracy")
+    means = {"war_w2v": 80.0, "war_embed": 79.0, "war_random+cost=random.0": 70.0, "war_random_raw+cost=x.0": 90.0}
+    claim = next(claim for claim in listed() if claim.id == "random_costs")
+    assert claims.judge(claim, given(means, at)).verdict == "held"
+
+
 def test_a_run_that_is_missing_tests_nothing() -> None:
     runs = runs_table({("war_w2v", 0): [80.0], ("cce", 0): [70.0]})
     gap = runs[runs["method"] == "cce"].assign(seed=1, epoch=None, test_accuracy=math.nan)

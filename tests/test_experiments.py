@@ -20,7 +20,7 @@ from warlab.ot.costs import CostInputs, make_cost
 from warlab.places import numbered, places
 from warlab.reporting.results import read_published, summarise
 from warlab.reporting.tables import tidy, to_markdown, with_quoted
-from warlab.reporting.timing import timing_markdown, timing_table
+from warlab.reporting.timing import is_reduced, timing_markdown, timing_table
 
 
 @pytest.fixture(scope="module")
@@ -233,8 +233,17 @@ def test_ratios_stand_beside_the_published_ones(paper: Study) -> None:
     }
     published = [1.13, 2.89, 3.28, 3.28, 1.13, 1.215]  # as the paper's seconds give them
     np.testing.assert_allclose(ratios["published"], published, atol=0.005)
-    text = timing_markdown(table, paper.labels, "Seconds per epoch", "one core")
+    text = timing_markdown(table, paper.labels, "Seconds per epoch", "one core", reduced=False)
     assert "| CIFAR-10 | WAR<sub>0-1</sub> / AR | 1.25 | 1.13 |" in text and "on one core" in text
+    assert "narrower" not in text
+    assert "narrower" in timing_markdown(table, paper.labels, "Seconds per epoch", "one core", reduced=True)
+
+
+def test_a_small_scale_is_not_compared_with_the_paper(paper: Study, smoke: Study) -> None:
+    def reduced(study: Study) -> bool:
+        return is_reduced({"dataset": "cifar10", "spec": study.timing("cifar10", "cnn9")})
+
+    assert reduced(smoke) and not reduced(paper)
 
 
 def test_a_gated_data_set_stops_only_what_needs_it(paper: Study) -> None:

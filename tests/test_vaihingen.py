@@ -145,6 +145,22 @@ def test_pooling_averages_channels_and_keeps_the_middle_label() -> None:
     assert scaled_world("", 2) == ""
 
 
+def test_the_stand_in_is_the_same_on_every_call_and_has_all_tiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With fewer and smaller tiles than it has."""
+    monkeypatch.setattr(vaihingen, "TRAIN", (1, 3))
+    monkeypatch.setattr(vaihingen, "VALIDATION", (11,))
+    monkeypatch.setattr(vaihingen, "TEST", (12,))
+    for name in ("a", "b"):
+        vaihingen.stand_in(tmp_path / name, 5, low=40, high=60)
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
+    assert len(files) == 4 * 5 + 1  # image with world file, DSM, nDSM and truth of each tile, and the pointer
+    assert all((tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes() for file in files)
+    shapes = {vaihingen.read_tile(tmp_path / "a", name).labels.shape for name in ("1", "3", "11", "12")}
+    assert len(shapes) > 1
+
+
 def test_prepare_takes_as_many_tiles_as_asked(tmp_path: Path) -> None:
     own = data.get("vaihingen")
     for name in (1, 3, 12):

@@ -54,10 +54,7 @@ def _path() -> str:
     return f"{os.environ['PATH']}:/usr/sbin"
 
 
-pytestmark = [
-    pytest.mark.xdist_group("slurm"),
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-]
+pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 everything = pytest.mark.slow
 
 

@@ -25,7 +25,6 @@ from tests.faults.workflow import (
 )
 from warlab.files import read_json
 
-pytestmark = pytest.mark.xdist_group("workflow faults")
 EPOCHS = 8
 thorough = pytest.mark.skipif(not long(), reason="part of make test-faults")
 METHODS = ("cce", "war_w2v")

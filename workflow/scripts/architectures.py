@@ -16,10 +16,11 @@ with job(snakemake.log[0]):
     meta = {entry["dataset"]: entry for entry in map(read_json, map(Path, snakemake.input.meta))}
     rows = []
     for spec in snakemake.params.networks:
-        data = meta[spec["dataset"]]
-        net = nets.build(spec["net"], data["shape"][0], len(data["class_names"]), **spec["settings"])
-        seen = {"network": spec["net"], "input": f"{spec['dataset']}: {' × '.join(map(str, data['shape']))}"}
-        rows += [seen | row for row in describe(net, tuple(data["shape"]))]
+        data, patch = meta[spec["dataset"]], spec["patch"]
+        shape = (data["shape"][0], patch, patch) if patch else tuple(data["shape"])  # of tiles a network sees patches
+        net = nets.build(spec["net"], shape[0], len(data["class_names"]), **spec["settings"])
+        seen = {"network": spec["net"], "input": f"{spec['dataset']}: {' × '.join(map(str, shape))}"}
+        rows += [seen | row for row in describe(net, shape)]
     caption = "Networks as this scale builds them, layer by layer, read off the networks themselves"
     write_text(snakemake.output.csv, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False))
     write_text(snakemake.output.md, to_markdown(rows, COLUMNS, caption))

@@ -8,6 +8,7 @@ import yaml
 from warlab.files import read_json, write_text
 from warlab.reporting import claims, evidence
 from warlab.reporting.results import read_published, read_runs
+from warlab.reporting.timing import is_reduced
 from warlab.script import job
 
 with job(snakemake.log[0]) as say:
@@ -18,6 +19,8 @@ with job(snakemake.log[0]) as say:
         labels,
         read_json(Path(snakemake.input.propositions)),
     )
+    timed = [read_json(Path(file)) for file in snakemake.input.timing]
+    ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)])
     listed = claims.read_claims(yaml.safe_load(Path(snakemake.input.claims).read_text()))
     paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
     found = claims.table(listed, ours, paper)

@@ -1,10 +1,10 @@
-"""Make the table of times: tidy csv for machines, md for people."""
+"""Make the table of times: tidy csv for machines, md and tex for people."""
 
 from pathlib import Path
 
 from warlab.files import read_json, write_text
 from warlab.reporting.results import read_published
-from warlab.reporting.timing import timing_markdown, timing_table
+from warlab.reporting.timing import is_reduced, timing_latex, timing_markdown, timing_table
 from warlab.script import job
 
 with job(snakemake.log[0]):
@@ -13,4 +13,7 @@ with job(snakemake.log[0]):
     machine = measured[0]["provenance"]
     where = f"{machine['processor']}, {machine['threads']} threads"
     write_text(snakemake.output.csv, table.to_csv(index=False))
-    write_text(snakemake.output.md, timing_markdown(table, snakemake.params.labels, snakemake.params.title, where))
+    reduced = any(map(is_reduced, measured))
+    shape = (table, snakemake.params.labels, snakemake.params.title, where, reduced)
+    write_text(snakemake.output.md, timing_markdown(*shape))
+    write_text(snakemake.output.tex, timing_latex(*shape))

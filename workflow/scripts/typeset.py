@@ -6,8 +6,8 @@ from warlab.reporting.typeset import document, typeset
 from warlab.script import job
 
 with job(snakemake.log[0]):
-    given = snakemake.input  # `architectures` is a list of one or none: given runs come without networks
-    files = [*given.tables, *given.runs, *given.architectures, given.hyperparameters]
+    given = snakemake.input  # timing and architectures: a list of one or none, given runs come without
+    files = [*given.tables, *given.runs, *given.timing, *given.architectures, given.hyperparameters]
     tables = [Path(file).read_text() for file in files]
     title = f"Tables of the scale {snakemake.params.scale}: ours, and the paper's in small print"
     typeset(document(tables, title), Path(snakemake.output.pdf))

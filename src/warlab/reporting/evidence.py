@@ -97,6 +97,21 @@ def _readings(runs: pd.DataFrame) -> pd.DataFrame:
     return whole[whole["missing"].isna()].drop(columns="missing")
 
 
+def with_times(evidence: Evidence, timed: Iterable[Mapping[str, Any]]) -> Evidence:
+    """The evidence and the measured seconds per epoch, on random images, which take as long as any others.
+
+    The cost decides nothing about the time: WAR with the 0-1 cost is timed and stands for the other variants.
+    """
+    numbers = dict(evidence.numbers)
+    for entry in timed:
+        setting = Setting(entry["dataset"], entry["noise"], entry["net"], "seconds_per_epoch")
+        for method, times in entry["seconds"].items():
+            found = Number(float(times["epoch"]), 0.0, 1, "real", f"timing/{setting.dataset}/{setting.net}.json")
+            variants = ["war_01", "war_w2v", "war_embed"] if method == "war_01" else [method]
+            numbers |= {(setting, variant): found for variant in variants}
+    return Evidence(numbers, evidence.labels, evidence.propositions)
+
+
 def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
     """The paper's own tables, `results.read_published` with the claim's experiment first."""
     rows = published.drop_duplicates([*CELL, "metric"]).to_dict("records")

@@ -40,10 +40,9 @@ def draw(inputs: Inputs) -> Figure:
 
 
 def caption(inputs: Inputs) -> str:
-    text = (
-        "Purity of the samples that a method selects for training, mean of each epoch and of both networks. Dotted: "
-        "share of true labels among all samples, which a random selection would have."
-    )
+    text = "Purity of the samples that a method selects for training, mean of each epoch and of both networks."
+    if inputs.noise:
+        text += " Dotted, grey: share of true labels among all samples, which a random selection would have."
     return with_stand_in(text, inputs)
 
 
