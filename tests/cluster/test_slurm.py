@@ -85,7 +85,7 @@ def cluster(folder: Path, profile: str = "slurm", **changes: object) -> list[str
     content["default-resources"].pop("slurm_account")
     content["default-resources"]["mem_mb"] = 500
     for rule in content["set-resources"].values():
-        rule |= {"mem_mb": 500, "runtime": 5}
+        rule |= {"mem_mb": 500, "runtime": 20}
     content |= {"slurm-no-account": True, "slurm-init-seconds-before-status-checks": 2, "latency-wait": 10}
     content["set-resources"]["train"] |= changes
     site = folder / "profiles" / "site"
