@@ -89,6 +89,7 @@ end() {
 down() {
   ours || exit 3
   scancel --quiet -u root 2>/dev/null || true
+  for _ in $(seq 200); do [ -z "$(squeue -h 2>/dev/null)" ] && break; sleep .1; done # its processes would outlive it
   end "$folder/slurmd.pid"
   end "$folder/slurmctld.pid"
   [ ! -e "$folder/own-munge" ] || end /run/munge/munged.pid
