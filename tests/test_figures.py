@@ -224,3 +224,11 @@ def test_the_toy_is_learnt_and_its_figures_have_no_empty_panel() -> None:
     for name in ("simplex", "ar_versus_war"):
         figure = figures.get(name).draw(Inputs(toy=arrays))
         assert all(ax.has_data() or not ax.axison for ax in figure.axes)
+
+
+def test_runs_kept_without_their_times_say_so() -> None:
+    runs = runs_table({("cce", 0): [50.0, 51.0], ("ar", 0): [60.0, 61.0]}, "real")
+    figure = figures.get("time_and_accuracy")
+    inputs = Inputs(runs=runs.drop(columns="seconds", errors="ignore"), labels=LABELS)
+    assert "kept without their times" in texts(figure.draw(inputs))
+    assert figure.caption(inputs).startswith("These runs were kept without their times")

@@ -8,14 +8,17 @@ from matplotlib.lines import Line2D
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
 
 NEEDS = ("runs",)
 PANEL = ["dataset", "noise", "net"]
 MAX_COLUMNS = 3
+NOTHING = "These runs were kept without their times"
 
 
 def draw(inputs: Inputs) -> Figure:
+    if not _timed(inputs):
+        return note(NOTHING, inputs)
     table = _table(inputs)
     panels = list(table.groupby(PANEL, sort=False))
     with style.context():
@@ -39,6 +42,8 @@ def draw(inputs: Inputs) -> Figure:
 
 
 def caption(inputs: Inputs) -> str:
+    if not _timed(inputs):
+        return with_stand_in(f"{NOTHING}.", inputs)
     text = (
         "Mean test accuracy of the last ten epochs over the seconds that one of these epochs took; the x axis is "
         "relative to CCE of the same panel where it was run. Runs that shared a machine with others took longer."
@@ -46,9 +51,14 @@ def caption(inputs: Inputs) -> str:
     return with_stand_in(text, inputs)
 
 
-def _table(inputs: Inputs) -> pd.DataFrame:
-    if inputs.runs is None or "seconds" not in inputs.runs:
+def _timed(inputs: Inputs) -> bool:
+    if inputs.runs is None:
         raise WarlabError("The figure of time needs runs with their seconds; train one first.")
+    return "seconds" in inputs.runs
+
+
+def _table(inputs: Inputs) -> pd.DataFrame:
+    assert inputs.runs is not None
     runs = results.finished(inputs.runs)
     summary = results.summarise(runs, metrics=("test_accuracy", "seconds"))
     wide = summary.pivot_table(index=list(results.CELL), columns="metric", values="mean", sort=False).reset_index()
