@@ -113,6 +113,9 @@ def test_claims_of_the_project_can_be_read_and_name_known_methods() -> None:
         values = [given.get(key) for key in ("method", "left", "right", "methods", "among")]
         named = [one for value in values if value for one in ([value] if isinstance(value, str) else value)]
         assert {one.split("+")[0] for one in named} <= known, entry["id"]
+        for one in named:
+            if "+" in one and "{" not in one:
+                study.method(one, "fashion_mnist")  # the setting after the + exists
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,32 @@ def test_direction_climbs_better_than_chance(x: Tensor) -> None:
     assert (found > chance.mean(0)).all() and found.mean() > 2 * chance.mean()
 
 
+def test_more_power_iterations_find_a_steeper_direction(x: Tensor) -> None:
+    model, x = Counting(dropout=0.0).eval().double(), x.double()
+    loss = ARLoss()
+    with torch.no_grad():
+        q = model(x).softmax(1)
+
+    def climbed(power_iterations: int) -> Tensor:
+        torch.manual_seed(0)
+        r = perturbation(
+            lambda inputs: model(inputs).softmax(1), loss.divergence, x, q, 0.01, power_iterations=power_iterations
+        )
+        with torch.no_grad():
+            return loss.divergence(model(x + r).softmax(1), q).mean()
+
+    one, five, many = climbed(1), climbed(5), climbed(50)
+    assert one < five and five <= many * 1.01
+    counted = Counting()
+    ARLoss(power_iterations=3)(counted, x.float())
+    assert len(counted.inputs) == 5  # reference, three gradients, the regulariser
+
+
+def test_no_power_iteration_is_refused() -> None:
+    with pytest.raises(WarlabError, match="power_iterations must be at least 1"):
+        ARLoss(power_iterations=0)
+
+
 def test_authors_scaling_is_shorter_where_the_gradient_is_tiny(x: Tensor) -> None:
     model = Counting(dropout=0.0)
     for direction, least, most in (("sum", 0.0049, 0.0051), ("mean", 0.0, 0.0049)):

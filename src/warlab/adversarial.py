@@ -1,7 +1,7 @@
 """The adversarial direction, and what batch norm, dropout and number formats do in the extra passes.
 
 d  = xi * unit(N(0, I))                    a tiny random probe, per sample
-g  = gradient of D(p(x + d), sg[q]) in d   one power iteration (k_max = 1, as in the paper)
+g  = gradient of D(p(x + d), sg[q]) in d   one power iteration (k_max = 1, as in the paper); more go on from xi * unit(g)
 r  = epsilon * unit(g)                     detached: no gradient flows through the direction
 """
 
@@ -25,18 +25,21 @@ def perturbation(
     reference: Tensor,
     epsilon: float,
     reduction: Literal["sum", "mean"] = "sum",
+    power_iterations: int = 1,
 ) -> Tensor:
     """r of the formulas above: (B, …) like x, of length epsilon per sample.
 
     `reduction="mean"` is the authors' code to the letter: the gradient of the batch mean carries 1/B and is
     divided by its norm + 1e-8, which shortens r where the gradient is tiny (no dropout, large batch).
     """
-    probe = (XI * unit(torch.randn_like(x))).requires_grad_()
-    value = divergence(predict(x + probe), reference)
-    total = value.mean() if reduction == "mean" else value.sum()
-    # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
-    (gradient,) = torch.autograd.grad(total, probe)
-    direction = _unit_code(gradient) if reduction == "mean" else unit(gradient)
+    direction = unit(torch.randn_like(x))
+    for _ in range(power_iterations):
+        probe = (XI * direction).requires_grad_()
+        value = divergence(predict(x + probe), reference)
+        total = value.mean() if reduction == "mean" else value.sum()
+        # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
+        (gradient,) = torch.autograd.grad(total, probe)
+        direction = _unit_code(gradient) if reduction == "mean" else unit(gradient)
     return epsilon * direction
 
 

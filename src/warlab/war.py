@@ -34,6 +34,7 @@ class AdversarialLoss(nn.Module, ABC):
                       three passes, or "off"; the last two cost one more forward, for a reference with these masks
     batchnorm_update  whether the extra passes move the running statistics (they do in the authors' code)
     direction         "sum", or "mean" for the authors' exact scaling: see `perturbation`
+    power_iterations  gradients that the search of the direction takes; the paper's is one
     """
 
     def __init__(
@@ -42,16 +43,20 @@ class AdversarialLoss(nn.Module, ABC):
         dropout: Dropout = "independent",
         batchnorm_update: bool = True,
         direction: Literal["sum", "mean"] = "sum",
+        power_iterations: int = 1,
     ) -> None:
         super().__init__()
         if epsilon < 0:
             raise WarlabError(f"epsilon is the length of the perturbation and cannot be {epsilon}; give 0 or more.")
         if dropout not in ("independent", "shared", "off"):
             raise WarlabError(f"dropout must be independent, shared or off, not {dropout!r}.")
+        if power_iterations < 1:
+            raise WarlabError(f"power_iterations must be at least 1, not {power_iterations}.")
         self.epsilon = epsilon
         self.dropout = dropout
         self.batchnorm_update = batchnorm_update
         self.direction = direction
+        self.power_iterations = power_iterations
 
     @abstractmethod
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
@@ -73,6 +78,7 @@ class AdversarialLoss(nn.Module, ABC):
                 reference,
                 self.epsilon,
                 self.direction,
+                self.power_iterations,
             )
             return self.divergence(probabilities(model(x + r)), reference).mean()
 

@@ -27,7 +27,8 @@ class Regularised(Method):
 
     def options(self) -> dict[str, Any]:
         """The settings that all of them hand to their regulariser."""
-        return {name: getattr(self.config, name) for name in ("epsilon", "dropout", "batchnorm_update", "direction")}
+        names = ("epsilon", "dropout", "batchnorm_update", "direction", "power_iterations")
+        return {name: getattr(self.config, name) for name in names}
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)

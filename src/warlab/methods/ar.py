@@ -20,6 +20,7 @@ class Config:
     batchnorm_update: bool = True  # authors' code
     order: str = "code"  # KL(clean || adversarial); "paper" is the other way round
     direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
+    power_iterations: int = 1  # paper
 
 
 class Algorithm(Regularised):

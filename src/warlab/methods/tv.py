@@ -20,6 +20,7 @@ class Config:
     dropout: str = "independent"  # masks of the extra passes, authors' code
     batchnorm_update: bool = True  # authors' code
     direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
+    power_iterations: int = 1  # paper
 
 
 class Algorithm(Regularised):

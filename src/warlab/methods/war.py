@@ -29,6 +29,7 @@ class Config:
     dropout: str = "independent"  # masks of the extra passes, authors' code
     batchnorm_update: bool = True  # authors' code
     direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
+    power_iterations: int = 1  # paper
     epsilon_rule: str = "never"  # "loss": the paper's rule for Clothing1M, see _epsilon.py
     epsilon_after: int = 5  # epochs, paper
 
