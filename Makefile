@@ -28,11 +28,12 @@ demo: $(READY)
 	@echo
 	@echo "Open results/demo/report.html"
 
-# One experiment goes through a real Slurm where there is one; else pytest prints that it was left out.
+# What needs LaTeX, a browser or a real Slurm runs where they are or can be installed; else pytest prints that it was left out.
 SLURM_EXTRA = $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.txt -e .[slurm]
 
 test: $(READY) lint
-	@! command -v slurmctld >/dev/null || $(SLURM_EXTRA)
+	@tools/system_packages.sh
+	@! PATH="$$PATH:/usr/sbin" command -v slurmctld >/dev/null || $(SLURM_EXTRA)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-data: $(READY)
