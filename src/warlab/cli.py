@@ -28,7 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="warlab", description="Learning with label noise: look at a study.")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    parser.add_argument("--scale", help="smoke, demo, laptop, cifar, paper or a YAML file (default: config/config.yaml)")
+    parser.add_argument(
+        "--scale", help="smoke, demo, laptop, cifar, paper or a YAML file (default: config/config.yaml)"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("status", help="every run with its state, epoch, accuracy and remaining time")
     commands.add_parser("plan", help="jobs and time of every scale")

@@ -197,11 +197,13 @@ class Study:
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
-        """What ids are called in print: kind → id → text."""
+        """What ids are called in print: kind → id → text; also of what only the paper's tables have."""
         variants = {name: entry["label"] for name, entry in self.numbers["variants"].items()}
+        printed = [name for entry in self.experiments.values() for name in entry["datasets"]]
+        noises = [name for entry in self.experiments.values() for name in entry["noises"]]
         return {
-            "dataset": {name: data.get(name).title for name in self.scale["datasets"]},
-            "noise": {cell.noise: noise.label(cell.noise) for cell in self.runs},
+            "dataset": {name: data.get(name).title for name in dict.fromkeys([*self.scale["datasets"], *printed])},
+            "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in self.runs), *noises])},
             "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
             "metric": _METRICS,
         }
