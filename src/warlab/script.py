@@ -17,17 +17,22 @@ class Interrupted(Exception):
 
 
 @contextmanager
-def job(log: str, name: str = "") -> Iterator[Callable[[str], None]]:
-    """`with job(snakemake.log[0]) as say:` — what is said goes to the log with the time, and to the terminal."""
-    path = Path(log)
+def job(log: str, name: str = "", history: Path | None = None) -> Iterator[Callable[[str], None]]:
+    """`with job(snakemake.log[0]) as say:` — what is said goes to the log with the time, and to the terminal.
+
+    Snakemake empties the log before every try; what was said in all tries stands in `history`.
+    """
+    paths = [Path(log), *([history] if history else [])]
 
     def say(message: str) -> None:
-        with path.open("a") as file:
-            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
+        for path in paths:
+            with path.open("a") as file:
+                file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
         print(f"{name}: {message}" if name else message, file=sys.stderr, flush=True)
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
         yield say
     except Interrupted as stop:
         say(f"{stop} Call again to continue.")
