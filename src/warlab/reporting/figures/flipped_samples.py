@@ -35,19 +35,20 @@ def draw(inputs: Inputs) -> Figure:
             _mosaic(ax, block)
             dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
             ax.set_title(f"{dataset}, {labels.name(inputs.labels, 'noise', entry['noise'])}")
-        mark_stand_in(figure, inputs)
+        mark_stand_in(figure, inputs, [entry["dataset"] for entry in shown])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
-    if not _shown(inputs):
+    shown = _shown(inputs)
+    if not shown:
         return with_stand_in(f"{NOTHING}.", inputs)
     text = (
         "Training images whose label was changed by the noise, the most frequent kinds of change first: "
         "true class → label given to the methods, with the number of such images. "
         "Of each dataset the noise of the highest rate, first seed."
     )
-    return with_stand_in(text, inputs)
+    return with_stand_in(text, inputs, [entry["dataset"] for entry in shown])
 
 
 class _Block:
