@@ -19,6 +19,7 @@ include: "rules/timing.smk"
 include: "rules/figures.smk"
 include: "rules/claims.smk"
 include: "rules/report.smk"
+include: "rules/status.smk"
 include: "rules/verify.smk"
 
 
@@ -39,6 +40,7 @@ wildcard_constraints:
 ruleorder: timing_table > table
 
 
+# What takes seconds runs where snakemake does: a cluster job costs more than that to start. Downloads need its network.
 localrules:
     all,
     data,
@@ -46,6 +48,24 @@ localrules:
     maps,
     tables,
     figures,
+    plan,
+    status,
+    fetch,
+    corrupt,
+    cost,
+    verify_cost,
+    collect,
+    table,
+    timing_table,
+    hyperparameters,
+    architectures,
+    typeset,
+    statistics,
+    claims,
+    verify,
+    figure,
+    noisy_maps,
+    report,
 
 
 rule all:

@@ -92,6 +92,16 @@ def test_what_a_verdict_says() -> None:
     assert claims.conclude([untested]) == claims.Finding("not tested here", "0 of 1", "", ("x",), ())
 
 
+def test_what_could_be_tested_stands_first() -> None:
+    alike = {"source": "paper", "check": "best", "settings": {"datasets": ["fashion_mnist"], "noises": ["asym-40"]}}
+    pair = [
+        {**alike, "id": "other", "claim": "Other", "with": {"method": "x", "among": ["x", "y"]}},
+        {**alike, "id": "ours", "claim": "Ours", "with": {"method": "a", "among": ["a", "b"]}},
+    ]
+    found = claims.table(claims.read_claims(pair), given({"a": 5, "b": 4}), lambda experiment: given({}))
+    assert list(found["id"]) == ["ours", "other"] and list(found["verdict"]) == ["held", "not tested here"]
+
+
 def test_a_difference_below_the_spread_is_said_to_be_so() -> None:
     narrow = checks.best(given({"a": 80.2, "b": 80.0}), [AT], "a", ["a", "b"])
     assert claims.conclude(narrow).certainty == "within the spread"

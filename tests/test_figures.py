@@ -1,5 +1,6 @@
 """Figures: found by name, marked, drawn from what they are given."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,6 +36,18 @@ def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
         assert ("stand-in data" in texts(figure.draw(inputs))) is says
         assert ("Stand-in data" in figure.caption(inputs)) is says
     assert "procedural stand-in for" in " ".join(texts(figure.draw(figure_inputs("stand-in"))).split())
+
+
+@pytest.mark.parametrize("name", ["activations", "agreement", "flipped_samples"])
+def test_a_figure_is_not_marked_for_what_it_does_not_show(name: str) -> None:
+    """Beside real images the study has procedural tiles."""
+    inputs = figure_inputs("real")
+    assert inputs.runs is not None
+    tiles = inputs.runs.assign(dataset="vaihingen", data="stand-in", test_accuracy=90.0)
+    manifest = {**inputs.noise[0], "dataset": "vaihingen", "data": "stand-in"}
+    more = replace(inputs, runs=pd.concat([inputs.runs, tiles]), noise=[*inputs.noise, manifest])
+    assert base.stand_in_datasets(more) == ["vaihingen"]
+    assert "stand-in" not in texts(figures.get(name).draw(more)) + figures.get(name).caption(more).lower()
 
 
 @pytest.mark.parametrize("name", figures.names())

@@ -1,7 +1,7 @@
 """The adversarial direction, and what batch norm, dropout and number formats do in the extra passes.
 
 d  = xi * unit(N(0, I))                    a tiny random probe, per sample
-g  = gradient of D(p(x + d), sg[q]) in d   one power iteration (k_max = 1, as in the paper); more go on from xi * unit(g)
+g  = gradient of D(p(x + d), sg[q]) in d   one power iteration (k_max = 1, as in the paper); more go on from unit(g)
 r  = epsilon * unit(g)                     detached: no gradient flows through the direction
 """
 

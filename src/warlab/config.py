@@ -4,17 +4,17 @@ Nothing here imports torch: the Snakefile is read anew in every job.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from warlab import data, methods, noise
+from warlab.allowed import Allowed, changed_setting
 from warlab.configfiles import check, read_yaml, suggest
 from warlab.errors import WarlabError
+from warlab.mistakes import find_mistakes
 from warlab.ot import costs
 from warlab.places import at_place, in_units, numbered, places
 
@@ -52,7 +52,8 @@ def load_study(config: Tree, root: Path) -> "Study":
     numbers = check(read_yaml(hyper), schemas / "hyperparameters.schema.yaml", "hyperparameters.yaml")
     tables = root / "config" / "experiments.yaml"
     experiments = check(read_yaml(tables), schemas / "experiments.schema.yaml", "experiments.yaml")
-    study = Study(scale_file.stem, config, scale, experiments, numbers)
+    allowed = Allowed.read(schemas / "settings.schema.yaml")
+    study = Study(scale_file.stem, config, scale, experiments, numbers, allowed)
     study.validate()
     return study
 
@@ -76,6 +77,7 @@ class Study:
     scale: Tree
     experiments: dict[str, Tree]
     numbers: Tree
+    allowed: Allowed = field(default_factory=lambda: Allowed({}))
 
     # ---- which runs
 
@@ -186,7 +188,7 @@ class Study:
         settings = methods.declaration(file).settings | self._resolve("methods", file, dataset, noise_id)
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
-        settings |= dict(_change(change, method_id, list(settings)) for change in changes)
+        settings |= dict(changed_setting(change, method_id, list(settings)) for change in changes)
         return in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
     def method_file(self, method_id: str) -> str:
@@ -195,11 +197,13 @@ class Study:
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
-        """What ids are called in print: kind → id → text."""
+        """What ids are called in print: kind → id → text; also of what only the paper's tables have."""
         variants = {name: entry["label"] for name, entry in self.numbers["variants"].items()}
+        printed = [name for entry in self.experiments.values() for name in entry["datasets"]]
+        noises = [name for entry in self.experiments.values() for name in entry["noises"]]
         return {
-            "dataset": {name: data.get(name).title for name in self.scale["datasets"]},
-            "noise": {cell.noise: noise.label(cell.noise) for cell in self.runs},
+            "dataset": {name: data.get(name).title for name in dict.fromkeys([*self.scale["datasets"], *printed])},
+            "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in self.runs), *noises])},
             "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
             "metric": _METRICS,
         }
@@ -298,69 +302,6 @@ class Study:
         settings = self.method(method_id, cell.dataset)
         return {"id": cell.method, "file": self.method_file(method_id), "settings": settings}
 
-    # ---- mistakes, found before anything runs
-
     def validate(self) -> None:
-        for name in self.scale["experiments"]:
-            if name not in self.experiments:
-                raise WarlabError(
-                    f"Scale {self.name} asks for the experiment {name!r}; {suggest(name, list(self.experiments))}"
-                )
-            for method_id in dict.fromkeys(cell.method for cell in self.cells(name) if not self.is_timing(name)):
-                self._validate_method(method_id)
-        for name in self.scale["datasets"]:
-            data.get(name)
-        for section in ("training", "nets", "methods", "costs"):
-            self._validate_keys(section, self.scale.get(section, {}), f"scale {self.name}")
-        for section, content in self.config.get("overrides", {}).items():
-            self._validate_keys(section, content, "overrides")
-        for cell in self.runs:
-            self._validate_noise(cell)
-            self._validate_cell(cell)
-
-    def _validate_keys(self, section: str, content: Tree, where: str) -> None:
-        for name, settings in content.items():
-            known = self.numbers[section] | (self.numbers["variants"] if section == "methods" else {})
-            base = name.split("@")[0] if section == "training" else name
-            if base not in known:
-                raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
-            file = self.method_file(name) if section == "methods" else base
-            allowed = list(self.numbers[section][file] | self.numbers[section].get(name, {}))
-            for key in settings:
-                if key not in allowed:
-                    raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, allowed)}")
-
-    def _validate_noise(self, cell: Cell) -> None:
-        needed = noise.needs(cell.noise)
-        if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
-            raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
-        if "given" in needed:
-            self.noise_file(cell.noise)
-        if "images" in needed and needed["images"] not in self.scale["datasets"]:
-            raise WarlabError(
-                f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
-            )
-        if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
-            raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
-
-    def _validate_method(self, method_id: str) -> None:
-        base = method_id.split("+")[0]
-        known = [*methods.names(), *self.numbers["variants"]]
-        if base not in known:
-            raise WarlabError(f"There is no method {base!r}; {suggest(base, known)}")
-
-    def _validate_cell(self, cell: Cell) -> None:
-        noise.parse(cell.noise)
-        if cell.net not in self.numbers["nets"]:
-            raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, list(self.numbers['nets']))}")
-        if (name := self.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
-            self.cost_key(cell)
-            self.features(name, cell.dataset)
-
-
-def _change(text: str, method_id: str, known: list[str]) -> tuple[str, Any]:
-    """`beta=5` of a method id."""
-    key, equals, value = text.partition("=")
-    if not equals or key not in known:
-        raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
-    return key, yaml.safe_load(value)
+        """Raise a WarlabError for the first mistake, before anything runs."""
+        find_mistakes(self)

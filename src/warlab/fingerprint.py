@@ -20,6 +20,7 @@ INERT = {
     "warlab.nets",
     "warlab.engine",
     "warlab.engine.checkpoint",
+    "warlab.engine.lease",
     "warlab.engine.progress",
     "warlab.engine.provenance",
 }

@@ -3,7 +3,10 @@
 import re
 from typing import Any
 
+from warlab.errors import WarlabError
+
 Tree = dict[str, Any]
+MOST = 1000  # methods that one name stands for
 
 
 def places(dataset: str, noise_id: str = "", *others: str) -> list[str]:
@@ -37,4 +40,7 @@ def numbered(method: str) -> list[str]:
     """`war_random+cost=random.{0..19}` as the twenty methods that it stands for."""
     if (found := re.search(r"\{(\d+)\.\.(\d+)\}", method)) is None:
         return [method]
-    return [method.replace(found[0], str(number)) for number in range(int(found[1]), int(found[2]) + 1)]
+    numbers = range(int(found[1]), int(found[2]) + 1)
+    if not 0 < len(numbers) <= MOST:
+        raise WarlabError(f"{method!r} stands for {len(numbers)} methods; allowed are 1 to {MOST}.")
+    return [method.replace(found[0], str(number)) for number in numbers]

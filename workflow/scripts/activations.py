@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from warlab.engine.activations import write_activations
+from warlab.engine.lease import gpu_lease
 from warlab.engine.run import Files
 from warlab.script import job
 
-with job(snakemake.log[0]) as say:
+with job(snakemake.log[0]) as say, gpu_lease(snakemake.resources.get("gpu_slots", 1), say):
     files = Files.of(dict(snakemake.input.items()))
     weights, out = Path(snakemake.input.weights), Path(snakemake.output.activations)
     write_activations(snakemake.params.run, files, weights, out, snakemake.threads, say)

@@ -6,12 +6,16 @@ from warlab import data
 from warlab.data import weights
 from warlab.data.prepare import prepare
 from warlab.engine.embed import embed
+from warlab.engine.lease import gpu_lease
 from warlab.engine.run import device_settings
 from warlab.files import digest, read_json, write_arrays, write_json
 from warlab.script import job
 
 names = snakemake.wildcards
-with job(snakemake.log[0], f"{names.dataset} {names.network}") as say:
+with (
+    job(snakemake.log[0], f"{names.dataset} {names.network}") as say,
+    gpu_lease(snakemake.resources.get("gpu_slots", 1), say),
+):
     receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
     fetched = read_json(receipts["weights"])
     # The network sees the images as they are, not as the scale pools them for training.

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from warlab.engine.lease import gpu_lease
 from warlab.engine.maps import map_run
 from warlab.engine.run import Files
 from warlab.files import read_arrays, read_json, write_arrays
 from warlab.reporting.maps import write_maps
 from warlab.script import job
 
-with job(snakemake.log[0]) as say:
+with job(snakemake.log[0]) as say, gpu_lease(snakemake.resources.get("gpu_slots", 1), say):
     files, out = Files.of(dict(snakemake.input.items())), Path(snakemake.output.labels)
     labels = map_run(snakemake.params.run, files, Path(snakemake.input.weights), out.parent, snakemake.threads, say)
     sizes, meta = read_arrays(files.data)["test_sizes"], read_json(files.data.with_suffix(".json"))

@@ -1,5 +1,6 @@
 """Time training steps and write the seconds per method."""
 
+from warlab.engine.lease import gpu_lease
 from warlab.engine.provenance import provenance
 from warlab.engine.run import device_settings
 from warlab.engine.timing import seconds_per_epoch
@@ -7,7 +8,10 @@ from warlab.files import write_json
 from warlab.script import job
 
 names = snakemake.wildcards
-with job(snakemake.log[0], f"timing {names.dataset} {names.net}") as say:
+with (
+    job(snakemake.log[0], f"timing {names.dataset} {names.net}") as say,
+    gpu_lease(snakemake.resources.get("gpu_slots", 1), say),
+):
     device_settings(snakemake.threads)
     spec = snakemake.params.spec
     seconds = seconds_per_epoch(spec, say)

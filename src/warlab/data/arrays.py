@@ -1,5 +1,6 @@
 """The user's own arrays: an npz file with train_x, train_y and, if there is a test part, test_x and test_y."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,32 @@ from warlab.data.drawn import draw, shuffled_labels
 from warlab.errors import WarlabError
 from warlab.files import read_arrays, write_arrays, write_json
 
+_MOST_BYTES = 1 << 30  # below, even a bomb does no harm
+
 
 def read(root: Path, size: int | None) -> own.Own:
     """Images are uint8 (N, height, width) or (N, height, width, channels) or (N, channels, height, width)."""
     path = own.place(root)
     if size is not None:
         raise WarlabError("Images of arrays keep their size; leave out `size`, or take `pool`.")
+    _refuse_bomb(path)
     content = read_arrays(path)
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
     arrays = _arrays(content)
     names, words = own.listed_classes(path.parent) or _numbered(int(arrays.train_y.max(initial=0)) + 1)
     return own.Own(arrays, names, words)
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Images never shrink to a hundredth: a file that unfolds so much was made to exhaust the memory."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unfolded = sum(member.file_size for member in archive.infolist())
+    except (OSError, zipfile.BadZipFile):
+        return  # said better where it is read
+    if unfolded > _MOST_BYTES and unfolded > 100 * path.stat().st_size:
+        raise WarlabError(f"{path} is refused: its {path.stat().st_size} bytes unfold to {unfolded}.")
 
 
 def _arrays(content: dict[str, np.ndarray]) -> Arrays:

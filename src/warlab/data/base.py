@@ -164,6 +164,8 @@ def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
 
 def validate(arrays: Arrays, n_classes: int) -> None:
     """Raise a WarlabError for data that would train into nonsense."""
+    if n_classes < 2:
+        raise WarlabError(f"The data have {n_classes} class; label noise needs two at least.")
     _validate_split("training", arrays.train_x, arrays.train_y, n_classes)
     _validate_split("test", arrays.test_x, arrays.test_y, n_classes)
     if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:

@@ -62,7 +62,7 @@ def _is_grey(path: Path) -> bool:
 def _opened(path: Path) -> Image.Image:
     try:
         return Image.open(path)
-    except (OSError, Image.DecompressionBombError) as error:
+    except Exception as error:  # damaged files raise anything
         raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
 
 
@@ -71,7 +71,7 @@ def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
     with _opened(path) as image:
         try:
             square = ImageOps.fit(image.convert("L" if grey else "RGB"), (size, size), Image.Resampling.BILINEAR)
-        except (OSError, ValueError, SyntaxError) as error:
+        except Exception as error:  # damaged files raise anything
             raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
         return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
 

@@ -63,7 +63,11 @@ def listed_classes(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | No
     """Names and words of classes.txt: a line per class in the order of the labels, `name` or `name: words`."""
     if not (folder / CLASSES).is_file():
         return None
-    lines = [line.strip() for line in (folder / CLASSES).read_text().splitlines() if line.strip()]
+    try:
+        text = (folder / CLASSES).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WarlabError(f"{folder / CLASSES} cannot be read as text ({error}); save it as UTF-8.") from error
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     pairs = [line.partition(":") for line in lines]
     names = tuple(name.strip() for name, _, _ in pairs)
     if len(set(names)) < max(len(names), 2):
@@ -73,6 +77,9 @@ def listed_classes(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | No
 
 def described(dataset: Dataset, own: Own) -> Dataset:
     """The data set with the classes that were found and the mean and deviation of its training images."""
+    odd = next((name for name in own.names if not name.isprintable()), None)
+    if odd is not None:
+        raise WarlabError(f"The class name {odd!r} has characters that cannot be printed; rename the class.")
     pixels = own.arrays.train_x / np.float32(255)
     return replace(
         dataset,

@@ -47,6 +47,7 @@ def _read(dataset: Dataset, root: Path, size: int | None) -> tuple[Dataset, Arra
     """The user's own data say which classes they have when they are read."""
     if dataset.read is not None:
         own = dataset.read(root, size)
+        validate(own.arrays, len(own.names))
         return described(dataset, own), own.arrays
     if size is not None:
         raise WarlabError(f"`size` is for images of one's own; {dataset.title} is made smaller by `pool`.")

@@ -10,6 +10,7 @@ import torch
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import Files, build_trainer, device_settings
+from warlab.engine.weights import load_weights
 from warlab.files import read_arrays, read_json, write_arrays
 from warlab.methods.base import evaluating
 
@@ -21,7 +22,7 @@ def write_activations(
     device_settings(threads)
     trainer = build_trainer(run, files, CheckpointFolder(out.parent, "activations", say), say)
     net = trainer.models[0]
-    net.load_state_dict(torch.load(weights, weights_only=True, map_location="cpu")[0])
+    load_weights(weights, trainer.models)
     assert isinstance(trainer.evaluate, Evaluator)  # images in memory: the figure is of Fashion-MNIST
     images = trainer.evaluate.images
     with evaluating(net):

@@ -41,12 +41,11 @@ class CheckpointFolder:
         buffer = io.BytesIO()
         torch.save({**state, "run_id": self.run_id}, buffer)
         content = buffer.getvalue()
-        self.path.mkdir(parents=True, exist_ok=True)
-        if self.latest.exists():
-            shutil.copyfile(self.latest, self.path / "copying.ckpt")
-            (self.path / "copying.ckpt").replace(self.previous)
         checksum = hashlib.sha256(content).hexdigest().encode()
-        write_atomic(self.latest, lambda file: (file.write(checksum), file.write(content)))
+        with naming(self.latest):
+            if self.latest.exists():
+                _copy(self.latest, self.previous)
+            write_atomic(self.latest, lambda file: (file.write(checksum), file.write(content)))
 
     def load(self) -> State | None:
         """The newest whole state, or None for a run that starts."""
@@ -69,12 +68,30 @@ class CheckpointFolder:
         shutil.rmtree(self.path.parent, ignore_errors=True)
 
 
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """A full disk does not say which file it had no room for; the user wants to know."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(file)
+        raise
+
+
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as original:
+        write_atomic(target, lambda file: shutil.copyfileobj(original, file))
+
+
 def _read(file: Path) -> State | None:
     """The state, or None if the content is not what its checksum says; nothing is unpickled before that check."""
     content = file.read_bytes()
     if hashlib.sha256(content[64:]).hexdigest().encode() != content[:64]:
         return None
-    return torch.load(io.BytesIO(content[64:]), weights_only=True, map_location="cpu")
+    try:
+        return torch.load(io.BytesIO(content[64:]), weights_only=True, map_location="cpu")
+    except Exception:  # what is not tensors and numbers, such as a program, is refused by torch in many ways
+        return None
 
 
 @contextmanager
@@ -84,10 +101,17 @@ def only_writer(run_folder: Path, say: Callable[[str], None]) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("a+") as file:
         _wait_for_lock(file, say)
+        _sweep(run_folder)
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}")
         file.flush()
         yield
+
+
+def _sweep(run_folder: Path) -> None:
+    """What a killed process was writing: without this, every kill would leave a file as large as a checkpoint."""
+    for file in [*run_folder.glob(".*.*"), *run_folder.glob("checkpoint/*/.*.*")]:
+        file.unlink(missing_ok=True)
 
 
 def _wait_for_lock(file: Any, say: Callable[[str], None]) -> None:

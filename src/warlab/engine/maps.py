@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer, device_settings
 from warlab.engine.tiles import TileEvaluator
+from warlab.engine.weights import load_weights
 
 
 def map_run(
@@ -18,8 +18,6 @@ def map_run(
     """Classes of all test pixels, flat (P,) uint8; of two networks the first one's."""
     device_settings(threads)
     trainer = build_trainer(run, files, CheckpointFolder(out, "maps", say), say)
-    saved = torch.load(weights, weights_only=True, map_location="cpu")
-    for model, state in zip(trainer.models, saved, strict=True):
-        model.load_state_dict(state)
+    load_weights(weights, trainer.models)
     assert isinstance(trainer.evaluate, TileEvaluator)
     return np.concatenate([maps[0].reshape(-1) for maps in trainer.evaluate.maps(trainer.method, trainer.models)])

@@ -9,6 +9,7 @@ import torch
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer, device_settings
 from warlab.engine.train import Trainer
+from warlab.engine.weights import load_weights
 from warlab.files import write_arrays
 from warlab.methods.base import evaluating
 
@@ -19,9 +20,7 @@ def predict_run(
     """Write `probabilities` (N, C) by the number of the sample."""
     device_settings(threads)
     trainer = build_trainer(run, files, CheckpointFolder(out.parent, "predictions", say), say)
-    saved = torch.load(weights, weights_only=True, map_location="cpu")
-    for model, state in zip(trainer.models, saved, strict=True):
-        model.load_state_dict(state)
+    load_weights(weights, trainer.models)
     write_arrays(out, probabilities=probabilities(trainer).cpu().numpy())
 
 

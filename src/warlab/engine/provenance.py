@@ -1,5 +1,6 @@
 """What a result rests on: code version, packages, machine, checksums of its inputs, time and memory."""
 
+import os
 import platform
 import resource
 import subprocess
@@ -20,6 +21,8 @@ def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
         "host": platform.node(),
         "processor": device_name(),
         "threads": torch.get_num_threads(),
+        "slurm_job": os.environ.get("SLURM_JOB_ID"),
+        "visible_gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "seconds": round(seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
     }

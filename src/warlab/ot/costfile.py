@@ -1,5 +1,6 @@
 """A ground cost as a file: CSV that a person can open, with the class names as header and first column."""
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,15 +17,15 @@ def write_cost(cost: np.ndarray, class_names: Sequence[str]) -> str:
 
 
 def read_cost(path: Path, class_names: Sequence[str]) -> np.ndarray:
-    import pandas as pd
-
+    """By the csv module: pandas would take a class called NA for a gap, and 01 for the number 1."""
     try:
-        table = pd.read_csv(path, index_col=0)
-        cost = table.to_numpy(dtype=np.float64)
-    except (OSError, ValueError) as error:
+        with Path(path).open(newline="") as file:
+            head, *rows = csv.reader(file)
+        cost = np.array([[float(entry or "nan") for entry in row[1:]] for row in rows], np.float64)
+    except (OSError, ValueError, csv.Error) as error:
         raise WarlabError(f"The cost {path} cannot be read as a CSV of numbers ({error}); check the file.") from error
     names = list(class_names)
-    if [str(c) for c in table.columns] != names or [str(i) for i in table.index] != names:
+    if head[1:] != names or [row[0] for row in rows if row] != names:
         raise WarlabError(
             f"The cost {path} names other classes than the data ({', '.join(names)}): give one row and one column "
             "per class, in this order."

@@ -7,9 +7,12 @@ number of iterations (20 in the paper), differentiated through all of them; an e
 would be another method. Updates follow the authors' code: v first, u last, so the marginal a is exact.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
+from warlab.errors import WarlabError
 from warlab.ot.chunks import MANY, ChunkedSinkhorn
 
 DELTA = 1e-18  # the authors' guard against division by zero; kernels below it would be swallowed by it
@@ -21,17 +24,28 @@ def sinkhorn(
     """OT value per row: a, b (B, C) with rows on the simplex, cost (C, C) → (B,). Differentiable in a and b.
 
     Where rows are at least `chunks.MANY`, only once and in bounded memory; costs in the log domain stay with autograd.
-    `log_domain` None decides by the cost, which makes a GPU wait; a loop decides once with `needs_log_domain`.
+    `log_domain` None decides by the cost and checks the result, which makes a GPU wait; a loop decides once with
+    `needs_log_domain` and checks its loss.
     """
     if log_domain is None:
-        log_domain = needs_log_domain(cost, lam)
+        return _checked(sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam)))
     if len(a) >= MANY and not log_domain and not cost.requires_grad:
         return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
     return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
 
 
+def _checked(value: Tensor) -> Tensor:
+    if not bool(torch.isfinite(value).all()):
+        raise WarlabError("The transport is not a finite number; a and b must be rows of probabilities without NaN.")
+    return value
+
+
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
     """True where exp(-C/lambda) overflows, is signed, or sinks below DELTA, which stands beside it in a sum."""
+    if not (math.isfinite(lam) and lam > 0):
+        raise WarlabError(f"lambda is {lam}; allowed is a finite number above 0.")
+    if not bool(torch.isfinite(cost).all()):
+        raise WarlabError("The cost has entries that are not finite numbers; give a number for every pair of classes.")
     return bool(cost.min() < 0) or bool((-cost.max() / lam).exp() < DELTA)
 
 

@@ -120,7 +120,7 @@ def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
 
 
 def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
-    """One row per claim; `paper` gives the paper's numbers with one experiment's first."""
+    """One row per claim, tested ones first; `paper` gives the paper's numbers, one experiment's first."""
     rows = []
     for claim in claims:
         found, printed = judge(claim, ours), judge(claim, paper(claim.experiment))
@@ -139,6 +139,7 @@ def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None],
                 "remark": claim.remark,
             }
         )
+    rows.sort(key=lambda row: row["verdict"] == UNTESTED)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

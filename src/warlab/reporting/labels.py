@@ -90,6 +90,11 @@ def markdown_method(text: str) -> str:
     return f"{head}<sub>{subscript}</sub>{rest}" if subscript else head
 
 
+def plot_text(text: str) -> str:
+    """Any name for matplotlib, in which two dollar signs would enclose a formula."""
+    return text.replace("$", r"\$")
+
+
 def plot_method(text: str) -> str:
     """For matplotlib's mathtext; a dollar sign in a name would open a formula."""
     head, subscript, rest = (part.replace("$", r"\$") for part in parts(text))

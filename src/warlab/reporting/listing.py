@@ -24,7 +24,7 @@ def to_latex(rows: Rows, columns: Sequence[str], caption: str, label: str) -> st
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,longtable}",
-            r"{\small",
+            r"{\footnotesize\setlength{\LTcapwidth}{0.9\linewidth}",
             rf"\begin{{longtable}}{{{widths}}}",
             rf"\caption{{{latex(caption)}}}\label{{{label}}}\\",
             r"\toprule",

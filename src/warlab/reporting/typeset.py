@@ -16,12 +16,16 @@ _HEAD = r"""\documentclass[10pt]{article}
 \usepackage[utf8]{inputenc}
 \usepackage{booktabs,graphicx,longtable,array}
 \pdfinfoomitdate=1 \pdftrailerid{} \pdfsuppressptexinfo=15
+% tables stand from the top of the page down, as many as fit
+\setcounter{topnumber}{9}\setcounter{totalnumber}{9}
+\renewcommand{\topfraction}{0.99}\renewcommand{\textfraction}{0}\renewcommand{\floatpagefraction}{0.5}
+\makeatletter\setlength{\@fptop}{0pt}\setlength{\@fpsep}{1cm}\setlength{\@fpbot}{0pt plus 1fil}\makeatother
 """
 
 
 def document(tables: Sequence[str], title: str) -> str:
-    """A LaTeX document with every table on pages of its own."""
-    body = "\n\\clearpage\n".join(tables)
+    """A LaTeX document of all tables in their order; one that runs over pages begins on a new one."""
+    body = "\n".join(f"\\clearpage\n{table}" if "longtable" in table else table for table in tables)
     heading = f"\\pagestyle{{myheadings}}\\markright{{{latex(title)}}}"
     return f"{_HEAD}{heading}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
 

@@ -38,7 +38,7 @@ def draw(inputs: Inputs) -> Figure:
         ax.set_xticks([])
         ax.set_yticks([])
         ax.grid(False)
-        mark_stand_in(figure, inputs)
+        mark_stand_in(figure, inputs, [str(seen["run"]).split("/")[0]])
     return figure
 
 
@@ -51,7 +51,7 @@ def caption(inputs: Inputs) -> str:
         f"{labels.name(inputs.labels, 'method', method)} trained on {called[0]}, {called[1]}, on "
         f"{len(_chosen(seen['features']))} test images. Arrows: the classes that the label noise turns into each other."
     )
-    return with_stand_in(text, inputs)
+    return with_stand_in(text, inputs, [dataset])
 
 
 def _seen(inputs: Inputs) -> dict[str, np.ndarray]:

@@ -34,7 +34,7 @@ def draw(inputs: Inputs) -> Figure:
         handles += [Line2D([], [], marker="o", linestyle="", color=colour, markersize=4) for colour in methods]
         names = [*_settings(settings, inputs), *methods.values()]
         figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=6)
-        mark_stand_in(figure, inputs)
+        mark_stand_in(figure, inputs, set(table["dataset"]))
     return figure
 
 
@@ -44,7 +44,7 @@ def caption(inputs: Inputs) -> str:
         f"Our test accuracy against the published one in the {len(table)} cells that have both; shape: dataset and "
         "noise, colour: method. Points below the line are lower here than in the paper, as smaller scales are."
     )
-    return with_stand_in(text, inputs)
+    return with_stand_in(text, inputs, set(table["dataset"]))
 
 
 def _pairs(inputs: Inputs) -> pd.DataFrame:

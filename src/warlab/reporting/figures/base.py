@@ -1,7 +1,7 @@
 """What a figure may read, and how every figure says that its data are a stand-in."""
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -76,20 +76,24 @@ def toy_of(inputs: Inputs) -> dict[str, np.ndarray]:
     return dict(inputs.toy)
 
 
-def stand_in_sentence(inputs: Inputs) -> str:
-    """Which datasets are not the real ones and what they are instead; nothing where all is real."""
-    sources = [_source(inputs, dataset) for dataset in stand_in_datasets(inputs)]
+def stand_in_sentence(inputs: Inputs, shown: Collection[str] | None = None) -> str:
+    """Which datasets are not the real ones and what they are instead; nothing where all is real.
+
+    `shown` are the datasets in the figure, where these are not all of its inputs.
+    """
+    found = [dataset for dataset in stand_in_datasets(inputs) if shown is None or dataset in shown]
+    sources = [_source(inputs, dataset) for dataset in found]
     return f"stand-in data: {'; '.join(sources)}" if sources else ""
 
 
-def with_stand_in(caption: str, inputs: Inputs) -> str:
-    sentence = stand_in_sentence(inputs)
+def with_stand_in(caption: str, inputs: Inputs, shown: Collection[str] | None = None) -> str:
+    sentence = stand_in_sentence(inputs, shown)
     return f"{caption} {sentence[0].upper()}{sentence[1:]}." if sentence else caption
 
 
-def mark_stand_in(figure: Figure, inputs: Inputs) -> None:
+def mark_stand_in(figure: Figure, inputs: Inputs, shown: Collection[str] | None = None) -> None:
     """Print the sentence above the panels, broken to the figure's width."""
-    sentence = stand_in_sentence(inputs)
+    sentence = stand_in_sentence(inputs, shown)
     if sentence:
         characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
         text = "\n".join(textwrap.wrap(sentence, characters))

@@ -37,7 +37,7 @@ def draw(inputs: Inputs) -> Figure:
         show(axes[1], coloured(truth, meta), "original ground truth")
         show(axes[2], coloured(noisy, meta), f"{noise} changed: {changed:.0f} % of the pixels")
         legend(figure, meta)
-        mark_stand_in(figure, _only(inputs, entry["dataset"]))
+        mark_stand_in(figure, inputs, [entry["dataset"]])
     return figure
 
 
@@ -49,7 +49,7 @@ def caption(inputs: Inputs) -> str:
         f"{objects['changed']} of {objects['objects']} objects ({100 * objects['realised_share']:.1f} %) and "
         f"{100 * entry['realised_rate']:.1f} % of the pixels have another class. Shown: the tile that changed most."
     )
-    return with_stand_in(text, _only(inputs, entry["dataset"]))
+    return with_stand_in(text, inputs, [entry["dataset"]])
 
 
 def infrared(image: np.ndarray) -> np.ndarray:
@@ -83,8 +83,3 @@ def _shown(inputs: Inputs) -> Mapping[str, Any]:
     if not found:
         raise WarlabError("There is no corrupted ground truth to show; declare a noise on objects of tiles.")
     return found[0]
-
-
-def _only(inputs: Inputs, dataset: str) -> Inputs:
-    """What the figure really shows: other data sets' stand-ins are none of its business."""
-    return Inputs(data={dataset: inputs.data[dataset]}, labels=inputs.labels, sources=inputs.sources)

@@ -35,19 +35,20 @@ def draw(inputs: Inputs) -> Figure:
             _mosaic(ax, block)
             dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
             ax.set_title(f"{dataset}, {labels.name(inputs.labels, 'noise', entry['noise'])}")
-        mark_stand_in(figure, inputs)
+        mark_stand_in(figure, inputs, [entry["dataset"] for entry in shown])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
-    if not _shown(inputs):
+    shown = _shown(inputs)
+    if not shown:
         return with_stand_in(f"{NOTHING}.", inputs)
     text = (
         "Training images whose label was changed by the noise, the most frequent kinds of change first: "
         "true class → label given to the methods, with the number of such images. "
         "Of each dataset the noise of the highest rate, first seed."
     )
-    return with_stand_in(text, inputs)
+    return with_stand_in(text, inputs, [entry["dataset"] for entry in shown])
 
 
 class _Block:
@@ -96,7 +97,8 @@ def _mosaic(ax: Axes, block: _Block) -> None:
             top, left = row * height, column * step
             canvas[top : top + image.shape[0], left : left + side] = image
     ax.imshow(canvas, aspect="equal")
-    names = [f"{block.class_names[true]} → {block.class_names[given]}" for true, given in block.flips]
+    classes = [labels.plot_text(name) for name in block.class_names]
+    names = [f"{classes[true]} → {classes[given]}" for true, given in block.flips]
     texts = [f"{name}\n{count} images" for name, count in zip(names, block.counts, strict=True)]
     ax.set_yticks([row * height + block.images.shape[-2] / 2 for row in range(len(texts))], texts)
     ax.set_xticks([])

@@ -173,6 +173,7 @@ def _heat_map(figure: Figure, ax: Axes, panel: Panel) -> None:
 
 def _name_classes(ax: Axes, class_names: list[str]) -> None:
     count = len(class_names)
+    class_names = [labels.plot_text(name) for name in class_names]
     if count > WITH_NAMES:
         ticks = range(0, count, 10)
         ax.set_xticks(ticks)

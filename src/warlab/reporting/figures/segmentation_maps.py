@@ -46,7 +46,7 @@ def draw(inputs: Inputs) -> Figure:
             rows[0, column].add_patch(_frame(area))
             show(rows[1, column], panel.picture[area], "")
         legend(figure, meta)
-        mark_stand_in(figure, _only(inputs, dataset))
+        mark_stand_in(figure, inputs, [dataset])
     return figure
 
 
@@ -56,7 +56,7 @@ def caption(inputs: Inputs) -> str:
         "Maps of a test tile. The lower row shows the area outlined in orange, where the methods err most. "
         "CCE (clean) was trained on the true labels, all others on corrupted ones; of two networks the first is shown."
     )
-    return with_stand_in(text, _only(inputs, dataset))
+    return with_stand_in(text, inputs, [dataset])
 
 
 def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:
@@ -89,7 +89,3 @@ def _shown(inputs: Inputs) -> tuple[str, list[Mapping[str, Any]]]:
     dataset = found[0]["dataset"]
     own = [entry for entry in found if entry["dataset"] == dataset]
     return dataset, sorted(own, key=lambda entry: entry["noise"] != "clean")
-
-
-def _only(inputs: Inputs, dataset: str) -> Inputs:
-    return Inputs(data={dataset: inputs.data[dataset]}, labels=inputs.labels, sources=inputs.sources)

@@ -1,0 +1,124 @@
+"""Mistakes in a study, each found before anything runs and told in one sentence."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from warlab import data, methods, noise
+from warlab.allowed import changed_setting
+from warlab.configfiles import short, suggest
+from warlab.errors import WarlabError
+
+if TYPE_CHECKING:
+    from warlab.config import Cell, Study
+
+Tree = dict[str, Any]
+_METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
+
+
+def find_mistakes(study: "Study") -> None:
+    """From the parts to the whole, so that what is asked of a later check is there."""
+    settings_of = {name: list(methods.declaration(name).settings) for name in methods.names()}
+    study.allowed.numbers(study.numbers, settings_of)
+    for name in study.scale["experiments"]:
+        if name not in study.experiments:
+            known = suggest(name, list(study.experiments))
+            raise WarlabError(f"Scale {study.name} asks for the experiment {name!r}; {known}")
+    for name in study.scale["datasets"]:
+        data.get(name)
+    for section in ("training", "nets", "methods", "costs"):
+        _settings(study, section, study.scale.get(section, {}), f"scale {study.name}")
+    for section, content in study.config.get("overrides", {}).items():
+        _settings(study, section, content, "overrides")
+    _own_files(study)
+    for name in study.scale["experiments"]:
+        _experiment(study, name)
+    if not study.runs and not study.timed:
+        raise WarlabError(f"Scale {study.name} trains nothing: name a dataset of its experiments in its datasets.")
+    for cell in study.runs:
+        _noise(study, cell)
+        _cost(study, cell)
+
+
+def _settings(study: "Study", section: str, content: Tree, where: str) -> None:
+    """Names, keys and values that a scale or `overrides` gives."""
+    for name, settings in content.items():
+        known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
+        base = name.split("@")[0] if section == "training" else name
+        if base not in known:
+            raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
+        file = study.method_file(name) if section == "methods" else base
+        keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
+        for key, value in settings.items():
+            if key not in keys:
+                raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, keys)}")
+            study.allowed.value(section, file, key, value, where)
+
+
+def _own_files(study: "Study") -> None:
+    """A name under which nothing is read is a typing error."""
+    for name in study.config.get("local_data", {}):
+        data.resource(name)
+    for name in study.config.get("noise_files", {}):
+        if "given" not in noise.needs(name):
+            raise WarlabError(f"noise_files: {name!r} reads no file; allowed are file and file_<name>.")
+
+
+def _experiment(study: "Study", name: str) -> None:
+    timing = study.is_timing(name)
+    if timing and name != "timing":
+        raise WarlabError(f"experiments.yaml: {name}.kind is timing; allowed is that for the experiment timing alone.")
+    for cell in study.cells(name):
+        _names(study, cell)
+        if not timing:
+            _method(study, cell.method)
+    if timing:
+        _timing(study)
+
+
+def _names(study: "Study", cell: "Cell") -> None:
+    noise.parse(cell.noise)
+    for kind, name, section in (("dataset", cell.dataset, "training"), ("network", cell.net, "nets")):
+        if name not in study.numbers[section]:
+            known = suggest(name, list(study.numbers[section]))
+            raise WarlabError(f"There is no {kind} {name!r} in {section} of hyperparameters.yaml; {known}")
+
+
+def _method(study: "Study", method_id: str) -> None:
+    base, *changes = method_id.split("+")
+    known = [*methods.names(), *study.numbers["variants"]]
+    if base not in known:
+        raise WarlabError(f"There is no method {base!r}; {suggest(base, known)}")
+    if not _METHOD_ID.fullmatch(method_id):
+        raise WarlabError(f"The method {short(method_id)} is also a folder: letters, digits and +=._- are allowed.")
+    file = study.method_file(base)
+    for change in changes:
+        key, value = changed_setting(change, method_id, list(methods.declaration(file).settings))
+        study.allowed.value("methods", file, key, value, f"The method {method_id}")
+
+
+def _timing(study: "Study") -> None:
+    steps = study.experiments["timing"].get("steps", {}) | study.scale["experiments"]["timing"].get("steps", {})
+    for cell in study.timed:
+        if cell.dataset not in steps:
+            raise WarlabError(f"experiments.yaml: timing.steps lacks {cell.dataset!r}; write how many steps are timed.")
+        _method(study, "war_01" if cell.method == "war_code" else cell.method)
+
+
+def _noise(study: "Study", cell: "Cell") -> None:
+    needed = noise.needs(cell.noise)
+    if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
+        raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
+    if "given" in needed:
+        study.noise_file(cell.noise)
+    if "images" in needed and needed["images"] not in study.scale["datasets"]:
+        raise WarlabError(
+            f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
+        )
+    if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
+        raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
+
+
+def _cost(study: "Study", cell: "Cell") -> None:
+    if (name := study.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
+        study.cost_key(cell)
+        study.features(name, cell.dataset)

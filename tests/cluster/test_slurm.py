@@ -1,0 +1,255 @@
+"""One experiment of the smoke scale through a real Slurm, and everything that a cluster does to jobs.
+
+tests/cluster/slurm.sh starts the Slurm on this machine; a Slurm that somebody uses is never touched. `make test` runs
+the first test where Slurm is installed, `make test-cluster` all of them.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.faults.counting import count
+from tests.faults.workflow import (
+    RUN,
+    TABLE,
+    assert_same_results,
+    begin,
+    call,
+    planned,
+    project,
+    said,
+    trainer_of,
+    training_log,
+    wait_for,
+)
+from warlab.files import read_json
+
+SCRIPT = ROOT / "tests" / "cluster" / "slurm.sh"
+EPOCHS = 25  # long enough to be interrupted
+METHODS = ("cce", "war_w2v")
+
+
+def missing() -> str | None:
+    tools = [tool for tool in ("sbatch", "slurmctld", "slurmd", "munged") if shutil.which(tool, path=_path()) is None]
+    if tools:
+        return f"Slurm was left out: {', '.join(tools)} not installed (Debian: slurm-wlm munge)"
+    if os.getuid() != 0:
+        return "Slurm was left out: only root can start one"
+    if find_spec("snakemake_executor_plugin_slurm") is None:
+        return "Slurm was left out: pip install -e .[slurm]"
+    return None
+
+
+def _path() -> str:
+    return f"{os.environ['PATH']}:/usr/sbin"
+
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
+everything = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("slurm")
+    started = subprocess.run(
+        [SCRIPT, "up", folder], env={**os.environ, "PATH": _path()}, capture_output=True, text=True
+    )
+    if started.returncode == 3:
+        pytest.skip("Slurm was left out: this machine has one that is configured")
+    assert started.returncode == 0, started.stderr
+    yield
+    subprocess.run([SCRIPT, "down", folder], env={**os.environ, "PATH": _path()}, check=True)
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same experiment, undisturbed, without a cluster."""
+    folder = project(tmp_path_factory.mktemp("calm"), EPOCHS)
+    call(folder, "--cores", "2", TABLE)
+    return folder
+
+
+def cluster(folder: Path, profile: str = "slurm", **changes: object) -> list[str]:
+    """The profile as it is, but for what belongs to the site: accounts, waiting times, small jobs."""
+    content = yaml.safe_load((folder / "profiles" / profile / "config.yaml").read_text())
+    content["default-resources"].pop("slurm_account")
+    content["default-resources"]["mem_mb"] = 500
+    for rule in content["set-resources"].values():
+        rule |= {"mem_mb": 500, "runtime": 20}
+    content |= {"slurm-no-account": True, "slurm-init-seconds-before-status-checks": 2, "latency-wait": 10}
+    content["set-resources"]["train"] |= changes
+    site = folder / "profiles" / "site"
+    site.mkdir(exist_ok=True)
+    (site / "config.yaml").write_text(yaml.safe_dump(content))
+    return ["--workflow-profile", "profiles/site", TABLE]
+
+
+def slurm_jobs(folder: Path, method: str) -> str | None:
+    return read_json(folder / RUN / method / "seed0" / "result.json")["provenance"]["slurm_job"]
+
+
+def running() -> list[str]:
+    """Numbers of the jobs that run; all jobs of this Slurm are ours."""
+    return subprocess.run(["squeue", "-h", "-t", "R", "-o", "%i"], capture_output=True, text=True).stdout.split()
+
+
+def job_of(folder: Path, method: str) -> str:
+    """The job whose process holds the lock of a run."""
+    process = (folder / RUN / method / "seed0" / "checkpoint" / "lock").read_text().split()[1]
+    found = re.search(r"SLURM_JOB_ID=(\d+)", Path(f"/proc/{process}/environ").read_text().replace("\0", "\n"))
+    assert found
+    return found[1]
+
+
+def resumed(folder: Path, method: str) -> int:
+    """The last epoch from which the log says that the run went on."""
+    found = re.findall(r"resumed from epoch (\d+)", training_log(folder, method).read_text())
+    assert found, training_log(folder, method).read_text()
+    return int(found[-1])
+
+
+def test_an_experiment_goes_through_sbatch_to_the_same_bits(slurm: None, tmp_path: Path) -> None:
+    """On two GPUs that Slurm numbers; a second call has nothing to do."""
+    folder, local = (project(tmp_path / name, 4) for name in ("cluster", "local"))
+    call(local, "--cores", "2", TABLE)
+    call(folder, *cluster(folder), seconds=600)
+    assert_same_results(local, folder, *METHODS)
+    jobs = [slurm_jobs(folder, method) for method in METHODS]
+    assert None not in jobs and len(set(jobs)) == 2
+    seen = [read_json(folder / RUN / m / "seed0" / "result.json")["provenance"]["visible_gpus"] for m in METHODS]
+    assert set(seen) <= {"0", "1"}
+    assert planned(folder, TABLE) == {}
+    count("experiment through sbatch")
+
+
+@everything
+def test_a_cancelled_job_is_submitted_again_and_resumes(slurm: None, calm: Path, tmp_path: Path) -> None:
+    folder = project(tmp_path, EPOCHS)
+    snakemake = begin(folder, *cluster(folder))
+    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
+    job = job_of(folder, "war_w2v")
+    subprocess.run(["scancel", job], check=True)
+    assert snakemake.wait(600) == 0, said(folder)[-3000:]
+    assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder, "war_w2v") != job
+    assert_same_results(calm, folder, *METHODS)
+    count("scancel")
+
+
+@everything
+def test_a_preempted_job_is_requeued_and_resumes(slurm: None, calm: Path, tmp_path: Path) -> None:
+    """A job of the higher partition takes both GPUs; Slurm puts ours back and starts it again under its number."""
+    folder = project(tmp_path, EPOCHS)
+    snakemake = begin(folder, *cluster(folder))
+    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
+    job = job_of(folder, "war_w2v")
+    subprocess.run(["sbatch", "-p", "high", "--gpus=2", "-o", "/dev/null", "--wrap", "sleep 4"], check=True)
+    wait_for(training_log(folder, "war_w2v"), "received: saved epoch")
+    hurry(job)
+    assert snakemake.wait(600) == 0, said(folder)[-3000:]
+    assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder, "war_w2v") == job
+    assert_same_results(calm, folder, *METHODS)
+    count("preemption")
+
+
+def hurry(*jobs: str) -> None:
+    """Slurm holds a requeued job for two minutes; a test need not wait for them, only for the processes of the first
+    start: Slurm takes a node out of service that is given a job which it still has."""
+    end = time.monotonic() + 60
+    while any(_has_processes(job) for job in jobs) and time.monotonic() < end:
+        time.sleep(0.5)
+    waiting = set(jobs)
+    while waiting and time.monotonic() < end:
+        shown = subprocess.run(["squeue", "-h", "-t", "PD", "-o", "%i"], capture_output=True, text=True).stdout.split()
+        for job in shown:
+            subprocess.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], capture_output=True)
+        waiting -= set(shown)
+        time.sleep(0.5)
+
+
+def _has_processes(job: str) -> bool:
+    return subprocess.run(["pgrep", "-f", rf"slurmstepd: \[{job}\."], capture_output=True).returncode == 0
+
+
+@everything
+def test_a_node_that_goes_down_and_comes_back_costs_nothing(slurm: None, calm: Path, tmp_path: Path) -> None:
+    folder = project(tmp_path, EPOCHS)
+    snakemake = begin(folder, *cluster(folder))
+    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
+    node = subprocess.run(["hostname", "-s"], capture_output=True, text=True).stdout.strip()
+    jobs = running()
+    subprocess.run(["scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test"], check=True)
+    time.sleep(3)
+    # refused if the node has reported back by itself (ReturnToService=2)
+    subprocess.run(["scontrol", "update", f"NodeName={node}", "State=RESUME"], capture_output=True)
+    hurry(*jobs)
+    assert snakemake.wait(600) == 0, said(folder)[-3000:]
+    log = training_log(folder, "war_w2v").read_text()
+    assert "resumed from epoch" in log or "its result stands" in log, "a lost process may also have come to its end"
+    assert_same_results(calm, folder, *METHODS)
+    count("node down")
+
+
+@everything
+def test_a_killed_snakemake_finds_its_jobs_still_running(slurm: None, calm: Path, tmp_path: Path) -> None:
+    """The second copy of a job waits for the first and takes its result: no run is trained twice."""
+    folder = project(tmp_path, EPOCHS)
+    snakemake = begin(folder, *cluster(folder))
+    log = training_log(folder, "war_w2v")
+    wait_for(log, "epoch 2/")
+    job = job_of(folder, "war_w2v")
+    training = trainer_of(folder, "war_w2v")
+    os.kill(training, signal.SIGSTOP)  # so that it cannot end before the second one is there
+    snakemake.kill()
+    snakemake.wait()
+    call(folder, "--unlock")
+    second = begin(folder, *cluster(folder))
+    wait_for(log, "trains this run already; waiting")
+    os.kill(training, signal.SIGCONT)
+    assert second.wait(600) == 0, said(folder)[-3000:]
+    text = log.read_text()
+    assert [text.count(f"epoch {k}/{EPOCHS} ") for k in range(1, EPOCHS + 1)] == [1] * EPOCHS
+    assert slurm_jobs(folder, "war_w2v") == job
+    assert_same_results(calm, folder, *METHODS)
+    count("SIGKILL of snakemake")
+
+
+@everything
+def test_a_job_past_its_time_limit_saves_before_and_goes_on_in_the_next(slurm: None, tmp_path: Path) -> None:
+    """One minute for a training of about two: TERM 30 s before, exit 75, a new job."""
+    epochs = 400
+    folder = project(tmp_path / "cluster", epochs, methods=("cce",))
+    call(folder, *cluster(folder, runtime=1, slurm_extra="'--signal=TERM@30'"), seconds=900)
+    log = training_log(folder, "cce").read_text()
+    assert "SIGTERM received: saved epoch" in log and resumed(folder, "cce") > 0
+    local = project(tmp_path / "local", epochs, methods=("cce",))
+    call(local, "--cores", "2", TABLE)
+    assert_same_results(local, folder, "cce")
+    count("time limit")
+
+
+@everything
+def test_short_trainings_share_an_allocation(slurm: None, calm: Path, tmp_path: Path) -> None:
+    folder = project(tmp_path, EPOCHS)
+    call(folder, *cluster(folder, "slurm-packed"), seconds=600)
+    assert len({slurm_jobs(folder, method) for method in METHODS}) == 1
+    assert_same_results(calm, folder, *METHODS)
+    count("experiment through sbatch")
+
+
+def test_the_profiles_poll_with_squeue_and_keep_retries_out_of_the_rules() -> None:
+    """Facts that cost days where they are forgotten; see the comments of the profiles."""
+    for name in ("slurm", "slurm-packed"):
+        profile = yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+        assert profile["slurm-status-command"] == "squeue" and profile["retries"] >= 1 and profile["rerun-incomplete"]
+        assert "code" not in profile["rerun-triggers"] and "TERM@" in profile["set-resources"]["train"]["slurm_extra"]
+    assert "retries" not in (ROOT / "rules" / "train.smk").read_text()

@@ -1,0 +1,160 @@
+"""Ground costs and names: handled or refused as docs/reliability.md says; the transport is never NaN in silence.
+
+Further named tests: tests/test_costs.py (asymmetric, negative, other classes), tests/test_war.py (the loss).
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.faults.counting import count, long
+from tests.faults.test_hostile_data import HOSTILE_NAMES
+from tests.reports import figure_inputs, texts
+from warlab.errors import WarlabError
+from warlab.ot.costfile import read_cost, write_cost
+from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.sinkhorn import plan, sinkhorn
+from warlab.ot.verify import prediction_pairs, report
+from warlab.reporting import figures
+from warlab.reporting.labels import latex
+from warlab.war import WARLoss
+
+
+def pairs(n: int = 4, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, torch.Tensor]:
+    a, b = prediction_pairs(n, 8)
+    return torch.as_tensor(a, dtype=dtype), torch.as_tensor(b, dtype=dtype)
+
+
+SQUARE = 1 - torch.eye(4)
+
+
+@pytest.mark.parametrize("lam", [0.0, -1.0, float("nan"), float("inf")])
+def test_an_impossible_lambda_is_refused(lam: float) -> None:
+    for solve in (sinkhorn, lambda *given_: plan(*given_, 20)):
+        with pytest.raises(WarlabError, match="allowed is a finite number above 0"):
+            solve(*pairs(), SQUARE, lam)
+    with pytest.raises(WarlabError):
+        WARLoss(SQUARE, lam=lam)
+    count("hostile cost")
+
+
+@pytest.mark.parametrize("lam", [1e-38, 1e-12, 1e-6, 1e-3, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_tiny_or_huge_lambda_gives_finite_transport(lam: float, scale: float) -> None:
+    a, b = pairs(dtype=torch.float64)
+    value = sinkhorn(a, b, scale * SQUARE.double(), lam)
+    assert torch.isfinite(value).all() and (value >= 0).all() and (value <= scale * (1 + 1e-9)).all()
+    count("hostile cost")
+
+
+@pytest.mark.parametrize("where", ["a", "b", "cost"])
+@pytest.mark.parametrize("what", [float("nan"), float("inf")])
+def test_a_number_that_is_none_is_never_passed_on_in_silence(where: str, what: float) -> None:
+    a, b = pairs()
+    given_ = {"a": a.clone(), "b": b.clone(), "cost": SQUARE.clone()}
+    given_[where][0, 1] = what
+    with pytest.raises(WarlabError, match="finite"):
+        sinkhorn(given_["a"], given_["b"], given_["cost"], 0.05)
+    count("hostile cost")
+
+
+@pytest.mark.parametrize("cost", [torch.zeros(4, 4), torch.full((4, 4), 0.3) - 0.3 * torch.eye(4)])
+def test_rows_that_are_all_equal_are_handled(cost: torch.Tensor) -> None:
+    """A cost of zeros is a regularisation of zero; equal costs are total variation times their size."""
+    a, b = pairs(dtype=torch.float64)
+    value = sinkhorn(a, b, cost.double(), 0.01, 500)
+    torch.testing.assert_close(value, cost.max().double() * 0.5 * (a - b).abs().sum(1), atol=1e-3, rtol=1e-3)
+    count("hostile cost")
+
+
+@settings(max_examples=300 if long() else 25, deadline=None)
+@given(st.integers(2, 6), st.floats(1e-6, 1e3), st.floats(-12, 12), st.booleans(), st.integers(0, 1000), st.booleans())
+def test_random_costs_of_any_size_and_sign_give_finite_values_and_gradients(
+    n: int, lam: float, power: float, signed: bool, seed: int, single: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    cost = 10.0**power * (rng.standard_normal((n, n)) if signed else rng.random((n, n)))
+    np.fill_diagonal(cost, 0)
+    dtype = torch.float32 if single else torch.float64
+    a, b = pairs(n, dtype)
+    logits = a.log().requires_grad_()
+    value = sinkhorn(logits.softmax(1), b, torch.as_tensor(cost, dtype=dtype), lam)
+    (gradient,) = torch.autograd.grad(value.sum(), logits)
+    assert torch.isfinite(value).all() and torch.isfinite(gradient).all()
+    count("hostile cost")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c[:3], "square"),
+        (lambda c: c * np.nan, "finite"),
+        (lambda c: -c, "'symmetry'|'sign'"),
+        (lambda c: np.triu(c), "'symmetry'"),
+        (lambda c: c + 1, "'diagonal'"),
+        (lambda c: c[0], "square"),
+    ],
+)
+def test_a_cost_that_is_none_never_reaches_training(change, words: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(WarlabError, match=words) as error:
+        report(change(1 - np.eye(4)), [(0.05, 20)], False, "mine.csv")
+    assert "\n" not in str(error.value)
+    count("hostile cost")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "class,a,b\n",
+        "class,a,b\na,0\nb,1,0\n",
+        "class,a,b\na,0,x\nb,1,0\n",
+        "\x00",
+        "class,a,b\na,0,1\nb,1,\n",
+    ],
+)
+def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "cost.csv").write_text(text)
+    with pytest.raises(WarlabError, match=r"The cost .*cost\.csv") as error:
+        read_cost(tmp_path / "cost.csv", ["a", "b"])
+    assert "\n" not in str(error.value)
+    count("hostile file")
+
+
+# ---- names
+
+
+@pytest.mark.parametrize(
+    "names", [HOSTILE_NAMES, ["NA", "null", "nan", ""], ["01", "1", "1.0", "+1"], ["a,b", 'a"b', " a"]]
+)
+def test_any_class_names_come_back_from_a_cost_file(names: list[str], tmp_path: Path) -> None:
+    cost, _ = make_cost("zero_one", CostInputs(names, names), {})
+    (tmp_path / "cost.csv").write_text(write_cost(cost, names))
+    assert (read_cost(tmp_path / "cost.csv", names) == cost).all()
+    with pytest.raises(WarlabError, match="names other classes"):
+        read_cost(tmp_path / "cost.csv", [f"{name}x" for name in names])
+
+
+@pytest.mark.parametrize("name", ["matrices", "flipped_samples"])
+def test_class_names_are_drawn_as_they_are(name: str) -> None:
+    """Two dollar signs are no formula."""
+    inputs = figure_inputs()
+    names = [f"$x_{{$ {k} \\input{{evil}}" for k in range(5)]
+    for entry in (*inputs.noise, *inputs.costs, *(meta for _, meta in inputs.data.values())):
+        entry["class_names"] = names  # type: ignore[index]
+    figure = figures.get(name).draw(inputs)
+    figure.canvas.draw()
+    assert "x_{" in texts(figure)
+
+
+def test_latex_has_no_command_from_a_name() -> None:
+    for name in (*HOSTILE_NAMES, "\\write18{touch evil}", "%", "{", "}", "~^_&#"):
+        text = latex(name)
+        for command in ("\\input", "\\write"):
+            assert command not in text
+        assert text.count("{") == text.count("}") or "\\{" in text or "\\}" in text

@@ -1,0 +1,290 @@
+"""Data that are wrong or want to do harm: refused with a sentence, nothing executed, nothing overwritten.
+
+Further named tests of the same kind: tests/test_data.py (idx headers that lie, shapes, types, labels, NaN),
+tests/test_archives.py (tar and zip files, pickles), tests/test_fetch.py (downloads), tests/test_own_data.py.
+"""
+
+import io
+import os
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import warlab.data
+from tests.faults.counting import count
+from tests.runs import resolved, write_files
+from tests.test_own_data import own, paint
+from warlab.data import arrays as arrays_reader
+from warlab.data import cifar_n
+from warlab.data import own as own_data
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.predict import predict_run
+from warlab.engine.run import train_run
+from warlab.errors import WarlabError
+from warlab.files import digest, read_arrays, write_arrays, write_json
+
+FORMATS = {"jpg": "JPEG", "tif": "TIFF", "png": "PNG", "gif": "GIF", "webp": "WEBP", "bmp": "BMP"}
+
+
+class Evil:
+    """Unpickled by a careless reader it makes a file."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("touch evil",)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert not (tmp_path / "evil").exists()
+    count("hostile file")
+
+
+def refused(error: pytest.ExceptionInfo[WarlabError]) -> None:
+    assert "\n" not in str(error.value) and len(str(error.value)) < 1000
+
+
+# ---- images
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_truncated_image_of_any_format_is_named(ending: str, tmp_path: Path) -> None:
+    """At twenty lengths; those that still hold a whole image are read."""
+    photos = paint(tmp_path / "photos", 12)
+    rng = np.random.default_rng(0)
+    file = io.BytesIO()
+    Image.fromarray(rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)).save(file, FORMATS[ending])
+    whole = file.getvalue()
+    bad = photos / "cat" / f"bad.{ending}"
+    refusals = 0
+    for length in np.linspace(0, len(whole) - 1, 20).astype(int):
+        bad.write_bytes(whole[:length])
+        try:
+            own(tmp_path, photos)
+        except WarlabError as error:
+            assert f"bad.{ending} cannot be read as an image" in str(error)
+            refusals += 1
+    assert refusals >= 15
+
+
+@pytest.mark.parametrize("ending", ["jpg", "tif", "png"])
+def test_an_image_with_flipped_bits_is_read_or_named(ending: str, tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    file = io.BytesIO()
+    Image.fromarray(np.zeros((20, 20, 3), np.uint8)).save(file, FORMATS[ending])
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        content = bytearray(file.getvalue())
+        content[rng.integers(min(len(content), 200))] ^= 1 << rng.integers(8)
+        (photos / "cat" / f"bad.{ending}").write_bytes(content)
+        try:
+            own(tmp_path, photos)
+        except WarlabError as error:
+            assert f"bad.{ending} cannot be read" in str(error) and "\n" not in str(error)
+
+
+def test_a_picture_that_unfolds_to_a_billion_pixels_is_refused(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    png = io.BytesIO()
+    Image.new("1", (1, 1)).save(png, "PNG")
+    content = bytearray(png.getvalue())
+    content[16:24] = struct.pack(">II", 40_000, 40_000)  # the size that the header promises
+    import zlib
+
+    content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
+    (photos / "cat" / "bomb.png").write_bytes(content)
+    with pytest.raises(WarlabError, match=r"bomb\.png cannot be read as an image") as error:
+        own(tmp_path, photos)
+    refused(error)
+
+
+# ---- arrays
+
+
+IMAGES = np.zeros((12, 8, 8), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"train_x": IMAGES, "train_y": np.zeros(12, int)}, "have 1 class; label noise needs two"),
+        ({"train_x": IMAGES, "train_y": np.arange(12) % 3 - 1}, "labels must lie in"),
+        ({"train_x": IMAGES.astype(np.float32) * np.nan, "train_y": np.arange(12) % 2}, "NaN"),
+        ({"train_x": IMAGES.astype(object), "train_y": np.arange(12) % 2}, "not a readable npz"),
+        ({"train_x": IMAGES[:, :, :0], "train_y": np.arange(12) % 2}, "without empty axes"),
+        ({"train_x": IMAGES[0], "train_y": np.arange(8) % 2}, "shape"),
+        ({"train_x": IMAGES, "train_y": np.arange(12).reshape(12, 1) % 2}, "one label each"),
+        ({"train_x": np.array([Evil()], object), "train_y": np.array([0])}, "not a readable npz"),
+    ],
+)
+def test_wrong_arrays_are_one_sentence(content: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "my.npz", **content)
+    with pytest.raises(WarlabError, match=reason) as error:
+        own(tmp_path, tmp_path / "my.npz", "arrays")
+    refused(error)
+
+
+def test_a_damaged_npz_is_one_sentence_at_every_length(tmp_path: Path) -> None:
+    write_arrays(
+        tmp_path / "whole.npz", train_x=np.arange(768, dtype=np.uint8).reshape(12, 8, 8), train_y=np.arange(12)
+    )
+    whole = (tmp_path / "whole.npz").read_bytes()
+    rng = np.random.default_rng(0)
+    spoilt = [whole[:length] for length in range(0, len(whole), 37)]
+    for _ in range(60):
+        flipped = bytearray(whole)
+        flipped[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        spoilt.append(bytes(flipped))
+    for content in spoilt:
+        (tmp_path / "my.npz").write_bytes(content)
+        try:
+            read_arrays(tmp_path / "my.npz")
+        except WarlabError as error:
+            assert "\n" not in str(error)
+
+
+def test_an_npz_bomb_is_refused_before_it_unfolds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays_reader, "_MOST_BYTES", 10**6)  # a real one would take a minute to make
+    write_arrays(tmp_path / "my.npz", train_x=np.zeros((3000, 28, 28), np.uint8), train_y=np.arange(3000) % 2)
+    with pytest.raises(WarlabError, match=r"refused: its \d+ bytes unfold to 23\d+") as error:
+        own(tmp_path, tmp_path / "my.npz", "arrays")
+    refused(error)
+
+
+# ---- programs in place of data
+
+
+def torch_archive(path: Path, value: object) -> Path:
+    torch.save(value, path)
+    return path
+
+
+def test_a_pt_file_of_human_labels_that_is_a_program_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "CIFAR-10_human.pt", "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps({"clean_label": Evil()}, protocol=2))
+    with pytest.raises(WarlabError, match="is refused as a pickle of arrays") as error:
+        cifar_n.read(tmp_path, "cifar10", real=False)
+    refused(error)
+
+
+def test_a_cifar_batch_that_is_a_program_is_refused(tmp_path: Path) -> None:
+    dataset = warlab.data.get("cifar10")
+    dataset.stand_in(tmp_path, 0)
+    batch = next(tmp_path.rglob("data_batch_1"))
+    batch.write_bytes(pickle.dumps({"data": Evil(), "labels": [0]}, protocol=2))
+    with pytest.raises(WarlabError, match="refused as a pickle") as error:
+        dataset.load(tmp_path)
+    refused(error)
+
+
+def test_a_checkpoint_that_is_a_program_is_not_run_even_with_a_right_checksum(tmp_path: Path) -> None:
+    said: list[str] = []
+    folder = CheckpointFolder(tmp_path, "id", said.append)
+    folder.path.mkdir(parents=True)
+    content = torch_archive(tmp_path / "evil.pt", {"rows": Evil()}).read_bytes()
+    folder.latest.write_bytes(digest(content).encode() + content)
+    assert folder.load() is None and "damaged" in said[0]
+
+
+@pytest.mark.parametrize("value", [Evil(), [Evil()], {"a": 1}, [{"x": torch.zeros(1)}], "text"])
+def test_weights_of_something_else_are_refused(value: object, tmp_path: Path) -> None:
+    torch_archive(tmp_path / "weights.pt", value)
+    files = write_files(tmp_path)
+    with pytest.raises(WarlabError, match="are not the weights of this run") as error:
+        predict_run(resolved("cce"), files, tmp_path / "weights.pt", tmp_path / "out.npz", 1, lambda m: None)
+    refused(error)
+    assert not (tmp_path / "out.npz").exists()
+
+
+# ---- files that changed
+
+
+def test_data_changed_under_a_finished_noise_manifest_are_noticed_by_hash(tmp_path: Path) -> None:
+    """With the old time of the file, so that nothing but the content tells."""
+    files = write_files(tmp_path, noise="sym-40")
+    before = files.data.stat()
+    arrays = read_arrays(files.data)
+    arrays["train_y"][0] = (arrays["train_y"][0] + 1) % 4
+    write_arrays(files.data, **arrays)
+    os.utime(files.data, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(WarlabError, match=r"does not belong to the data it is used with .*: delete it and run again"):
+        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+    assert not (tmp_path / "out" / "result.json").exists()
+
+
+def test_noisy_labels_changed_under_their_manifest_are_noticed_by_hash(tmp_path: Path) -> None:
+    files = write_files(tmp_path, noise="sym-40")
+    labels = read_arrays(files.noise)["labels"]
+    write_arrays(files.noise, labels=np.roll(labels, 1))
+    with pytest.raises(WarlabError, match="checksums differ"):
+        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+
+
+# ---- names
+
+
+HOSTILE_NAMES = [
+    "a b",
+    'it\'s "x"',
+    "$(touch evil)",
+    "`touch evil`",
+    "; touch evil",
+    "\\input{evil}",
+    "<script>",
+    "$x_{$",
+]
+
+
+def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    for name in HOSTILE_NAMES:
+        (photos / name).mkdir(parents=True)
+        for k in range(6):
+            Image.fromarray(np.full((9, 9), 20 * k, np.uint8)).save(photos / name / f"{k}.png")
+    arrays, meta = own(tmp_path, photos)
+    assert meta["class_names"] == sorted(HOSTILE_NAMES) and arrays.train_y.max() == len(HOSTILE_NAMES) - 1
+
+
+@pytest.mark.parametrize("name", ["line\nbreak", "bell\a", "\udcff"])
+def test_class_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
+    arrays = warlab.data.base.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
+    with pytest.raises(WarlabError, match="cannot be printed; rename the class") as error:
+        own_data.described(warlab.data.get("arrays"), own_data.Own(arrays, ("cat", name), ("cat", name)))
+    refused(error)
+
+
+def test_a_list_of_classes_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    (photos / "classes.txt").write_bytes(b"cat\n\xff\xfe\n")
+    with pytest.raises(WarlabError, match="save it as UTF-8"):
+        own(tmp_path, photos)
+
+
+@pytest.mark.parametrize("name", ["../evil", "a b", "$(x)", "a;b", "", "..", "a/b", "a\0"])
+def test_a_dataset_name_is_one_of_those_that_exist(name: str, tmp_path: Path) -> None:
+    with pytest.raises(WarlabError, match="There is no data set") as error:
+        warlab.data.resource(name)
+    refused(error)
+
+
+def test_a_place_with_any_characters_is_a_place(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "my $(touch evil) 'photos' {x}", 12)
+    _, meta = own(tmp_path, photos)
+    assert meta["class_names"] == ["cat", "dog", "truck"]
+
+
+def test_a_manifest_that_is_no_json_is_one_sentence(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    files.noise.with_suffix(".json").write_text("{")
+    with pytest.raises(WarlabError, match="cannot be read as JSON") as error:
+        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+    refused(error)
+    write_json(files.noise.with_suffix(".json"), {})

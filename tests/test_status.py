@@ -1,0 +1,173 @@
+"""`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from warlab import cli, doctor
+from warlab.config import Cell, Study, load_study
+from warlab.engine.checkpoint import only_writer
+from warlab.errors import WarlabError
+from warlab.files import write_json, write_text
+from warlab.script import Interrupted, job
+from warlab.status import is_locked, run_state, status
+
+CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return load_study({"scale": "smoke", "results_root": str(tmp_path), "data_root": str(tmp_path / "raw")}, ROOT)
+
+
+def folder(study: Study) -> Path:
+    return Path(study.config["results_root"]) / "smoke"
+
+
+def begin(study: Study, epochs: int = 2) -> Path:
+    """A run of which some epochs are saved."""
+    run = folder(study) / "runs" / CELL.path
+    rows = [f"{k + 1},{60 + k},{10 * (k + 1)}" for k in range(epochs)]
+    write_text(run / "checkpoint" / "0123" / "metrics.csv", "\n".join(["epoch,test_accuracy,seconds", *rows]))
+    return run
+
+
+def log(study: Study) -> Path:
+    return folder(study) / "logs" / "train" / f"{CELL.path}.log"
+
+
+def test_a_run_without_files_waits(study: Study) -> None:
+    assert run_state(study, CELL, folder(study)).state == "waiting"
+
+
+def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> None:
+    run = begin(study)
+    with only_writer(run, lambda m: None):
+        found = run_state(study, CELL, folder(study))
+    assert (found.state, found.epochs, found.accuracy) == ("running", "2/4", 61.0)
+    assert found.left == 2 * 15  # two epochs of 15 seconds
+    assert run_state(study, CELL, folder(study)).state == "stopped"
+
+
+def test_a_run_that_has_begun_its_first_epoch_is_running(study: Study) -> None:
+    with only_writer(folder(study) / "runs" / CELL.path, lambda m: None):
+        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+
+
+def test_a_run_whose_log_ends_in_an_error_has_failed_with_the_sentence(study: Study) -> None:
+    begin(study)
+    with pytest.raises(SystemExit), job(str(log(study))):
+        raise WarlabError("The loss of war is not a finite number in epoch 3, batch 1.")
+    found = run_state(study, CELL, folder(study))
+    assert (found.state, found.note) == ("failed", "The loss of war is not a finite number in epoch 3, batch 1.")
+
+
+def test_an_error_that_nobody_expected_is_a_failure_too(study: Study) -> None:
+    with pytest.raises(ZeroDivisionError), job(str(log(study))):
+        _ = 1 / 0
+    found = run_state(study, CELL, folder(study))
+    assert found.state == "failed" and "unexpected ZeroDivisionError: division by zero" in found.note
+
+
+def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
+    begin(study)
+    with pytest.raises(SystemExit) as end, job(str(log(study))):
+        raise Interrupted("SIGTERM received: saved epoch 3, batch 1.")
+    found = run_state(study, CELL, folder(study))
+    assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
+
+
+def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
+    run = begin(study)
+    write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")
+    with only_writer(run, lambda m: None):
+        assert run_state(study, CELL, folder(study)).state == "running"
+
+
+def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    write_json(folder(study) / "runs" / CELL.path / "result.json", {"summary": {"last": 71.25}})
+    text = status(study)
+    assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
+    assert text.endswith(f"smoke: {len(study.runs)} runs, 1 done, {len(study.runs) - 1} waiting")
+    assert len({line.index("epoch") for line in text.splitlines() if "epoch" in line}) == 1
+
+
+def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path / "none")
+    with only_writer(tmp_path, lambda m: None):
+        assert is_locked(tmp_path / "checkpoint" / "lock")
+    assert not is_locked(tmp_path / "checkpoint" / "lock")
+
+
+# ---- doctor
+
+
+def findings(check: object, study: Study, root: Path = ROOT) -> dict[str, doctor.Finding]:
+    return {finding.text: finding for finding in check(study, root)}  # type: ignore[operator]
+
+
+def test_this_machine_is_ready_for_its_own_tests(study: Study) -> None:
+    text, _ = doctor.doctor(study, ROOT)
+    for topic in ("python", "packages", "gpu", "tf32", "disk", "data", "pdflatex", "chromium", "slurm"):
+        assert re.search(rf"^(good|note|wrong) +{topic} ", text, re.MULTILINE)
+
+
+def test_another_version_is_named_and_a_missing_package_is_wrong(study: Study, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("numpy==1.0\n")
+    (one,) = doctor.packages(study, tmp_path)
+    assert one.state == "note" and re.search(r"numpy 2\S+ instead of 1\.0: call make setup", one.text)
+    (tmp_path / "requirements.txt").write_text("no-such-package==1.0\n")
+    (one,) = doctor.packages(study, tmp_path)
+    assert one.state == "wrong" and "no-such-package missing instead of 1.0" in one.text
+
+
+def test_forced_tf32_is_wrong(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    assert all(finding.state != "wrong" for finding in doctor.gpu(study, ROOT) if finding.topic == "tf32")
+    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
+    assert any(finding.state == "wrong" and "unset it" in finding.text for finding in doctor.gpu(study, ROOT))
+
+
+def test_a_full_disk_is_wrong_and_says_how_much_is_needed(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    assert all(finding.state == "good" for finding in doctor.disk(study, ROOT))
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 2**20}))
+    first, second = doctor.disk(study, ROOT)
+    assert first.state == "wrong" and f"has 1 MB, smoke may need {doctor.needed_mb(study)}" in first.text
+    assert second.state == "good"
+
+
+def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(doctor.tempfile, "NamedTemporaryFile", refuse)
+    assert all(f.state == "wrong" and "Permission denied" in f.text for f in doctor.disk(study, ROOT))
+
+
+def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
+    paper = load_study({"scale": "paper", "data_root": str(tmp_path)}, ROOT)
+    assert all("snakemake data" in finding.text for finding in doctor.data_present(paper, ROOT))
+    write_json(tmp_path / "cifar10" / "real" / "receipt.json", {})
+    assert "cifar10 (real) is there" in findings(doctor.data_present, paper)
+    assert all(finding.state == "good" for finding in doctor.data_present(study, ROOT))
+
+
+@pytest.mark.parametrize(("answer", "state"), [("exit 0", "good"), ("echo down >&2; exit 1", "note")])
+def test_slurm_is_asked(answer: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    for name in ("sbatch", "sinfo"):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{answer}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(doctor, "_installed", lambda name: None)
+    found = list(doctor.slurm(study, ROOT))
+    assert found[0].state == state
+    assert (state == "good") == any("pip install -e .[slurm]" in finding.text for finding in found)
+
+
+def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("status", "plan"):
+        assert cli.main(["--root", str(ROOT), "--scale", "smoke", command]) == 0
+    assert cli.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
