@@ -59,6 +59,17 @@ addEventListener("load", () => {
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
   seen.requests = loaded.filter((name) => !name.startsWith("data:"));
   seen.problems = window.problems;
+  const light = (colour) => {
+    const linear = (v) => v <= 0.04 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = colour.match(/[\\d.]+/g).map((v) => linear(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = light(getComputedStyle(document.body).backgroundColor);
+  const texts = ["body", "a[href]", ".quiet", "b.good", "b.bad", "b.aside"].map((name) => document.querySelector(name));
+  const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  seen.dark = ground < 0.1;
+  const colours = texts.filter(Boolean).map((part) => getComputedStyle(part).color);
+  seen.contrast = Math.min(...colours.map((colour) => contrast(light(colour), ground)));
   const note = document.createElement("pre"); note.id = "outcome"; note.textContent = JSON.stringify(seen);
   document.body.append(note);
 });
@@ -79,11 +90,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-@pytest.mark.parametrize("width", [1200, 390])
-def test_the_report_works_in_a_browser(report: Path, width: int) -> None:
-    profile = f"--user-data-dir={report.parent / f'profile{width}'}"
-    window = f"--window-size={width},900"
-    done = chromium(profile, window, "--virtual-time-budget=4000", "--dump-dom", report.as_uri())
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "light"), (1200, "dark")])
+def test_the_report_works_in_a_browser(report: Path, width: int, scheme: str) -> None:
+    """Wide, as on a phone, and in dark mode."""
+    profile = f"--user-data-dir={report.parent / f'profile-{width}-{scheme}'}"
+    window = [f"--window-size={width},900", f"--blink-settings=preferredColorScheme={int(scheme == 'light')}"]
+    done = chromium(profile, *window, "--virtual-time-budget=4000", "--dump-dom", report.as_uri())
     found = re.search(r'<pre id="outcome">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found, done.stderr[-1500:]
     seen = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
@@ -94,3 +106,4 @@ def test_the_report_works_in_a_browser(report: Path, width: int) -> None:
     assert seen["lines"] == 2 and seen["fewer"] == 1 and seen["values"].startswith("Epoch 1: ")
     assert seen["images"] == [[True, True]] and seen["enlarged"] and seen["focusable"]
     assert seen["wide"] <= 0  # the page itself never scrolls sideways
+    assert seen["dark"] is (scheme == "dark") and seen["contrast"] >= 4.5  # WCAG's AA
