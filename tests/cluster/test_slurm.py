@@ -79,14 +79,19 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def cluster(folder: Path, profile: str = "slurm", **changes: object) -> list[str]:
+def cluster(folder: Path, profile: str = "slurm", retries: int = 5, **changes: object) -> list[str]:
     """The profile as it is, but for what belongs to the site: accounts, waiting times, small jobs."""
     content = yaml.safe_load((folder / "profiles" / profile / "config.yaml").read_text())
     content["default-resources"].pop("slurm_account")
     content["default-resources"]["mem_mb"] = 500
     for rule in content["set-resources"].values():
         rule |= {"mem_mb": 500, "runtime": 20}
-    content |= {"slurm-no-account": True, "slurm-init-seconds-before-status-checks": 2, "latency-wait": 10}
+    content |= {
+        "retries": retries,
+        "slurm-no-account": True,
+        "slurm-init-seconds-before-status-checks": 2,
+        "latency-wait": 10,
+    }
     content["set-resources"]["train"] |= changes
     site = folder / "profiles" / "site"
     site.mkdir(exist_ok=True)
@@ -225,10 +230,10 @@ def test_a_killed_snakemake_finds_its_jobs_still_running(slurm: None, calm: Path
 
 @everything
 def test_a_job_past_its_time_limit_saves_before_and_goes_on_in_the_next(slurm: None, tmp_path: Path) -> None:
-    """One minute for a training of about two: TERM 30 s before, exit 75, a new job."""
-    epochs = 400
+    """One minute for a training of about one, more on a busy machine: TERM 25 s before, exit 75, a new job."""
+    epochs = 300
     folder = project(tmp_path / "cluster", epochs, methods=("cce",))
-    call(folder, *cluster(folder, runtime=1, slurm_extra="'--signal=TERM@30'"), seconds=900)
+    call(folder, *cluster(folder, retries=30, runtime=1, slurm_extra="'--signal=TERM@25'"), seconds=1500)
     log = training_log(folder, "cce").read_text()
     assert "SIGTERM received: saved epoch" in log and resumed(folder, "cce") > 0
     local = project(tmp_path / "local", epochs, methods=("cce",))

@@ -138,10 +138,10 @@ def signed(value: float, digits: int = DIGITS) -> str:
 
 
 def small_print(cell: Cell) -> str:
-    """The paper's value and the difference, or nothing where the paper has none."""
+    """The paper's value and the difference, or nothing where the paper has none; a stand-in differs from nothing."""
     if math.isnan(cell.published):
         return ""
-    difference = "" if math.isnan(cell.difference) else f" ({signed(cell.difference, cell.digits)})"
+    difference = "" if math.isnan(cell.difference) or cell.stand_in else f" ({signed(cell.difference, cell.digits)})"
     return number(cell.published, cell.digits) + difference
 
 
