@@ -26,8 +26,8 @@ def finished_scale(folder: Path) -> Path:
     return folder
 
 
-def make(source: Path, target: Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, ROOT / "tools" / "make_evidence.py", source, target]
+def make(source: Path, target: Path, *options: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, ROOT / "tools" / "make_evidence.py", source, target, *options]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -50,6 +50,16 @@ def test_runs_and_picture_are_kept_as_they_are(tmp_path):
     make(source, tmp_path / "evidence")
     assert (tmp_path / "evidence" / "learning_curves.png").read_bytes() == b"the picture"
     pd.testing.assert_frame_equal(read_runs(tmp_path / "evidence" / "runs.csv"), read_runs(source / "runs.csv"))
+
+
+def test_times_can_be_left_out(tmp_path):
+    source = finished_scale(tmp_path / "results")
+    assert make(source, tmp_path / "evidence", "--no-times").returncode == 0
+    kept = read_runs(tmp_path / "evidence" / "runs.csv")
+    pd.testing.assert_frame_equal(kept, read_runs(source / "runs.csv").drop(columns="seconds"))
+    assert "minutes" not in (tmp_path / "evidence" / "summary.md").read_text()
+    again = make(finished_scale(tmp_path / "more"), tmp_path / "evidence")
+    assert again.returncode == 0 and "minutes" in (tmp_path / "evidence" / "summary.csv").read_text()
 
 
 def test_an_unfinished_scale_writes_nothing(tmp_path):

@@ -1,17 +1,21 @@
 """Keep a finished scale as evidence: its runs, what they come to beside the paper, and the picture.
 
-    python tools/make_evidence.py results/laptop docs/evidence/laptop
+    python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times]
 
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
 summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
 and learning_curves.png. A folder that has a README.md keeps it: what the numbers mean is written by hand.
+--no-times leaves out how long runs took, which means nothing if other work ran beside them.
 """
 
+import csv
+import io
 import sys
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
@@ -36,12 +40,13 @@ COLUMNS = {  # column: (its title, how a number is printed)
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
+    folders = [word for word in sys.argv[1:] if word != "--no-times"]
+    if len(folders) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    source, target = Path(sys.argv[1]), Path(sys.argv[2])
+    source, target = map(Path, folders)
     try:
-        files = evidence(source)
+        files = evidence(source, times="--no-times" not in sys.argv)
     except (WarlabError, OSError) as error:
         print(f"make_evidence: {error}; run the whole scale first.", file=sys.stderr)
         return 1
@@ -50,16 +55,27 @@ def main() -> int:
     return 0
 
 
-def evidence(source: Path) -> dict[str, bytes]:
+def evidence(source: Path, times: bool) -> dict[str, bytes]:
     """All files by their names, so that nothing is written before everything was read."""
-    table = summary(read_runs(source / "runs.csv"), read_published(PUBLISHED))
+    text = (source / "runs.csv").read_text()
+    runs = read_runs(source / "runs.csv")
+    table = summary(runs if times else runs.drop(columns="seconds", errors="ignore"), read_published(PUBLISHED))
     pages = [page(setting, part) for setting, part in by_setting(table)]
     return {
-        "runs.csv": (source / "runs.csv").read_bytes(),
+        "runs.csv": (text if times else without(text, "seconds")).encode(),
         "summary.csv": table.to_csv(index=False, float_format="%.2f").encode(),
         "summary.md": ("\n\n".join(pages) + "\n").encode(),
         "learning_curves.png": (source / "figures" / "learning_curves.png").read_bytes(),
     }
+
+
+def without(text: str, column: str) -> str:
+    """A CSV with one column less, every other character as it was."""
+    rows = list(csv.reader(io.StringIO(text)))
+    kept = [number for number, name in enumerate(rows[0]) if name != column]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([row[number] for number in kept] for row in rows)
+    return out.getvalue()
 
 
 def summary(runs: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -67,12 +83,13 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     values = ["last10_mean", "last", "best_on_test_diagnostic"]
     ours = readings(runs).groupby(list(CELL), sort=False)[values].mean().reset_index()
     ours = ours.set_axis([*CELL, "ours", "last", "best_on_test"], axis=1)
-    seconds = runs.groupby(list(CELL), sort=False)["seconds"].sum() / 60
+    timed = runs if "seconds" in runs else runs.assign(seconds=np.nan)
+    seconds = timed.groupby(list(CELL), sort=False)["seconds"].sum(min_count=1) / 60
     theirs = published[published["metric"] == "test_accuracy"].drop_duplicates(list(CELL))
     theirs = theirs[[*CELL, "mean"]].rename(columns={"mean": "published"})
     table = ours.merge(theirs, how="left", on=list(CELL)).merge(seconds.rename("minutes").reset_index(), on=list(CELL))
     parts = [compare(part) for _, part in by_setting(table)]
-    return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]]
+    return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]].dropna(axis=1, how="all")
 
 
 def by_setting(table: pd.DataFrame) -> list[tuple[tuple[str, ...], pd.DataFrame]]:
@@ -93,9 +110,10 @@ def compare(part: pd.DataFrame) -> pd.DataFrame:
 
 def page(setting: tuple[str, ...], part: pd.DataFrame) -> str:
     """One setting as a table, the best first, and how far the two orders agree."""
-    columns = [[text(value, form) for value in part[name]] for name, (_, form) in COLUMNS.items()]
+    shown = {name: entry for name, entry in COLUMNS.items() if name in part}
+    columns = [[text(value, form) for value in part[name]] for name, (_, form) in shown.items()]
     rows = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
-    head = [f"| {' | '.join(title for title, _ in COLUMNS.values())} |", "| --- |" + " ---: |" * (len(COLUMNS) - 1)]
+    head = [f"| {' | '.join(title for title, _ in shown.values())} |", "| --- |" + " ---: |" * (len(shown) - 1)]
     ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("ours", "published"))
     found = kendall(ours, published)
     agreement = f"Kendall's τ with the paper: {found.tau:.2f} (p = {found.p_value:.3f}, {found.methods} methods)"
