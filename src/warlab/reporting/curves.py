@@ -29,8 +29,15 @@ def _line(method: str, group: pd.DataFrame, labels: Labels) -> dict[str, Any]:
     return {
         "name": name(labels, "method", method),
         "colour": "currentColor" if colour == style.BLACK else colour,  # black would vanish in dark mode
-        "dashes": {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}[dashes],
+        "dashes": _dash_array(dashes),
         "epochs": [int(epoch) for epoch in seeds.index],
         "seeds": int(seeds.shape[1]),
         **{key: [round(float(value), 2) for value in values] for key, values in numbers.items()},
     }
+
+
+def _dash_array(dashes: style.Dashes) -> str:
+    """For SVG, at the two pixels that a line is wide."""
+    if isinstance(dashes, tuple):
+        return " ".join(str(2 * length) for length in dashes[1])
+    return {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}[dashes]

@@ -18,11 +18,12 @@ PAGE = 7.2  # inches, both columns
 # Okabe and Ito, "Color Universal Design" (2008): distinct for all common kinds of colour blindness.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-Dashes = Literal["-", "--", ":", "-."]
+Dashes = Literal["-", "--", ":", "-."] | tuple[int, tuple[int, ...]]
 SOLID: Dashes = "-"
 DASHED: Dashes = "--"
 DOTTED: Dashes = ":"
 DASHDOT: Dashes = "-."
+_OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # no method of the tables has these
 
 # Fixed, so that a method has the same colour in every figure of every scale. Eight colours do not suffice
 # for twenty methods: those of the WAR family are solid, the others differ by their dashes.
@@ -88,7 +89,7 @@ def line(method: str) -> tuple[str, Dashes]:
     colour = known[0] if known else _COLOURS[number % len(_COLOURS)]
     if known and not override:
         return known
-    return colour, (DASHED, DOTTED, DASHDOT)[number % 3]
+    return colour, _OTHERS[number % len(_OTHERS)]
 
 
 def save(figure: Figure, stem: Path) -> None:

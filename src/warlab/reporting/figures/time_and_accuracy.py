@@ -80,8 +80,8 @@ def _panel(ax: Axes, panel: pd.DataFrame) -> None:
     ax.margins(0.08)
 
 
-def _marker(dashes: str) -> str:
-    return {"-": "o", "--": "s", ":": "^"}.get(dashes, "D")
+def _marker(dashes: style.Dashes) -> str:
+    return "D" if isinstance(dashes, tuple) else {"-": "o", "--": "s", ":": "^"}.get(dashes, "D")
 
 
 def _legend(figure: Figure, table: pd.DataFrame, inputs: Inputs, columns: int) -> None:
