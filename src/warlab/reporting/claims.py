@@ -106,10 +106,11 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
-    """Held if no more items fail than the claim allows; what cannot be tested decides nothing."""
+    """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing."""
     tested = [item for item in items if item.holds is not None]
     failed = [item for item in tested if not item.holds]
-    verdict = UNTESTED if not tested else HELD if len(failed) <= exceptions else FAILED
+    within = len(failed) <= exceptions and len(failed) < len(tested)
+    verdict = UNTESTED if not tested else HELD if within else FAILED
     deciding = failed if verdict == FAILED else tested
     certainty = "" if not tested else "clear" if all(item.clear for item in deciding) else "within the spread"
     runs = dict.fromkeys(source for item in tested for source in item.rests_on)
