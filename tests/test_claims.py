@@ -89,7 +89,7 @@ def test_what_a_verdict_says() -> None:
     assert claims.conclude([holds, untested]).tested == "1 of 2"
     assert claims.conclude([holds, fails]).verdict == "did not hold"
     assert claims.conclude([holds, fails], exceptions=1).verdict == "held"
-    assert claims.conclude([fails, untested], exceptions=1).verdict == "did not hold"  # the only setting is no exception
+    assert claims.conclude([fails, untested], exceptions=1).verdict == "did not hold"  # not all are exceptions
     assert claims.conclude([untested]) == claims.Finding("not tested here", "0 of 1", "", ("x",), ())
 
 
