@@ -38,6 +38,11 @@ def test_readings_of_a_run() -> None:
     assert math.isnan(stats.readings(runs.drop(columns="val_accuracy"))["best_by_noisy_validation"][0])
 
 
+def test_the_paper_reads_ten_epochs() -> None:
+    run = runs_table({("cce", 0): [0.0, 100.0, *[50.0] * 9]})
+    assert stats.readings(run)["last10_mean"].tolist() == [55.0]
+
+
 def test_a_missing_run_has_no_reading() -> None:
     runs = runs_table({("cce", 0): [50.0]})
     gap = runs.assign(method="ar", epoch=None, test_accuracy=np.nan)
