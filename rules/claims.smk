@@ -73,6 +73,7 @@ rule claims:
     params:
         scale=study.name,
         aliases=all_aliases(),
+        stands_for=study.experiments["timing"].get("stands_for", {}),
         labels=study.labels,
         code=code("claims"),
     script:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -105,3 +106,13 @@ def assert_same(one: Path, two: Path, *without: str) -> None:
     assert metrics(one, *without) == metrics(two, *without)
     for a, b in zip(weights(one), weights(two), strict=True):
         assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+
+
+def wait_for(file: Path, text: str, seconds: float = 240) -> None:
+    """Until a file says something; a busy machine may take its time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if file.exists() and text in file.read_text():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{text!r} did not appear in {file}")

@@ -247,10 +247,12 @@ def test_with_its_way_of_breaking_ties_all_ranks_are_the_papers(group: str) -> N
 
 def test_measured_times_are_evidence() -> None:
     at = {"dataset": "imagenet32", "noise": "clean", "net": "cnn9"}
+    timing = yaml.safe_load((ROOT / "config" / "experiments.yaml").read_text())["timing"]
     claim = next(claim for claim in listed() if claim.id == "overhead_1000_classes")
     for war, verdict in ((23.0, "held"), (25.0, "did not hold")):
         seconds = {method: {"epoch": value} for method, value in {"ar": 20.0, "war_01": war}.items()}
-        assert claims.judge(claim, evidence.with_times(given({}), [{**at, "seconds": seconds}])).verdict == verdict
+        measured = evidence.with_times(given({}), [{**at, "seconds": seconds}], timing["stands_for"])
+        assert claims.judge(claim, measured).verdict == verdict
 
 
 def test_random_costs_of_the_other_sort_do_not_count() -> None:

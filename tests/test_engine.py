@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.runs import assert_same, resolved, start, write_files
+from tests.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.engine.batches import Images, TrainingData
 from warlab.engine.checkpoint import CheckpointFolder, only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
@@ -19,15 +19,6 @@ from warlab.engine.progress import duration
 from warlab.engine.run import summary, to_csv, train_run
 from warlab.errors import WarlabError
 from warlab.files import read_json, write_json
-
-
-def wait_for(file: Path, text: str, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if file.exists() and text in file.read_text():
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{text!r} did not appear in {file}")
 
 
 @pytest.fixture

@@ -77,12 +77,17 @@ def test_no_weight_gradient_in_the_direction_and_none_through_the_reference(loss
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 
+def smooth(x: Tensor) -> tuple[nn.Module, Tensor, Tensor]:
+    """A net without dropout in float64, its input, and what it predicts there."""
+    model, x = Counting(dropout=0.0).eval().double(), x.double()
+    with torch.no_grad():
+        return model, x, model(x).softmax(1)
+
+
 def test_direction_climbs_better_than_chance(x: Tensor) -> None:
     """In float64: a probe of 1e-6 drowns in float32's rounding unless dropout makes the gradient first order."""
-    model, x = Counting(dropout=0.0).eval().double(), x.double()
+    model, x, q = smooth(x)
     loss = ARLoss()
-    with torch.no_grad():
-        q = model(x).softmax(1)
 
     def predict(inputs: Tensor) -> Tensor:
         return model(inputs).softmax(1)
@@ -95,10 +100,8 @@ def test_direction_climbs_better_than_chance(x: Tensor) -> None:
 
 
 def test_more_power_iterations_find_a_steeper_direction(x: Tensor) -> None:
-    model, x = Counting(dropout=0.0).eval().double(), x.double()
+    model, x, q = smooth(x)
     loss = ARLoss()
-    with torch.no_grad():
-        q = model(x).softmax(1)
 
     def climbed(power_iterations: int) -> Tensor:
         torch.manual_seed(0)

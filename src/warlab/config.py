@@ -264,8 +264,6 @@ class Study:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""
         settings = self.cost(cost, dataset)
         network = settings.get("features", "pixels")
-        if network not in costs.FEATURES:
-            raise WarlabError(f"There are no features {network!r} for a cost; {suggest(network, list(costs.FEATURES))}")
         return None if network == "pixels" else f"{network}-{settings['size']}"
 
     def noise(self, noise_id: str, dataset: str) -> Tree:
@@ -296,9 +294,12 @@ class Study:
             "steps": (self.experiments["timing"]["steps"] | chosen.get("steps", {}))[dataset],
         }
 
+    def timed_as(self, method_id: str) -> str:
+        """The method whose settings a timed one has: itself, unless the experiment names another."""
+        return self.experiments["timing"].get("settings_of", {}).get(method_id, method_id)
+
     def _timed_method(self, cell: Cell) -> Tree:
-        """war_code is WAR as the authors' code computes it, with the same settings."""
-        method_id = "war_01" if cell.method == "war_code" else cell.method
+        method_id = self.timed_as(cell.method)
         settings = self.method(method_id, cell.dataset)
         return {"id": cell.method, "file": self.method_file(method_id), "settings": settings}
 

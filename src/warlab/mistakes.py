@@ -101,7 +101,7 @@ def _timing(study: "Study") -> None:
     for cell in study.timed:
         if cell.dataset not in steps:
             raise WarlabError(f"experiments.yaml: timing.steps lacks {cell.dataset!r}; write how many steps are timed.")
-        _method(study, "war_01" if cell.method == "war_code" else cell.method)
+        _method(study, study.timed_as(cell.method))
 
 
 def _noise(study: "Study", cell: "Cell") -> None:

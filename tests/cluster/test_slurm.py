@@ -30,8 +30,8 @@ from tests.faults.workflow import (
     said,
     trainer_of,
     training_log,
-    wait_for,
 )
+from tests.runs import wait_for
 from warlab.files import read_json
 
 SCRIPT = ROOT / "tests" / "cluster" / "slurm.sh"
@@ -137,12 +137,17 @@ def test_an_experiment_goes_through_sbatch_to_the_same_bits(slurm: None, tmp_pat
     count("experiment through sbatch")
 
 
+def begun(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """A snakemake whose WAR is in its third epoch, and the job that trains it."""
+    snakemake = begin(project(folder, EPOCHS), *cluster(folder))
+    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
+    return snakemake, job_of(folder, "war_w2v")
+
+
 @everything
 def test_a_cancelled_job_is_submitted_again_and_resumes(slurm: None, calm: Path, tmp_path: Path) -> None:
-    folder = project(tmp_path, EPOCHS)
-    snakemake = begin(folder, *cluster(folder))
-    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
-    job = job_of(folder, "war_w2v")
+    folder = tmp_path
+    snakemake, job = begun(folder)
     subprocess.run(["scancel", job], check=True)
     assert snakemake.wait(600) == 0, said(folder)[-3000:]
     assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder, "war_w2v") != job
@@ -153,10 +158,8 @@ def test_a_cancelled_job_is_submitted_again_and_resumes(slurm: None, calm: Path,
 @everything
 def test_a_preempted_job_is_requeued_and_resumes(slurm: None, calm: Path, tmp_path: Path) -> None:
     """A job of the higher partition takes both GPUs; Slurm puts ours back and starts it again under its number."""
-    folder = project(tmp_path, EPOCHS)
-    snakemake = begin(folder, *cluster(folder))
-    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
-    job = job_of(folder, "war_w2v")
+    folder = tmp_path
+    snakemake, job = begun(folder)
     subprocess.run(["sbatch", "-p", "high", "--gpus=2", "-o", "/dev/null", "--wrap", "sleep 4"], check=True)
     wait_for(training_log(folder, "war_w2v"), "received: saved epoch")
     hurry(job)
@@ -187,9 +190,8 @@ def _has_processes(job: str) -> bool:
 
 @everything
 def test_a_node_that_goes_down_and_comes_back_costs_nothing(slurm: None, calm: Path, tmp_path: Path) -> None:
-    folder = project(tmp_path, EPOCHS)
-    snakemake = begin(folder, *cluster(folder))
-    wait_for(training_log(folder, "war_w2v"), "epoch 3/")
+    folder = tmp_path
+    snakemake, _ = begun(folder)
     node = subprocess.run(["hostname", "-s"], capture_output=True, text=True).stdout.strip()
     jobs = running()
     subprocess.run(["scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test"], check=True)

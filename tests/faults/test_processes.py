@@ -18,7 +18,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
-from tests.runs import assert_same, resolved, start, write_files
+from tests.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, train_run
@@ -57,15 +57,6 @@ def nursery() -> Iterator[Nursery]:
     assert one.process.stdin
     one.process.stdin.close()
     one.process.wait(20)
-
-
-def wait_for(file: Path, text: str, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if file.exists() and text in file.read_text():
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"{text!r} did not appear in {file}")
 
 
 def calm(folder: Path, method: str) -> tuple[dict, Files, float]:

@@ -21,8 +21,8 @@ from tests.faults.workflow import (
     said,
     trainer_of,
     training_log,
-    wait_for,
 )
+from tests.runs import wait_for
 from warlab.files import read_json
 
 EPOCHS = 8

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +73,6 @@ def planned(folder: Path, *arguments: str) -> dict[str, int]:
 def training_log(folder: Path, method: str) -> Path:
     """What was said in all tries of a run; Snakemake empties its own log before each."""
     return folder / RUN / method / "seed0" / "history.log"
-
-
-def wait_for(file: Path, text: str, seconds: float = 240) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if file.exists() and text in file.read_text():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{text!r} did not appear in {file}")
 
 
 def trainer_of(folder: Path, method: str) -> int:

@@ -20,7 +20,7 @@ with job(snakemake.log[0]) as say:
         read_json(Path(snakemake.input.propositions)),
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]
-    ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)])
+    ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)], snakemake.params.stands_for)
     listed = claims.read_claims(yaml.safe_load(Path(snakemake.input.claims).read_text()))
     paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
     found = claims.table(listed, ours, paper)

@@ -1,7 +1,7 @@
 """The numbers that claims are judged by: ours, or the paper's own, asked for in the same way."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -97,18 +97,19 @@ def _readings(runs: pd.DataFrame) -> pd.DataFrame:
     return whole[whole["missing"].isna()].drop(columns="missing")
 
 
-def with_times(evidence: Evidence, timed: Iterable[Mapping[str, Any]]) -> Evidence:
+def with_times(
+    evidence: Evidence, timed: Iterable[Mapping[str, Any]], stands_for: Mapping[str, Sequence[str]]
+) -> Evidence:
     """The evidence and the measured seconds per epoch, on random images, which take as long as any others.
 
-    The cost decides nothing about the time: WAR with the 0-1 cost is timed and stands for the other variants.
+    `stands_for` names the methods that take as long as a timed one.
     """
     numbers = dict(evidence.numbers)
     for entry in timed:
         setting = Setting(entry["dataset"], entry["noise"], entry["net"], "seconds_per_epoch")
         for method, times in entry["seconds"].items():
             found = Number(float(times["epoch"]), 0.0, 1, "real", f"timing/{setting.dataset}/{setting.net}.json")
-            variants = ["war_01", "war_w2v", "war_embed"] if method == "war_01" else [method]
-            numbers |= {(setting, variant): found for variant in variants}
+            numbers |= {(setting, same): found for same in (method, *stands_for.get(method, ()))}
     return Evidence(numbers, evidence.labels, evidence.propositions)
 
 
