@@ -6,6 +6,7 @@ rule train:
         metrics=f"{RUN}/metrics.csv",
         result=f"{RUN}/result.json",
         weights=f"{RUN}/weights.pt",
+        predictions=f"{RUN}/test_predictions.npz",
     log:
         f"{R}/logs/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
     conda:

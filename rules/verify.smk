@@ -6,6 +6,7 @@ rule retrain:
         metrics=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/metrics.csv",
         result=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/result.json",
         weights=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/weights.pt",
+        predictions=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/test_predictions.npz",
     log:
         f"{R}/logs/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
     conda:

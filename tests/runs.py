@@ -16,7 +16,7 @@ from tests.conftest import ROOT, blobs
 from warlab import methods
 from warlab.config import Study, load_study
 from warlab.engine.run import Files
-from warlab.files import digest, write_arrays, write_json, write_text
+from warlab.files import digest, read_arrays, write_arrays, write_json, write_text
 from warlab.noise.inject import noisy_labels
 from warlab.ot.costfile import write_cost
 
@@ -106,6 +106,8 @@ def assert_same(one: Path, two: Path, *without: str) -> None:
     assert metrics(one, *without) == metrics(two, *without)
     for a, b in zip(weights(one), weights(two), strict=True):
         assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+    kept = [read_arrays(out / "test_predictions.npz") for out in (one, two)]
+    assert all(np.array_equal(kept[0][name], kept[1][name]) for name in ("predictions", "epochs"))
 
 
 def wait_for(file: Path, text: str, seconds: float = 240) -> None:

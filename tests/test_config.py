@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from warlab.allowed import changed_setting
 from warlab.config import Cell, Study, load_study
+from warlab.configfiles import read_yaml
 from warlab.errors import WarlabError
 from warlab.fingerprint import fingerprint
 from warlab.plan import overview
@@ -136,3 +138,11 @@ def test_broken_yaml_is_one_sentence(text: str, tmp_path: Path) -> None:
     with pytest.raises(WarlabError) as caught:
         study(str(file))
     assert "mine.yaml" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "value"), [("off", "off"), ("no", "no"), ("true", True), ("5", 5), ("0.5", 0.5)])
+def test_a_word_in_a_method_id_stays_a_word(text: str, value: object, tmp_path: Path) -> None:
+    """YAML 1.1 reads off as false, so that war+dropout=off was refused."""
+    assert changed_setting(f"key={text}", "war", ["key"]) == ("key", value)
+    (tmp_path / "some.yaml").write_text(f"key: {text}")
+    assert read_yaml(tmp_path / "some.yaml") == {"key": value}

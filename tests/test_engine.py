@@ -18,7 +18,7 @@ from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import duration
 from warlab.engine.run import summary, to_csv, train_run
 from warlab.errors import WarlabError
-from warlab.files import read_json, write_json
+from warlab.files import read_arrays, read_json, write_json
 
 
 @pytest.fixture
@@ -50,6 +50,20 @@ def test_killed_at_a_random_moment_it_continues_to_the_same_bits(tmp_path: Path,
     assert not (out / "checkpoint").exists()
 
 
+@pytest.mark.parametrize("method", ["cce", "coteaching"])
+def test_the_predictions_of_the_last_ten_epochs_give_their_accuracies(method: str, tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    train_run(resolved(method, epochs=12), "code", files, tmp_path / "run", 1, lambda m: None)
+    kept, labels = read_arrays(tmp_path / "run" / "test_predictions.npz"), read_arrays(files.data)["test_y"]
+    assert kept["predictions"].dtype == np.uint8
+    assert kept["predictions"].shape == (10, 2 if method == "coteaching" else 1, len(labels))
+    assert kept["epochs"].tolist() == list(range(3, 13))
+    accuracy = 100 * (kept["predictions"] == labels).mean((1, 2))
+    rows = [line.split(",") for line in (tmp_path / "run" / "metrics.csv").read_text().splitlines()]
+    column = rows[0].index("test_accuracy")
+    np.testing.assert_allclose(accuracy, [float(row[column]) for row in rows[3:]])
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
     number: signal.Signals, tmp_path: Path, undisturbed: Path
@@ -73,7 +87,7 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
     with only_writer(out, lambda m: None):
         second = start(run, files, out)
         wait_for(log, f"process {os.getpid()} on")
-        for file in ("metrics.csv", "weights.pt", "result.json"):
+        for file in ("metrics.csv", "weights.pt", "test_predictions.npz", "result.json"):
             shutil.copy(tmp_path / "elsewhere" / file, out)
     assert second.wait(60) == 0
     text = log.read_text()

@@ -53,6 +53,18 @@ def test_two_extra_forwards_and_a_perturbation_of_length_epsilon(loss: nn.Module
     torch.testing.assert_close(length, torch.full((7,), 0.005), rtol=1e-3, atol=0)
 
 
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_without_a_perturbation_no_direction_is_searched(loss: nn.Module, x: Tensor) -> None:
+    model, plain = Counting(), type(loss)(*([COST] if isinstance(loss, WARLoss) else []), epsilon=0.0)
+    logits = model(x)
+    torch.manual_seed(5)
+    value = plain(model, x, logits)
+    assert len(model.inputs) == 2 and torch.equal(model.inputs[1], x)
+    torch.manual_seed(5)  # the same dropout masks: nothing else is drawn
+    expected = plain.divergence(probabilities(model(x)), probabilities(logits)).mean()
+    torch.testing.assert_close(value, expected)
+
+
 def test_value_is_the_transport_between_the_two_predictions(x: Tensor) -> None:
     model = Counting(dropout=0.0)
     logits = model(x)

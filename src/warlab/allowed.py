@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from warlab.configfiles import problem, read_yaml, suggest
+from warlab.configfiles import parse_yaml, problem, read_yaml, suggest
 from warlab.errors import WarlabError
 
 Tree = dict[str, Any]
@@ -62,6 +62,6 @@ def changed_setting(text: str, method_id: str, known: list[str]) -> tuple[str, A
     if not equals or key not in known:
         raise WarlabError(f"{method_id!r} changes {key!r}, which is not a setting of the method; {suggest(key, known)}")
     try:
-        return key, yaml.safe_load(value)
+        return key, parse_yaml(value)
     except (yaml.YAMLError, ValueError) as error:
         raise WarlabError(f"{method_id!r} gives {key} the value {value!r}; write a number or a word.") from error

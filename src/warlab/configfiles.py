@@ -11,14 +11,23 @@ import yaml
 
 from warlab.errors import WarlabError
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Only true and false are truth values, as in YAML 1.2: `dropout: off` is a word."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"]
+    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+}
 _DEEPEST = 20  # no file of ours is nested deeper than seven
 _LONGEST = 1000  # characters of a name, a path or a sentence
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     try:
-        content = _parse(path.read_text())
+        content = parse_yaml(path.read_text())
     except OSError as error:
         raise WarlabError(
             f"The configuration file {path} cannot be read ({error.strerror}); check its name."
@@ -33,11 +42,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
-def _parse(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
     """Without aliases: ten lines of them unfold to a billion values, or to a value that contains itself."""
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_LOADER)):
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
         raise ValueError("aliases (*name) are not read here, write the value out")
-    return yaml.load(text, Loader=_LOADER)
+    return yaml.load(text, Loader=_Loader)
 
 
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:

@@ -29,7 +29,8 @@ from warlab.ot.sinkhorn import needs_log_domain, sinkhorn
 class AdversarialLoss(nn.Module, ABC):
     """Mean over the batch of D(p(x + r), sg[p(x)]), the gradient flowing through p(x + r) alone.
 
-    epsilon           length of the perturbation, L2 over all values of one sample
+    epsilon           length of the perturbation, L2 over all values of one sample; with 0 no direction is searched,
+                      and a step costs 2 forwards and 2 backwards
     dropout           masks of the extra passes: "independent" of the clean pass (authors' code), "shared" by all
                       three passes, or "off"; the last two cost one more forward, for a reference with these masks
     batchnorm_update  whether the extra passes move the running statistics (they do in the authors' code)
@@ -71,16 +72,19 @@ class AdversarialLoss(nn.Module, ABC):
             model = _SameMasks(model)
         with extra_pass(model, self.dropout, self.batchnorm_update):
             reference = self._reference(model, x, logits)
-            r = perturbation(
-                lambda inputs: probabilities(model(inputs)),
-                lambda adversarial, clean: _per_image(self.divergence(adversarial, clean), len(x)),
-                x,
-                reference,
-                self.epsilon,
-                self.direction,
-                self.power_iterations,
-            )
-            return self.divergence(probabilities(model(x + r)), reference).mean()
+            perturbed = x if self.epsilon == 0 else x + self._perturbation(model, x, reference)
+            return self.divergence(probabilities(model(perturbed)), reference).mean()
+
+    def _perturbation(self, model: nn.Module, x: Tensor, reference: Tensor) -> Tensor:
+        return perturbation(
+            lambda inputs: probabilities(model(inputs)),
+            lambda adversarial, clean: _per_image(self.divergence(adversarial, clean), len(x)),
+            x,
+            reference,
+            self.epsilon,
+            self.direction,
+            self.power_iterations,
+        )
 
     def _reusable(self, logits: Tensor) -> bool:
         """Whether the loop's logits saw the dropout rule and the precision of the extra passes."""

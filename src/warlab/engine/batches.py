@@ -79,6 +79,13 @@ class Batches(Samples, Protocol):
 class Evaluation(Protocol):
     """What alone sees clean labels."""
 
+    @property
+    def recent(self) -> list[Tensor]:
+        """The predicted classes (M, N) of the last evaluations; empty if they are not kept."""
+
+    @recent.setter
+    def recent(self, predictions: list[Tensor]) -> None: ...
+
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         """Numbers of the test set in percent, test_accuracy among them."""
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from warlab import methods, nets
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest, only_writer
+from warlab.engine.evaluate import LAST
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
@@ -29,6 +30,7 @@ from warlab.files import (
     file_digest,
     read_arrays,
     read_json,
+    write_arrays,
     write_atomic,
     write_json,
     write_text,
@@ -36,9 +38,6 @@ from warlab.files import (
 from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
-
-LAST = 10  # the paper's figure of merit is the mean over the last ten epochs
-
 
 @dataclass(frozen=True)
 class Files:
@@ -192,6 +191,7 @@ def _write_outputs(
     write_text(out / "metrics.csv", to_csv(rows))
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
+    write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(rows)))
     result = {
         "id": run_id,
         "run": run,
@@ -201,6 +201,13 @@ def _write_outputs(
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     write_json(out / "result.json", result)
+
+
+def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndarray]:
+    """`predictions` (E, M, N): the predicted class of each test image in the last E epochs, by each of M networks, and
+    `epochs` (E,), counted from 1. E is 0 where predictions are not kept, as of tiles."""
+    kept = np.stack([one.numpy() for one in recent]) if recent else np.empty((0, 0, 0), np.uint8)
+    return {"predictions": kept, "epochs": np.arange(epochs - len(recent), epochs) + 1}
 
 
 def summary(rows: list[Row]) -> dict[str, float]:

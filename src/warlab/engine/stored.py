@@ -93,6 +93,14 @@ class WithValidation:
     def __init__(self, test: Evaluator, validation: Evaluator) -> None:
         self.test, self.validation = test, validation
 
+    @property
+    def recent(self) -> list[Tensor]:
+        return self.test.recent
+
+    @recent.setter
+    def recent(self, predictions: list[Tensor]) -> None:
+        self.test.recent = predictions
+
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         found = self.validation(method, models)["test_accuracy"]
         return {**self.test(method, models), "val_accuracy": found}

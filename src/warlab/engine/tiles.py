@@ -108,6 +108,7 @@ class TileEvaluator:
     ) -> None:
         self.pixels, self.grid, self.trusted, self.window = pixels, grid, trusted, window
         self.truth = unflat(truth, grid.sizes)
+        self.recent: list[Tensor] = []  # maps are made from the weights, see engine/maps.py
         names = meta["class_names"]
         self.classes = len(names)
         self.scored = {names.index(name): metric for name, metric in meta["scored"].items()}

@@ -103,6 +103,7 @@ class Trainer:
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "method": self.method.state_dict(),
             "rows": self.rows,
+            "recent": self.evaluate.recent,
             "batch": position.batch,
             "seconds": position.seconds,
             "meter": vars(position.meter),
@@ -117,6 +118,7 @@ class Trainer:
             optimiser.load_state_dict(saved)
         self.method.load_state_dict(state["method"])
         self.rows = state["rows"]
+        self.evaluate.recent = state["recent"]
         self.checkpoints.say(f"resumed from epoch {len(self.rows)}, batch {state['batch']}")
         return _Position(state["batch"], state["seconds"], _Meter(**state["meter"]))
 
