@@ -43,6 +43,41 @@ def test_a_scale_may_add_cells_to_a_table() -> None:
     assert len(own.runs) == 4
 
 
+@pytest.mark.parametrize(
+    ("scale", "chosen", "expected"),
+    [({}, {}, 3), ({"seeds": 1}, {}, 1), ({"seeds": 5}, {}, 5), ({"seeds": 5}, {"seeds": 2}, 2), ({}, {"seeds": 7}, 7)],
+)
+def test_seeds_of_a_scale_are_trained(scale: dict[str, int], chosen: dict[str, int], expected: int) -> None:
+    """The experiment inside a scale wins over the scale, which wins over the 3 of experiments.yaml."""
+    block = {"datasets": ["cifar10"], "noises": ["asym-40"], "methods": ["cce"], **chosen}
+    own = scaled({"main_benchmark": block, "timing": {}})
+    own.scale.pop("seeds", None)
+    own.scale.update(scale)
+    own.validate()
+    assert [cell.seed for cell in own.runs] == list(range(expected))
+    assert {cell.seed for cell in own.timed} == {0}, "steps are timed once"
+
+
+def test_a_scale_file_with_seeds_by_experiment_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    text = (ROOT / "config" / "scales" / "laptop.yaml").read_text()
+    file.write_text(text.replace("seeds: 1", "seeds: 5").replace("ar_war_variants: {", "ar_war_variants: { seeds: 2,"))
+    own = load_study({"scale": str(file)}, ROOT)
+    assert len(own.cells("main_benchmark")) == 5 * 18 and len(own.cells("ar_war_variants")) == 2 * 5
+    assert {cell.seed for cell in own.runs if cell.method == "cce"} == set(range(5))
+    assert {cell.seed for cell in own.runs if cell.method == "ar"} == {0, 1}
+
+
+def test_seeds_of_timed_steps_are_refused() -> None:
+    with pytest.raises(WarlabError, match="timing has no seeds"):
+        scaled({"timing": {"seeds": 2}}).validate()
+
+
+@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "cifar"])
+def test_the_committed_scales_without_a_gpu_have_one_seed(scale: str) -> None:
+    assert {cell.seed for cell in load_study({"scale": scale}, ROOT).runs} == {0}
+
+
 def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
     printed = (ROOT / "config" / "published.csv").read_text().splitlines()
     paper = [line.split(",")[4] for line in printed if line.startswith("main_benchmark,fashion_mnist,clean")]

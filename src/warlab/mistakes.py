@@ -97,6 +97,8 @@ def _method(study: "Study", method_id: str) -> None:
 
 
 def _timing(study: "Study") -> None:
+    if "seeds" in study.scale["experiments"]["timing"]:
+        raise WarlabError(f"Scale {study.name}: timing has no seeds, its steps are timed once; remove the line.")
     steps = study.experiments["timing"].get("steps", {}) | study.scale["experiments"]["timing"].get("steps", {})
     for cell in study.timed:
         if cell.dataset not in steps:
