@@ -33,12 +33,17 @@ def collected():
     }
 
 
+def table_runs(experiment):
+    """(dataset, noise, net, method, seed) behind a table: another table may have more seeds of the same cell."""
+    cells = {study.trained_as(cell) for cell in study.cells(experiment)}
+    return [list(vars(cell).values()) for cell in sorted(cells)]
+
+
 def table_inputs(wildcards):
     """The runs of one table, so that a change of others leaves it alone."""
     if GIVEN:
         return {"runs": f"{R}/runs.csv"}
-    cells = {study.trained_as(cell) for cell in study.cells(wildcards.experiment)}
-    folders = [f"{R}/runs/{cell.path}" for cell in sorted(cells)]
+    folders = [f"{R}/runs/{Cell(*run).path}" for run in table_runs(wildcards.experiment)]
     return {
         "metrics": [f"{folder}/metrics.csv" for folder in folders],
         "results": [f"{folder}/result.json" for folder in folders],
@@ -108,6 +113,7 @@ def table_spec(wildcards):
         "ranks": entry.get("ranks", []),
         "cells": study.layout(wildcards.experiment),
         "trained_as": study.aliases(wildcards.experiment),
+        "runs": table_runs(wildcards.experiment),
         "labels": study.labels,
     }
 
@@ -165,7 +171,7 @@ def architectures_of():
 
 
 def all_aliases():
-    """(dataset, method in a table, method of the run) of every table of the scale."""
+    """Cells of every table of the scale that are runs of another name."""
     return sorted({alias for name in study.tables for alias in study.aliases(name)})
 
 
@@ -230,6 +236,15 @@ def figure_code(wildcards):
     return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
 
 
+def headline_spec():
+    """How the first table, which the report begins with, reads its runs."""
+    first = study.tables[:1]
+    return {
+        "last": min([study.experiments[name].get("last", 10) for name in first], default=10),
+        "trained_as": [alias for name in first for alias in study.aliases(name)],
+    }
+
+
 def report_spec():
     """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
     layout = ("title", "orientation")
@@ -240,6 +255,7 @@ def report_spec():
             name: {key: study.experiments[name][key] for key in layout}
             for name in study.tables
         },
+        "headline": headline_spec(),
         "labels": study.labels,
         "hyperparameters": study.numbers,
         "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},

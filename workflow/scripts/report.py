@@ -10,7 +10,7 @@ from warlab.reporting.comparison import for_page, read_statistics
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
 from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
-from warlab.reporting.results import epochs_averaged, read_runs
+from warlab.reporting.results import epochs_averaged, read_runs, under_other_names
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
@@ -38,6 +38,6 @@ with job(snakemake.log[0]):
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
         curves=curves(runs, spec["labels"]),
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
-        last=epochs_averaged(runs),
+        epochs=epochs_averaged(under_other_names(runs, spec["headline"]["trained_as"]), spec["headline"]["last"]),
     )
     write_text(snakemake.output.report, render(context))

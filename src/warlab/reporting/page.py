@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from warlab.errors import WarlabError
 from warlab.reporting import labels as names
 from warlab.reporting.grid import Orientation, explained, grid, number, setting_name, signed, small_print
-from warlab.reporting.headline import headlines
+from warlab.reporting.headline import Epochs, headlines
 from warlab.reporting.labels import Labels
 
 Row = Mapping[str, Any]
@@ -58,7 +58,7 @@ class Context:
     claims           rows of claims.csv, shown first; statistics: rows of statistics.csv
     curves           panels of `curves.curves`
     logs             path of a run (dataset/…/seed0) → the last lines of its log
-    last             over how many epochs the means go (`results.epochs_averaged`)
+    epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
     """
 
     scale: str
@@ -76,7 +76,7 @@ class Context:
     statistics: Sequence[Row] = ()
     curves: Sequence[Row] = ()
     logs: Mapping[str, str] = field(default_factory=dict)
-    last: int = 10
+    epochs: Epochs = field(default_factory=dict)
 
 
 def render(context: Context) -> str:
@@ -258,7 +258,7 @@ def _headlines(context: Context) -> list[Any]:
     if not context.tables:
         return []
     sources = {entry["dataset"]: entry.get("source", "") for entry in context.datasets}
-    return headlines(context.tables[0].data, context.labels, sources, context.last)
+    return headlines(context.tables[0].data, context.labels, sources, context.epochs)
 
 
 def _ids(context: Context) -> set[str]:

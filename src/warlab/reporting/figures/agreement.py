@@ -51,7 +51,7 @@ def _pairs(inputs: Inputs) -> pd.DataFrame:
     if inputs.runs is None or inputs.published is None:
         raise WarlabError("The comparison with the paper needs runs and published numbers; train a run first.")
     key = [*results.CELL, "metric"]
-    ours = results.under_other_names(results.summarise(results.finished(inputs.runs)), inputs.aliases)
+    ours = results.under_other_names(results.summarise(results.complete(inputs.runs)), inputs.aliases)
     first = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
     both = (
         ours.rename(columns={"mean": "ours"})

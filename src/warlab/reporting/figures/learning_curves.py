@@ -51,7 +51,7 @@ def caption(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.finished(inputs.runs) if inputs.runs is not None else None
+    runs = results.complete(inputs.runs) if inputs.runs is not None else None
     if runs is None or runs.empty:
         raise WarlabError("Learning curves need at least one finished run; train one first.")
     return runs

@@ -47,7 +47,7 @@ def caption(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.finished(inputs.runs) if inputs.runs is not None else None
+    runs = results.complete(inputs.runs) if inputs.runs is not None else None
     if runs is None or "purity" not in runs or runs["purity"].isna().all():
         raise WarlabError("The figure of purity needs runs of a method that selects samples, such as coteaching.")
     chosen = runs[runs["purity"].notna()]

@@ -59,7 +59,7 @@ def _timed(inputs: Inputs) -> bool:
 
 def _table(inputs: Inputs) -> pd.DataFrame:
     assert inputs.runs is not None
-    runs = results.finished(inputs.runs)
+    runs = results.complete(inputs.runs)
     summary = results.summarise(runs, metrics=("test_accuracy", "seconds"))
     wide = summary.pivot_table(index=list(results.CELL), columns="metric", values="mean", sort=False).reset_index()
     counts = wide.groupby(PANEL)["method"].transform("nunique")
