@@ -232,7 +232,8 @@ class Study:
 
     def _schedule(self, dataset: str, noise_id: str, method_id: str) -> tuple[Tree, Tree]:
         """Entries of hyperparameters.yaml and values for a training, each place adding to the more general ones."""
-        at = places(dataset, noise_id, method_id.split("+")[0])
+        named = [self.method_file(method_id), method_id.split("+")[0]] if method_id else []
+        at = places(dataset, noise_id, *dict.fromkeys(named))
         entries: Tree = {}
         for place in at:
             entries |= self.numbers["training"].get(place, {})
