@@ -14,8 +14,10 @@ from warlab.reporting.results import epochs_averaged, read_runs, under_other_nam
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0]) as say:
     spec, given = snakemake.params.spec, snakemake.input
+    for what, why in spec["left_out"].items():
+        say(f"Left out: {what}, because {why}.")
     tables = [TableSection(p.stem, data=read_tidy(p), **spec["tables"][p.stem]) for p in map(Path, given.tables)]
     figures = [
         FigureSection(p.stem, p.stem.replace("_", " ").capitalize(), Path(caption).read_text().strip(), p)
@@ -28,6 +30,7 @@ with job(snakemake.log[0]):
         labels=spec["labels"],
         tables=tables,
         figures=figures,
+        left_out=spec["left_out"],
         datasets=[read_json(Path(p)) for p in given.data],
         noise=read_noise(map(Path, given.noise)),
         costs=read_costs(map(Path, given.costs)),

@@ -50,6 +50,7 @@ class Context:
 
     scale            name of the scale, description its sentence
     tables, figures  in the order of the page; the headlines come from the first table
+    left_out         what this scale cannot show → why
     datasets         the JSON of each prepared dataset: dataset, data, source, n_train, n_test, shape, licence
     noise            manifests; costs: provenance of each cost with `verified` (its report) added
     fidelity         entries of config/fidelity.yaml
@@ -66,6 +67,7 @@ class Context:
     labels: Labels = field(default_factory=dict)
     tables: Sequence[TableSection] = ()
     figures: Sequence[FigureSection] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     datasets: Sequence[Row] = ()
     noise: Sequence[Row] = ()
     costs: Sequence[Row] = ()

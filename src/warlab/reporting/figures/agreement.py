@@ -7,9 +7,10 @@ from matplotlib.lines import Line2D
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
 NEEDS = ("runs", "published")
+ASKS = {"published": True}
 MARKERS = "osD^vP*X<>"
 NAMED = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
 OTHERS = "#AAAAAA"
@@ -59,7 +60,7 @@ def _pairs(inputs: Inputs) -> pd.DataFrame:
         .dropna(subset=["ours", "published"])
     )
     if both.empty:
-        raise WarlabError("No run of this scale has a published number; there is nothing to compare.")
+        raise NothingToDraw("No run of this scale has a published number; there is nothing to compare.")
     return both
 
 

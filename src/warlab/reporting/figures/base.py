@@ -47,6 +47,10 @@ class Inputs:
     activations: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
+class NothingToDraw(WarlabError):
+    """The inputs are there and hold nothing that this figure shows; that is no failure of a study."""
+
+
 class FigureSpec(NamedTuple):
     """One figure as its module defines it."""
 
