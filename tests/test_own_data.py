@@ -166,18 +166,32 @@ def snippet(after: str) -> str:
     return match[1]
 
 
-def test_the_page_leads_from_a_folder_to_a_table(tmp_path: Path) -> None:
+@pytest.fixture
+def followed(tmp_path: Path) -> Path:
+    """A folder in which the page's first two steps are done."""
     for part in PARTS:
         (tmp_path / part).symlink_to(ROOT / part)
     paint(tmp_path / "photos")
     for file in ("my.yaml", "my_scale.yaml", "matrix.csv"):
         (tmp_path / file).write_text(snippet(f"`{file}`:"))
+    return tmp_path
+
+
+def call(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) -> None:
+    """Two methods, one seed, nothing published of these data: what this cannot show is left out and said."""
     command = snippet("## 3. Run it")
-    done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    results = tmp_path / "results" / "my_scale"
+    call(command, followed)
+    results = followed / "results" / "my_scale"
+    text = (results / "tables" / "main_benchmark.md").read_text()
+    assert "paper's" not in text and "rank" not in text.lower(), "nothing of the paper beside the user's own data"
     table = pd.read_csv(results / "tables" / "main_benchmark.csv").dropna(subset=["mean"])
     table = table[table["dataset"] == "image_folder"]
     assert set(zip(table["noise"], table["method"], strict=True)) == {
@@ -190,3 +204,17 @@ def test_the_page_leads_from_a_folder_to_a_table(tmp_path: Path) -> None:
     assert list(cost.columns) == list(NAMES) and cost.loc["cat", "dog"] == cost.to_numpy().max()
     manifest = read_json(results / "noise" / "image_folder" / "file_mine" / "seed0.json")
     assert manifest["transition"][0] == [0.7, 0.3, 0.0] and manifest["file"] == "matrix.csv"
+    said = call(command.replace("-- tables", ""), followed)
+    page = (results / "report.html").read_text()
+    for figure, why in {"critical_difference": "3 methods", "agreement": "the paper has no number"}.items():
+        assert f"Left out: figure {figure}, because" in said and not (results / "figures" / f"{figure}.png").exists()
+        assert f"figure {figure.replace('_', ' ')} (" in page and why in page
+    assert (results / "figures" / "learning_curves.png").exists()
+
+
+def test_five_seeds_of_the_users_own_data_are_planned(followed: Path) -> None:
+    scale = followed / "my_scale.yaml"
+    scale.write_text(scale.read_text().replace("seeds: 1", "seeds: 5"))
+    said = call("snakemake -n --configfile my.yaml", followed)
+    jobs = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", said, re.MULTILINE)}
+    assert jobs["train"] == 5 * 3 and jobs["corrupt"] == 5 * 2 and jobs["report"] == 1

@@ -26,9 +26,9 @@ def find_mistakes(study: "Study") -> None:
     for name in study.scale["datasets"]:
         data.get(name)
     for section in ("training", "nets", "methods", "costs"):
-        _settings(study, section, study.scale.get(section, {}), f"scale {study.name}")
+        check_settings(study, section, study.scale.get(section, {}), f"scale {study.name}")
     for section, content in study.config.get("overrides", {}).items():
-        _settings(study, section, content, "overrides")
+        check_settings(study, section, content, "overrides")
     _own_files(study)
     for name in study.scale["experiments"]:
         _experiment(study, name)
@@ -39,19 +39,34 @@ def find_mistakes(study: "Study") -> None:
         _cost(study, cell)
 
 
-def _settings(study: "Study", section: str, content: Tree, where: str) -> None:
+def check_settings(study: "Study", section: str, content: Tree, where: str) -> None:
     """Names, keys and values that a scale or `overrides` gives."""
     for name, settings in content.items():
         known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
         base = name.split("@")[0] if section == "training" else name
         if base not in known:
             raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
+        if section == "training":
+            _place(study, name, where)
         file = study.method_file(name) if section == "methods" else base
         keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
         for key, value in settings.items():
             if key not in keys:
                 raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, keys)}")
             study.allowed.value(section, file, key, value, where)
+
+
+def _place(study: "Study", place: str, where: str) -> None:
+    """Behind the @ of a place stands a noise, a sort of noise or a method; under another name no run would find it."""
+    _, at, special = place.partition("@")
+    named = [*methods.names(), *study.numbers["variants"]]
+    if not at or special in named or any(f"{kind}_".startswith(f"{special}_") for kind in noise.kinds()):
+        return
+    try:
+        noise.parse(special)
+    except WarlabError as error:
+        known = suggest(special, [*named, *noise.kinds()])
+        raise WarlabError(f"{where}: training.{place} is of no noise and no method; {known}") from error
 
 
 def _own_files(study: "Study") -> None:
