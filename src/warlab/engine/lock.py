@@ -86,24 +86,29 @@ def machine_folder() -> Path:
 
 
 def _waited_for(path: Path, say: Say) -> IO[str]:
-    """The locked file. It is opened for every try, because a file that was deleted meanwhile locks nobody out."""
-    for waited in count():
+    """The locked file. One that was deleted while it was waited for locks nobody out, so that its successor is."""
+    while True:
         file = path.open("a+")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_in_place(file, path):
-                return file
+            _wait(file, say)
+        except BaseException:
+            file.close()
+            raise
+        if _is_in_place(file, path):
+            return file
+        file.close()
+
+
+def _wait(file: IO[str], say: Say) -> None:
+    for waited in count():
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if waited % 60 == 0:
                 file.seek(0)
                 holder = file.readline().strip() or "Another process"
                 say(f"{holder} trains this run already; waiting for it to end.")
             time.sleep(1)
-        except BaseException:
-            file.close()
-            raise
-        file.close()
-    raise AssertionError
 
 
 def _is_in_place(file: IO[str], path: Path) -> bool:
