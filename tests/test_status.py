@@ -8,11 +8,11 @@ import pytest
 from tests.conftest import ROOT
 from warlab import cli, doctor
 from warlab.config import Cell, Study, load_study
-from warlab.engine.checkpoint import only_writer
+from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import WarlabError
 from warlab.files import write_json, write_text
 from warlab.script import Interrupted, job
-from warlab.status import is_locked, run_state, status
+from warlab.status import run_state, status
 
 CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -97,8 +97,18 @@ def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixtur
 def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path / "none")
     with only_writer(tmp_path, lambda m: None):
-        assert is_locked(tmp_path / "checkpoint" / "lock")
-    assert not is_locked(tmp_path / "checkpoint" / "lock")
+        assert is_locked(tmp_path)
+    assert not is_locked(tmp_path)
+
+
+def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_last(study: Study) -> None:
+    """They stay where they are; the run that began last has no epoch yet."""
+    run = begin(study)
+    with only_writer(run, lambda m: None, "4567"):
+        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+    assert run_state(study, CELL, folder(study)).state == "waiting"
+    with only_writer(run, lambda m: None, "0123"):
+        assert run_state(study, CELL, folder(study)).epochs == "2/4"
 
 
 # ---- doctor

@@ -21,6 +21,7 @@ INERT = {
     "warlab.engine",
     "warlab.engine.checkpoint",
     "warlab.engine.lease",
+    "warlab.engine.lock",
     "warlab.engine.progress",
     "warlab.engine.provenance",
 }

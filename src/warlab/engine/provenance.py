@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+Machine = dict[str, str | int]
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
 
@@ -25,6 +26,16 @@ def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
         "visible_gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "seconds": round(seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def machine() -> Machine:
+    """What the last bits of a training may depend on, beside its configuration, code and inputs."""
+    return {
+        "torch": str(torch.__version__),
+        "processor": device_name(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": torch.get_num_threads(),
     }
 
 

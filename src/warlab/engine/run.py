@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -17,8 +18,10 @@ from torch import Tensor, nn
 
 from warlab import methods, nets
 from warlab.engine.batches import Material, place
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest, only_writer
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.device import best_device
 from warlab.engine.evaluate import LAST
+from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
@@ -65,11 +68,11 @@ def train_run(
     """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
     checksums = files.checksums()
     run_id = digest(json.dumps([run, code, checksums], sort_keys=True).encode())
-    with only_writer(out, say), StopRequest() as stop:
+    checkpoints = CheckpointFolder(out, run_id, say)
+    with only_writer(out, say, checkpoints.path.name), StopRequest() as stop:
         if _finished(out, run_id):
             return say("another process has finished this run meanwhile; its result stands")
         device_settings(threads)
-        checkpoints = CheckpointFolder(out, run_id, say)
         trainer = build_trainer(run, files, checkpoints, say)
         rows = trainer.fit(stop)
         _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files.data)
@@ -80,7 +83,7 @@ def train_run(
 def build_trainer(
     run: dict[str, Any], files: Files, checkpoints: CheckpointFolder, say: Callable[[str], None]
 ) -> Trainer:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = best_device()
     data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
     # An experiment may scale its inputs otherwise than the data set's others do.
     meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
@@ -172,12 +175,15 @@ def _predictions(path: Path | None) -> Tensor | None:
 def device_settings(threads: int) -> None:
     """Same seed, same bits: deterministic kernels where torch has them."""
     torch.set_num_threads(threads)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
     torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads it, and filling takes time
     torch.backends.cudnn.benchmark = False
 
 
 def _finished(out: Path, run_id: str) -> bool:
-    return (out / "result.json").exists() and read_json(out / "result.json")["id"] == run_id
+    complete = all((out / name).exists() for name in ("metrics.csv", "weights.pt", "result.json"))
+    return complete and read_json(out / "result.json")["id"] == run_id
 
 
 def _write_outputs(
@@ -198,7 +204,10 @@ def _write_outputs(
         "run": run,
         "data": read_json(data.with_suffix(".json"))["data"],
         "summary": summary(rows),
-        "provenance": provenance(hashes, sum(row["seconds"] for row in rows)),
+        "provenance": {
+            **provenance(hashes, sum(row["seconds"] for row in rows)),
+            "machines": trainer.checkpoints.machines,  # more than one if the run went on elsewhere
+        },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     write_json(out / "result.json", result)
