@@ -14,6 +14,8 @@ from warlab.reporting.results import epochs_averaged, read_runs
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
+ASSETS = ("reporting/*.html",)  # the templates of the page; part of this job's fingerprint
+
 with job(snakemake.log[0]):
     spec, given = snakemake.params.spec, snakemake.input
     tables = [TableSection(p.stem, data=read_tidy(p), **spec["tables"][p.stem]) for p in map(Path, given.tables)]
