@@ -74,12 +74,20 @@ def run_folders():
 
 def all_noise():
     return sorted(
-        {noise_file(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
+        {FILES.noise(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
     )
 
 
 def all_costs():
-    return sorted({cost_folder(cell) for cell in study.runs if study.cost_key(cell)})
+    return sorted(
+        {FILES.cost_folder(cell) for cell in study.runs if study.cost_key(cell)}
+    )
+
+
+def described_by(noise, folders):
+    """The descriptions of noise, and in the folders of costs those that stand beside the verification."""
+    costs = [f"{folder}/cost.{end}" for folder in folders for end in ("csv", "json")]
+    return [description(file) for file in noise] + costs
 
 
 def mapped_runs():
@@ -155,7 +163,7 @@ def networks_shown():
         {
             "net": net,
             "dataset": dataset,
-            "settings": study.net(net, dataset),
+            "settings": study.untrained_net(net, dataset),
             "patch": study.training(dataset).get("patch"),
         }
         for net, dataset in sorted(NETS.items())
@@ -253,7 +261,10 @@ def figure_inputs(wildcards):
     """What the figure says it needs, and what every figure needs to say where its data come from."""
     files = {kind: FIGURE_FILES[kind]() for kind in figure_needs(wildcards.figure)}
     return files | {
-        "meta": unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS])
+        "meta": unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS]),
+        "beside": described_by(
+            files.get("noise", []), [Path(p).parent for p in files.get("costs", [])]
+        ),
     }
 
 

@@ -17,6 +17,7 @@ from tests.test_adding_a_method import PARTS
 from warlab.data.base import Arrays
 from warlab.data.drawn import draw, shuffled_labels
 from warlab.data.fetch import fetch
+from warlab.data.own import state
 from warlab.data.prepare import prepare
 from warlab.errors import WarlabError
 from warlab.files import read_json
@@ -70,6 +71,29 @@ def test_grey_images_have_one_channel_unless_one_is_coloured(tmp_path: Path) -> 
     assert arrays.train_x.shape[1] == len(meta["mean"]) == 1
     Image.new("RGB", (50, 20), "red").save(tmp_path / "photos" / "cat" / "999.jpg")
     assert own(tmp_path, tmp_path / "photos")[0].train_x.shape[1] == 3
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_sixteen_bits_of_grey_become_eight_without_being_cut_off(tmp_path: Path, ending: str) -> None:
+    photos = paint(tmp_path / "photos", 12, mode="L")
+    expected, _ = own(tmp_path, photos, size=20)
+    for path in photos.rglob("*.png"):
+        deep = np.asarray(Image.open(path)).astype(np.uint16) * 257
+        path.unlink()
+        Image.fromarray(deep).save(path.with_suffix(f".{ending}"))
+    arrays, _ = own(tmp_path, photos, size=20)
+    np.testing.assert_array_equal(arrays.train_x, expected.train_x)
+    Image.new("RGB", (20, 20), "red").save(photos / "cat" / "999.png")
+    arrays, _ = own(tmp_path, photos, size=20)  # beside a coloured image, grey ones have three equal channels
+    assert arrays.train_x.shape[1] == 3 and 0 < arrays.train_x[0].mean() < 250
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_pixels_of_thirty_two_bits_are_refused_by_name(tmp_path: Path, mode: str) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    Image.new(mode, (20, 20), 70000).save(photos / "cat" / "deep.tif")
+    with pytest.raises(WarlabError, match=r"deep\.tif has 32-bit pixels, .* save it with 8 or 16 bits"):
+        own(tmp_path, photos)
 
 
 def test_other_words_and_another_order_come_from_a_file(tmp_path: Path) -> None:
@@ -129,6 +153,18 @@ def test_arrays_of_any_layout_are_read(tmp_path: Path, shape: tuple[int, ...], e
     arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
     assert arrays.train_x.shape == (8, expected, 8, 8) and len(arrays.test_y) == 4
     assert meta["class_names"] == ["class 0", "class 1"]
+
+
+def test_classes_beside_arrays_are_watched(tmp_path: Path) -> None:
+    np.savez(tmp_path / "my.npz", train_x=np.zeros((6, 8, 8), np.uint8), train_y=np.arange(6) % 3)
+    dataset = warlab.data.get("arrays")
+    found = [state(dataset, tmp_path / "my.npz")]
+    for text in ("cat\ndog\nship\n", "cat\ndog\nship: yacht\n"):
+        (tmp_path / "classes.txt").write_text(text)
+        found.append(state(dataset, tmp_path / "my.npz"))
+    (tmp_path / "other.txt").write_text("not read")
+    assert len(set(found)) == 3 and state(dataset, tmp_path / "my.npz") == found[-1]
+    assert state(dataset, None) is None and state(warlab.data.get("cifar10"), tmp_path) is None
 
 
 def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:

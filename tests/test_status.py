@@ -12,6 +12,7 @@ from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import WarlabError
 from warlab.files import write_json, write_text
 from warlab.script import Interrupted, job
+from warlab.sources import needed
 from warlab.status import run_state, status
 
 CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
@@ -157,10 +158,37 @@ def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatc
 
 def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
     paper = load_study({"scale": "paper", "data_root": str(tmp_path)}, ROOT)
-    assert all("snakemake data" in finding.text for finding in doctor.data_present(paper, ROOT))
+    found = {finding.text.split()[0]: finding for finding in doctor.data_present(paper, ROOT)}
+    assert list(found) == [entry.name for entry in needed(paper)] and {"svhn", "resnet18", "resnet50"} < set(found)
+    for name, finding in found.items():
+        asked = name in ("clothing1m", "imagenet32", "vaihingen")
+        assert finding.state == ("wrong" if asked else "absent")
+        expected = (
+            f"a folder from its owners .*local_data: {{{name}: folder}}" if asked else "snakemake data .*scale=paper"
+        )
+        assert re.search(expected, finding.text)
     write_json(tmp_path / "cifar10" / "real" / "receipt.json", {})
     assert "cifar10 (real) is there" in findings(doctor.data_present, paper)
     assert all(finding.state == "good" for finding in doctor.data_present(study, ROOT))
+
+
+def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "CHECKS", (doctor.data_present,))
+    places = {name: str(tmp_path) for name in ("clothing1m", "imagenet32", "vaihingen")}
+    config = {"scale": "paper", "data_root": str(tmp_path / "raw")}
+    text, good = doctor.doctor(load_study(config, ROOT), ROOT)
+    assert not good and text.endswith("Wrong: 3, absent: 6; the lines above say what to do.")
+    study = load_study(config | {"local_data": places}, ROOT)
+    text, good = doctor.doctor(study, ROOT)
+    assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"takes it from {tmp_path}" in text
+    for entry in needed(study):
+        write_json(Path(entry.receipt(str(tmp_path / "raw"))), {})
+    assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
+    gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
+    (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()
+    assert f"({tmp_path / 'gone'}, which local_data names, is not there)" in doctor.doctor(gone, ROOT)[0]
 
 
 @pytest.mark.parametrize(("answer", "state"), [("exit 0", "good"), ("echo down >&2; exit 1", "note")])

@@ -188,6 +188,10 @@ class Study:
     def net(self, name: str, dataset: str) -> Tree:
         return self._resolve("nets", name, dataset)
 
+    def untrained_net(self, name: str, dataset: str) -> Tree:
+        """Settings of a network whose shape counts, not its weights: nothing has to be fetched for it."""
+        return {key: value for key, value in self.net(name, dataset).items() if key != "weights"}
+
     def method(self, method_id: str, dataset: str, noise_id: str = "") -> Tree:
         """Defaults of the file < hyperparameters.yaml < scale < overrides; on top of these, for a variant of the file,
         the same three under the variant's name; `+key=value` of the id last."""
@@ -275,6 +279,11 @@ class Study:
             raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
         return settings | ({"seed": int(seed)} if dot else {})
 
+    def cost_files(self, name: str, dataset: str) -> dict[str, str]:
+        """The user's files that a cost is made from, by the setting that names them."""
+        settings = self.cost(name, dataset)
+        return {key: settings[key] for key in costs.USER_FILES if settings.get(key)}
+
     def features(self, cost: str, dataset: str) -> str | None:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""
         settings = self.cost(cost, dataset)
@@ -282,8 +291,11 @@ class Study:
         return None if network == "pixels" else f"{network}-{settings['size']}"
 
     def noise(self, noise_id: str, dataset: str) -> Tree:
-        """The settings of a noise's kind, such as which classes an object may become."""
-        return self._resolve("noise", noise.parse(noise_id)[0], dataset)
+        """The settings of a noise's kind, such as which classes an object may become; the rate of labels as they
+        came."""
+        kind = noise.parse(noise_id)[0]
+        own = {"own_noise": data.get(dataset).own_noise} if kind == noise.REAL else {}
+        return self._resolve("noise", kind, dataset) | own
 
     def noise_file(self, noise_id: str) -> str:
         """The user's file behind a noise `file` or `file_<name>`."""
@@ -303,7 +315,7 @@ class Study:
             "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
             "classes": len(known.class_names),
             "images": known.images[0],
-            "net": {"name": net, "settings": self.net(net, dataset)},
+            "net": {"name": net, "settings": self.untrained_net(net, dataset)},
             "training": self.training(dataset),
             "methods": {cell.method: self._timed_method(cell) for cell in cells},
             "steps": (self.experiments["timing"]["steps"] | chosen.get("steps", {}))[dataset],

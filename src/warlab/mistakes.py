@@ -1,6 +1,7 @@
 """Mistakes in a study, each found before anything runs and told in one sentence."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warlab import data, methods, noise
@@ -37,6 +38,7 @@ def find_mistakes(study: "Study") -> None:
     for cell in study.runs:
         _noise(study, cell)
         _cost(study, cell)
+        _weights(study, cell)
 
 
 def check_settings(study: "Study", section: str, content: Tree, where: str) -> None:
@@ -126,7 +128,7 @@ def _noise(study: "Study", cell: "Cell") -> None:
     if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
         raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
     if "given" in needed:
-        study.noise_file(cell.noise)
+        _there(study, f"noise_files.{cell.noise}", study.noise_file(cell.noise))
     if "images" in needed and needed["images"] not in study.scale["datasets"]:
         raise WarlabError(
             f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
@@ -139,3 +141,17 @@ def _cost(study: "Study", cell: "Cell") -> None:
     if (name := study.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
         study.cost_key(cell)
         study.features(name, cell.dataset)
+        for key, file in study.cost_files(name, cell.dataset).items():
+            _there(study, f"costs.{name.partition('.')[0]}.{key}", file)
+
+
+def _weights(study: "Study", cell: "Cell") -> None:
+    weights = study.net(cell.net, cell.dataset).get("weights")
+    if weights not in (None, "none", "imagenet"):
+        _there(study, f"nets.{cell.net}.weights", weights)
+
+
+def _there(study: "Study", setting: str, file: str) -> None:
+    """A file of the user's; finished runs are reported without it."""
+    if not study.config.get("runs_from") and not Path(file).is_file():
+        raise WarlabError(f"{setting} names {file}, which is not there; correct the path.")

@@ -14,6 +14,8 @@ from warlab.reporting.results import epochs_averaged, read_runs, under_other_nam
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
+ASSETS = ("reporting/*.html",)  # the templates of the page; part of this job's fingerprint
+
 with job(snakemake.log[0]) as say:
     spec, given = snakemake.params.spec, snakemake.input
     for what, why in spec["left_out"].items():

@@ -17,10 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
 from warlab.engine.evaluate import LAST
+from warlab.engine.identity import description_digest, identity, remember
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
@@ -45,21 +47,29 @@ from warlab.ot.costfile import read_cost
 
 @dataclass(frozen=True)
 class Files:
-    """What a run reads; all of it enters the run's identity by its checksum."""
+    """What a run reads; all of it enters the run's identity by its checksum, as do the descriptions of data and noise
+    (the JSON files beside them)."""
 
     data: Path
     noise: Path
     cost: Path | None = None
     predictions: Path | None = None
     images: Path | None = None  # data whose images take the place of others (open-set noise)
+    initial: Path | None = None  # weights that the networks begin with
 
     @classmethod
     def of(cls, named: Mapping[str, str]) -> "Files":
         """Those among the named files that a run reads."""
-        return cls(**{field.name: Path(named[field.name]) for field in fields(cls) if field.name in named})
+        files = {field.name: Path(named[field.name]) for field in fields(cls) if field.name in named}
+        if "initial" in files:
+            files["initial"] = initial_file(files["initial"])
+        return cls(**files)
 
     def checksums(self) -> dict[str, str]:
-        return {name: file_digest(path) for name, path in vars(self).items() if path is not None}
+        described = {"data_json": self.data, "noise_json": self.noise}
+        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | {
+            name: description_digest(path.with_suffix(".json")) for name, path in described.items()
+        }
 
 
 def train_run(
@@ -73,6 +83,7 @@ def train_run(
         if _finished(out, run_id):
             return say("another process has finished this run meanwhile; its result stands")
         device_settings(threads)
+        remember(checkpoints.path, identity(run, code, checksums), say)
         trainer = build_trainer(run, files, checkpoints, say)
         rows = trainer.fit(stop)
         _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files.data)
@@ -106,7 +117,7 @@ def build_trainer(
     true = (labels == torch.from_numpy(data["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     train = run["training"]
     samples = _samples(meta).material(data, meta, labels, true, train, run["seed"])
-    networks = partial(_networks, run, samples, classes, method, device)
+    networks = partial(_networks, run, files.initial, samples, classes, method, device)
     models = networks(0)
     progress = Progress(train["epochs"], say, checkpoints.path / "metrics.csv", to_csv)
     return Trainer(
@@ -129,13 +140,20 @@ def _samples(meta: Mapping[str, Any]) -> Any:
 
 
 def _networks(
-    run: dict[str, Any], samples: Material, classes: int, method: Method, device: torch.device, epoch: int
+    run: dict[str, Any],
+    initial: Path | None,
+    samples: Material,
+    classes: int,
+    method: Method,
+    device: torch.device,
+    epoch: int,
 ) -> Sequence[nn.Module]:
     """The same seed gives the same initial weights to every method; those of a later epoch are drawn anew."""
     built = []
+    settings = run["net"]["settings"] | ({"weights": str(initial)} if initial else {})
     for number in range(method.n_models):
         torch.manual_seed(derive_seed("network", run["seed"], number, *([epoch] if epoch else [])))
-        net = nets.build(run["net"]["name"], samples.channels, classes, **run["net"]["settings"])
+        net = nets.build(run["net"]["name"], samples.channels, classes, **settings)
         built.append(place(method.extend(samples.adapt(net)), device))
     return built
 
