@@ -26,6 +26,7 @@ PAPER = [
     *(("cifar100", f"asym_code-{rate}", 1.0) for rate in (20, 40)),
     ("clothing1m", "real", 1.0),
 ]
+CLEAN = [("cifar10", "clean", 1.0), ("cifar100", "clean", 1.0)]
 SHORTER = [(dataset, noise, share) for dataset, noise, _ in PAPER[:6] for share in (0.5, 0.25)]
 
 
@@ -65,9 +66,7 @@ def test_a_wrong_label_becomes_the_class_that_the_network_is_sure_of(dataset: st
     assert int(found.argmax()) == TRUE and found[TRUE] > 0.75 and found[GIVEN] < 0.25
 
 
-@pytest.mark.parametrize(
-    "dataset, noise, share", [*PAPER, *SHORTER, ("cifar10", "clean", 1.0), ("cifar100", "clean", 1.0)]
-)
+@pytest.mark.parametrize("dataset, noise, share", PAPER + SHORTER + CLEAN)
 def test_a_right_label_stays(dataset: str, noise: str, share: float) -> None:
     found = labels_after_training(dataset, noise, share, logits_of(SURE, CLASSES[dataset], GIVEN))[0]
     assert int(found.argmax()) == GIVEN and found[GIVEN] > 0.95
@@ -107,7 +106,7 @@ def test_the_size_of_a_batch_does_not_change_a_label() -> None:
 
 
 def test_label_steps_grow_as_their_epochs_become_fewer() -> None:
-    """The sources take 130 steps with λ 400 (Fashion-MNIST) and 600 (CIFAR-10); CIFAR-100 has ten times as many classes."""
+    """130 steps with λ 400 (Fashion-MNIST) and 600 (CIFAR-10) in the sources; CIFAR-100 has ten times the classes."""
     for dataset, source in (("fashion_mnist", 400), ("cifar10", 600), ("cifar100", 6000)):
         settings, _ = settings_for(dataset, "asym-20", 1.0)
         steps = settings["stage3"] - settings["stage2"]
