@@ -169,8 +169,8 @@ def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, 
 
 def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
     full, short = study(60).method("pencil", "fashion_mnist"), study(30).method("pencil", "fashion_mnist")
-    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 400.0)
-    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 800.0)
+    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 2080.0)
+    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 4160.0)
     assert study(30).method("d2l", "fashion_mnist")["window"] == 5
 
 

@@ -87,10 +87,12 @@ def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
         yield Finding("gpu", "note", "none: demo and laptop run on the CPU, the paper scale takes weeks")
-    yield _tf32(bool(torch.backends.cuda.matmul.allow_tf32))
+    yield _tf32()
 
 
-def _tf32(matmul: bool) -> Finding:
+def _tf32() -> Finding:
+    from warlab.precision import float32_precision, tf32_allowed
+
     forced = [
         name
         for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
@@ -98,8 +100,9 @@ def _tf32(matmul: bool) -> Finding:
     ]
     if forced:
         return Finding("tf32", "wrong", f"{forced[0]} forces TF32, in which ε = 0.005 is lost: unset it")
-    setting = "on by default" if matmul else "off by default"
-    return Finding("tf32", "good", f"{setting}; the adversarial passes switch it off")
+    parts = ", ".join(f"{name} {precision}" for name, precision in float32_precision().items())
+    text = f"torch allows it by default ({parts})" if tf32_allowed() else f"off by default ({parts})"
+    return Finding("tf32", "good", f"{text}; every training switches it off")
 
 
 def disk(study: Study, _root: Path) -> Iterator[Finding]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from warlab.precision import float32_precision
+
 Machine = dict[str, str | int]
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
@@ -21,6 +23,9 @@ def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "host": platform.node(),
         "processor": device_name(),
+        "cuda": torch.version.cuda,
+        "cudnn": torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None,
+        "float32": float32_precision(),
         "threads": torch.get_num_threads(),
         "slurm_job": os.environ.get("SLURM_JOB_ID"),
         "visible_gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),

@@ -43,6 +43,7 @@ from warlab.files import (
 from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
+from warlab.precision import forbid_tf32
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,8 @@ def _predictions(path: Path | None) -> Tensor | None:
 
 
 def device_settings(threads: int) -> None:
-    """Same seed, same bits: deterministic kernels where torch has them."""
+    """Same seed, same bits: deterministic kernels where torch has them, and true float32 on GPUs."""
+    forbid_tf32()
     torch.set_num_threads(threads)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
     torch.use_deterministic_algorithms(True, warn_only=True)
