@@ -19,8 +19,8 @@ def best_device() -> torch.device:
     if reason := _expected():
         built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "no CUDA"
         raise WarlabError(
-            f"There should be a GPU ({reason}), but torch {torch.__version__} with {built} sees none: update the driver "
-            f"or install the torch build for it (docs/cluster.md), or set {CHOICE}=cpu to train on the CPU."
+            f"There should be a GPU ({reason}), but torch {torch.__version__} with {built} sees none: update the "
+            f"driver or install the torch build for it (docs/cluster.md), or set {CHOICE}=cpu to train on the CPU."
         )
     return torch.device("cpu")
 
