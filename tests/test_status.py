@@ -1,11 +1,15 @@
 """`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
 
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.runs import wait_for
 from warlab import cli, doctor
 from warlab.config import Cell, Study, load_study
 from warlab.engine.lock import is_locked, only_writer
@@ -78,6 +82,18 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
         raise Interrupted("SIGTERM received: saved epoch 3, batch 1.")
     found = run_state(study, CELL, folder(study))
     assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
+
+
+def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
+    """Of the jobs that save nothing, such as figures."""
+    code = "import sys, time\nfrom warlab.script import job\nwith job(sys.argv[1]) as say: say('in'), time.sleep(60)"
+    command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(tmp_path / "log.txt", "in")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines() == ["in", "stopped by Ctrl-C. Call again to continue."]
 
 
 def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
