@@ -237,6 +237,12 @@ def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
     assert after["figure"] >= 11 and set(after) == {"figure", "report", "all", "total"}
 
 
+def test_a_template_reruns_the_report_only(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "page_style.html"
+    file.write_text(file.read_text() + "\n")
+    assert planned(changed) == {"report": 1, "all": 1, "total": 2}
+
+
 def test_the_metrics_of_one_run_rerun_its_tables_only(finished: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(finished, copy)
