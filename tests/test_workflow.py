@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.test_latex import assert_fits, pdflatex
 from warlab.config import load_study
 from warlab.files import read_json
 
@@ -85,6 +86,14 @@ def test_every_promised_file_is_there(finished: Path) -> None:
     for figure in ("learning_curves", "matrices", "flipped_samples", "simplex", "activations", "critical_difference"):
         for ending in ("pdf", "png"):
             assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
+
+
+@pdflatex
+def test_the_tables_of_a_scale_compile_alone_and_fit(finished: Path, tmp_path: Path) -> None:
+    found = sorted((finished / "results" / "smoke" / "tables").glob("*.tex"))
+    assert {"hyperparameters.tex", "architectures.tex", "main_benchmark.tex"} <= {path.name for path in found}
+    for path in found:
+        assert_fits(path.read_text(), tmp_path)
 
 
 def test_runs_csv_is_tidy_and_marks_stand_ins(finished: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from warlab import data, methods, noise
 from warlab.allowed import Allowed, changed_setting
-from warlab.configfiles import check, read_yaml, suggest
+from warlab.configfiles import as_yaml, check, read_yaml, suggest
 from warlab.errors import WarlabError
 from warlab.mistakes import find_mistakes
 from warlab.ot import costs
@@ -53,6 +53,7 @@ def load_study(config: Tree, root: Path) -> "Study":
     tables = root / "config" / "experiments.yaml"
     experiments = check(read_yaml(tables), schemas / "experiments.schema.yaml", "experiments.yaml")
     allowed = Allowed.read(schemas / "settings.schema.yaml")
+    config = config | {"overrides": as_yaml(config.get("overrides", {}))}
     study = Study(scale_file.stem, config, scale, experiments, numbers, allowed)
     study.validate()
     return study
