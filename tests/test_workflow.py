@@ -17,6 +17,7 @@ from tests.conftest import ROOT
 from tests.test_latex import assert_fits, pdflatex
 from warlab.config import load_study
 from warlab.files import read_json
+from warlab.plan import overview
 
 TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
 COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
@@ -363,11 +364,14 @@ def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
     folder = copy_tree(tmp_path)
     command = [sys.executable, "-m", "snakemake", "-n", "--config", f"scale={scale}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and re.search(r"^train +\d+$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0
+    trainings = re.findall(r"^train +(\d+)$", done.stdout, re.MULTILINE)
+    planned_ = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert trainings == planned_ and int(trainings[0]) > 0, "the plan and the dry run agree"
 
 
 def test_plan_names_every_scale(finished: Path) -> None:
     done = snakemake(finished, "--cores", "1", "plan")
     assert done.returncode == 0
     for scale in ("smoke", "demo", "laptop", "cifar", "paper"):
-        assert re.search(rf"^{scale} +\d+ +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)
+        assert re.search(rf"^{scale} +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)

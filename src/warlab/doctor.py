@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from warlab.config import Study
+from warlab.configfiles import read_yaml
+from warlab.plan import core_hours
 
 MB_PER_RUN = 40  # weights and metrics of cnn9 at full width, two networks; reckoned
 MB_PER_CHECKPOINT = 120  # the same with Adam's two moments, kept twice
@@ -69,7 +71,7 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
+def gpu(study: Study, root: Path) -> Iterator[Finding]:
     try:
         import torch
     except ImportError:
@@ -81,7 +83,8 @@ def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
     elif shutil.which("nvidia-smi"):
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
-        yield Finding("gpu", "note", "none: demo and laptop run on the CPU, the paper scale takes weeks")
+        hours = core_hours(study, read_yaml(root / "config" / "speed.yaml"))
+        yield Finding("gpu", "note", f"none: {study.name} takes about {hours:,.1f} core hours, see snakemake plan")
     yield _tf32(bool(torch.backends.cuda.matmul.allow_tf32))
 
 
