@@ -15,6 +15,7 @@ from warlab.config import Cell, Study, load_study
 from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import WarlabError
 from warlab.files import write_json, write_text
+from warlab.plan import overview
 from warlab.script import Interrupted, job
 from warlab.sources import needed
 from warlab.status import run_state, status
@@ -225,3 +226,12 @@ def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.Ca
     assert cli.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_doctor_and_plan_agree_on_times(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    found = next(doctor.gpu(load_study({"scale": scale}, ROOT), ROOT)).text
+    hours = re.findall(rf"^{scale} +\d+ +\d+ +([\d.]+)", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert f"{scale} takes about {float(hours[0]):,.1f} core hours" in found
