@@ -167,8 +167,7 @@ def _array(values: Tensor | ArrayLike) -> np.ndarray:
 def _names_of(classes: int | Sequence[str] | None, labels: np.ndarray) -> list[str]:
     if classes is None:
         classes = int(labels.max()) + 1 if labels.size and labels.dtype.kind in "iu" else 0
-    names = [str(k) for k in range(int(classes))] if isinstance(classes, SupportsInt) else list(classes)
-    return names
+    return [str(k) for k in range(int(classes))] if isinstance(classes, SupportsInt) else list(classes)
 
 
 def _check_samples(points: np.ndarray, labels: np.ndarray, classes: int) -> None:

@@ -125,11 +125,15 @@ class AdversarialLoss(nn.Module, ABC):
                 ) from error
             raise
 
+    def _reusable(self, logits: Tensor, precision: torch.dtype) -> bool:
+        """Whether the loop's logits saw the dropout rule and the precision of the extra passes."""
+        exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
+        return exact and self.dropout == "independent"
+
     def _clean(self, predict: Predict, x: Tensor, logits: Tensor | None) -> Tensor:
-        """Logits of sg[p(x)]: the loop's, where they saw the dropout rule and the precision of the extra passes."""
-        if logits is not None and self.dropout == "independent" and logits.dtype == x.dtype:
-            if not (logits.is_cuda and tf32_allowed()):
-                return logits.detach()
+        """Logits of sg[p(x)]."""
+        if logits is not None and self._reusable(logits, x.dtype):
+            return logits.detach()
         with torch.no_grad():
             return logits_of(predict(x))
 
