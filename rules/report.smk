@@ -9,6 +9,7 @@ rule report:
         data=unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS]),
         noise=unless_given(all_noise()),
         costs=unless_given([f"{folder}/verified.json" for folder in all_costs()]),
+        beside=unless_given(described_by(all_noise(), all_costs())),
         fidelity="config/fidelity.yaml",
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,

@@ -19,9 +19,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from warlab.adversarial import Dropout, extra_pass, perturbation, same_random_numbers, tf32_allowed
+from warlab.adversarial import Dropout, extra_pass, perturbation, same_random_numbers
 from warlab.errors import WarlabError
 from warlab.logits import class_axis, logits_of, looks_like_probabilities, probabilities, rows_of_mask
+from warlab.precision import tf32_allowed
 
 Direction = Literal["sum", "mean"]
 Predict = Callable[[Tensor], Any]  # inputs → logits, or an output that carries them

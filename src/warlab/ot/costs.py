@@ -36,6 +36,7 @@ class CostInputs:
 
 
 READS_LABELS = ("embed",)  # these are made anew for every noise and seed
+USER_FILES = ("path", "vectors")  # settings that name a file of the user's
 FEATURES = ("pixels", "resnet18", "efficientnet_lite0")  # of the embed cost
 
 
