@@ -75,8 +75,7 @@ def _take(stack: ExitStack, devices: int, slots: int) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("visible", "one", "other"),
-    [("2,3", "2", "3"), ("GPU-a1,GPU-b2", "GPU-a1", "GPU-b2"), ("MIG-a/1/0,7", "MIG-a/1/0", "7")],
+    ("visible", "one", "other"), [("2,3", "2", "3"), ("GPU-a1,GPU-b2", "GPU-a1", "GPU-b2"), ("MIG-a/1/0,7", "MIG-a/1/0", "7")]
 )
 def test_the_gpus_of_a_list_are_shared_out(visible: str, one: str, other: str) -> None:
     """What a user or a scheduler has named is all that is used, and not its first entry by everyone."""

@@ -1,8 +1,6 @@
 """The wheel and the sdist, the core in an environment of its own, the Python that make takes, and the lock's wheels."""
 
-import importlib.metadata as metadata
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -13,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
+from tests.environments import core, core_environment, install, run
 
 ASSETS = {
     f"warlab/{path.relative_to(ROOT / 'src' / 'warlab').as_posix()}"
@@ -30,14 +28,6 @@ out = sys.argv[1]  # setuptools overwrites the arguments
 build_meta.build_wheel(out)
 build_meta.build_sdist(out)
 """
-
-
-def run(call: list[str], cwd: Path, **environment: str) -> str:
-    """Standard output of a call without PYTHONPATH, which would lend it the repository."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, env=kept | environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def source(folder: Path) -> Path:
@@ -76,36 +66,12 @@ def test_the_sdist_builds_the_same_wheel(built: tuple[Path, Path], tmp_path: Pat
     assert sorted(again.namelist()) == sorted(zipfile.ZipFile(built[0]).namelist())
 
 
-def core() -> set[str]:
-    """torch and numpy and what they need, by name."""
-    todo, found = ["torch", "numpy"], set()
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            needs = [Requirement(text) for text in metadata.requires(name) or []]
-            todo += [one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
-    return found
-
-
-def link(name: str, into: Path) -> None:
-    """The installed files of a package, as links: an installation in no time."""
-    for file in metadata.files(name) or []:
-        top = Path(file).parts[0]
-        if top not in ("..", "__pycache__") and not (into / top).exists():
-            (into / top).symlink_to(Path(str(metadata.distribution(name).locate_file(top))))
-
-
 @pytest.fixture(scope="module")
 def environment(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel and nothing but what the wheel asks for."""
     folder = tmp_path_factory.mktemp("environment")
-    run([sys.executable, "-m", "venv", "--without-pip", str(folder)], ROOT)
-    python = folder / "bin" / "python"
-    place = Path(run([str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder).strip())
-    for name in core():
-        link(name, place)
-    run([sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(built[0])], ROOT)
+    done = install(core_environment(folder), "--no-deps", str(built[0]))
+    assert done.returncode == 0, done.stderr
     return folder
 
 
