@@ -3,7 +3,8 @@ and labels of the far one planted in one of the close ones.
 
 The paper shows such a figure and gives no numbers for it. Ours: scikit-learn's blobs, red and orange 1.5 apart, black
 further off; a tenth as many points labelled black as red has lie in the red cloud; moving mass between red and black
-costs 0.1, between the others 1, so WAR may leave the boundary of red and black as complex as it likes.
+costs 0.1, between the others 1, so WAR may leave the boundary of red and black as complex as it likes. (That is
+Proposition 2; the paper's sentence on its figure says the opposite, see config/fidelity.yaml.)
 """
 
 from collections.abc import Callable
