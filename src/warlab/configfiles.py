@@ -12,6 +12,7 @@ import yaml
 from warlab.errors import WarlabError
 
 
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Only true and false are truth values, as in YAML 1.2: `dropout: off` is a word."""
 

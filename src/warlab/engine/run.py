@@ -39,7 +39,6 @@ from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 
-
 @dataclass(frozen=True)
 class Files:
     """What a run reads; all of it enters the run's identity by its checksum."""

@@ -248,8 +248,8 @@ EXPLANATION = (
     "A claim is decided where the 95 % interval of the decisive difference excludes the threshold: from three seeds on "
     "by Student's t over the seeds, with fewer from the test set (paired over its images where predictions are kept, "
     "else binomial), which leaves out the spread between trainings. Where not every setting that the claim names was "
-    "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the claim. All "
-    "numbers and runs: claims.csv."
+    "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the "
+    "claim. All numbers and runs: claims.csv."
 )
 
 
