@@ -92,11 +92,11 @@ def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
 
     A run that is missing, or an epoch without a number, makes an empty value.
     """
-    runs = runs.assign(run=_paths(runs))
+    runs = runs.assign(run=paths_of(runs))
     metrics = [column for column in runs.columns if column not in NOT_METRICS and runs[column].dtype != object]
     parts = [_means(part, metrics, epochs[str(dataset)]) for dataset, part in runs.groupby("dataset", sort=False)]
     read = readings(runs)
-    read = read.assign(run=_paths(read)).melt(RUN, list(READINGS), "metric", "value")
+    read = read.assign(run=paths_of(read)).melt(RUN, list(READINGS), "metric", "value")
     return pd.concat([*parts, read[read["value"].notna()]], ignore_index=True)
 
 
@@ -109,7 +109,7 @@ def _means(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
     return means[[*dict.fromkeys([*logged, "test_accuracy"])]].reset_index().melt(RUN, var_name="metric")
 
 
-def _paths(runs: pd.DataFrame) -> pd.Series:
+def paths_of(runs: pd.DataFrame) -> pd.Series:
     texts = [runs[kind].astype(str) for kind in (*CELL, "seed")]
     first, *others = [*texts[:-1], "seed" + texts[-1]]
     return first.str.cat(others, sep="/")

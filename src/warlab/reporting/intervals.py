@@ -122,16 +122,15 @@ def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: 
         return values[:, chosen].mean(2).T, f"{len(seeds)} seeds, bootstrap"
     images = [number.images for number in numbers if number.images is not None]
     if len(images) == len(numbers) and len({len(one) for one in images}) == 1:
-        return means + _on_resampled_images(
-            np.array(images), generator, draws
-        ), f"{len(images[0])} test images, bootstrap"
+        moved = on_resampled_images(np.array(images), generator, draws)
+        return means + moved, f"{len(images[0])} test images, bootstrap"
     if all(number.tested_on for number in numbers):
         errors = [_binomial(number.mean, number.tested_on) for number in numbers]
         return generator.normal(means, errors, (draws, len(means))), f"{numbers[0].tested_on} test images, binomial"
     return np.tile(means, (draws, 1)), ""
 
 
-def _on_resampled_images(images: np.ndarray, generator: np.random.Generator, draws: int) -> np.ndarray:
+def on_resampled_images(images: np.ndarray, generator: np.random.Generator, draws: int) -> np.ndarray:
     """By how many points the means of the methods (methods, N) move; the same images for all of them."""
     centred, count = 100 * (images - images.mean(1, keepdims=True)), images.shape[1]
     moved = np.empty((draws, len(images)))

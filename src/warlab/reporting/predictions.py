@@ -6,7 +6,7 @@ an array per run, named by the path of the run, and the true classes as `labels/
 """
 
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +66,13 @@ def read_collected(file: Path) -> Kept:
     labels = {name.removeprefix(LABELS): array for name, array in arrays.items() if name.startswith(LABELS)}
     runs = {name: array for name, array in arrays.items() if not name.startswith(LABELS)}
     return Kept({name: lambda array=array: array for name, array in runs.items()}, labels)  # type: ignore[misc]
+
+
+def read_any(files: Sequence[str | Path], data: Sequence[str | Path]) -> Kept:
+    """Either form, as the workflow names the files; none at all for evidence that has no predictions."""
+    if not data:
+        return read_collected(Path(files[0])) if files else Kept()
+    return read_kept(map(Path, files), map(Path, data))
 
 
 def collect_predictions(source: Path, runs: Iterable[str]) -> dict[str, np.ndarray]:
