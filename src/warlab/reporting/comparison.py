@@ -29,6 +29,7 @@ COLUMNS = (
     "data",
     "note",
 )
+TEXTS = dict.fromkeys(("setting", "subject", "against", "note"), "")
 CHOSEN = tuple(reading for reading in stats.READINGS if not reading.endswith("diagnostic"))
 Spec = Mapping[str, Any]  # cells (dataset, noise, net, method), trained_as and metric, as the workflow gives them
 NO_SEEDS = f"tests over seeds need {intervals.MIN_SEEDS} seeds of both methods in one setting"
@@ -44,7 +45,7 @@ def statistics(
     """
     per_run = per_run.assign(run=paths_of(per_run))
     found = [
-        {"experiment": experiment, "reading": reading, **row}
+        {**TEXTS, "experiment": experiment, "reading": reading, **row}
         for experiment, spec in experiments.items()
         for shown in [_shown(per_run, spec)]
         for reading in CHOSEN
@@ -52,7 +53,7 @@ def statistics(
         for row in _rows(shown, spec, published, reading, kept or Kept())
         if not row.get("note") or reading == CHOSEN[0]
     ]
-    return pd.DataFrame(found, columns=list(COLUMNS)).fillna({"setting": "", "against": "", "note": "", "subject": ""})
+    return pd.DataFrame(found, columns=list(COLUMNS))
 
 
 def _shown(per_run: pd.DataFrame, spec: Spec) -> pd.DataFrame:
