@@ -23,6 +23,7 @@ rule statistics:
         runtime=10,
     params:
         experiments=compared(),
+        tested_on=tested_on(),
         labels=study.labels,
         code=code("statistics"),
     script:

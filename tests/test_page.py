@@ -158,7 +158,7 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "WAR<sub>w2v</sub> 80.00, CCE 70.00",
         "of 3 methods in 6 settings or more",
         "<td>Fashion-MNIST: epochs</td>",
-        "chosen by noisy validation",
+        "last ten epochs",
         "epoch 4/4 &lt;done&gt;",
     ):  # fmt: skip
         assert expected in text

@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
     per_run = all_readings(read_runs(Path(given.runs)), [spec["metric"] for spec in experiments.values()])
     kept = read_any(given.get("predictions", []), given.get("truth", []))
-    found = statistics(per_run, experiments, read_published(Path(given.published)), kept)
+    found = statistics(per_run, experiments, read_published(Path(given.published)), kept, snakemake.params.tested_on)
     titles = {name: spec["title"] for name, spec in experiments.items()}
     write_text(snakemake.output.readings, per_run.to_csv(index=False))
     write_text(snakemake.output.csv, found.to_csv(index=False))

@@ -37,10 +37,15 @@ NO_IMAGES = "tests over images need the test predictions of the runs, which are 
 
 
 def statistics(
-    per_run: pd.DataFrame, experiments: Mapping[str, Spec], published: pd.DataFrame, kept: Kept | None = None
+    per_run: pd.DataFrame,
+    experiments: Mapping[str, Spec],
+    published: pd.DataFrame,
+    kept: Kept | None = None,
+    tested_on: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
 
+    `kept` are the predictions of the runs, `tested_on` says how many test images a dataset has.
     What could not be computed has a row with a note, once per experiment and not for every reading.
     """
     per_run = per_run.assign(run=paths_of(per_run))
@@ -50,7 +55,7 @@ def statistics(
         for shown in [_shown(per_run, spec)]
         for reading in CHOSEN
         if shown[reading].notna().any()
-        for row in _rows(shown, spec, published, reading, kept or Kept())
+        for row in _rows(shown, spec, published, reading, kept or Kept(), tested_on or {})
         if not row.get("note") or reading == CHOSEN[0]
     ]
     return pd.DataFrame(found, columns=list(COLUMNS))
@@ -60,16 +65,21 @@ def _shown(per_run: pd.DataFrame, spec: Spec) -> pd.DataFrame:
     """The runs of the experiment's cells, under the names that its table has for them, in the table's own metric."""
     cells = pd.DataFrame(spec["cells"], columns=list(CELL))
     shown = under_other_names(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
-    return shown[shown["metric"] == spec.get("metric", "test_accuracy")]
+    return shown[shown["metric"] == _metric(spec)]
+
+
+def _metric(spec: Spec) -> str:
+    return str(spec.get("metric", "test_accuracy"))
 
 
 def _rows(
-    shown: pd.DataFrame, spec: Spec, published: pd.DataFrame, reading: str, kept: Kept
+    shown: pd.DataFrame, spec: Spec, published: pd.DataFrame, reading: str, kept: Kept, tested_on: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
     data = {"data": "stand-in" if "stand-in" in set(shown["data"]) else "real"}
     settings = {" ".join(map(str, key)): group for key, group in shown.groupby(list(CELL[:3]), sort=False)}
-    numbers = {name: pairs.numbers_of(group, reading, kept) for name, group in settings.items()}
+    images = {name: tested_on.get(name.split(" ")[0], 0) for name in settings if _metric(spec) == "test_accuracy"}
+    numbers = {name: pairs.numbers_of(group, reading, kept, images.get(name, 0)) for name, group in settings.items()}
     parts = [
         _test_rows(stats.compare(stats.blocks(shown, methods, reading))),
         pairs.rows(pairs.across(list(numbers.values()))),
@@ -110,7 +120,7 @@ def _setting_rows(
 
 
 def _agreement_row(setting: str, numbers: Mapping[str, Number], published: pd.DataFrame, spec: Spec) -> dict[str, Any]:
-    paper = _paper(published, *setting.split(" "), spec.get("metric", "test_accuracy"))
+    paper = _paper(published, *setting.split(" "), _metric(spec))
     found = stats.kendall({method: number.mean for method, number in numbers.items()}, paper)
     named = {"test": "kendall", "subject": setting, "against": "paper", "cells": found.methods}
     low, high = _span(numbers, paper) if not found.note else (np.nan, np.nan)

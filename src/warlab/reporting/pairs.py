@@ -39,12 +39,13 @@ def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
     return pairs + [(method, "ar") for method in methods if method.startswith("war_") and "ar" in methods]
 
 
-def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept) -> dict[str, Number]:
+def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept, tested_on: int = 0) -> dict[str, Number]:
     """The methods of one setting; `setting` has a row per run with `run`, the path of its folder."""
     found = {}
     for method, runs in setting[setting[reading].notna()].groupby("method", sort=False):
         by_seed = dict(zip(runs["seed"].astype(int), runs[reading].astype(float), strict=True))
-        found[str(method)] = Number(float(runs[reading].mean()), by_seed=by_seed, images=_images(runs, reading, kept))
+        images = _images(runs, reading, kept)
+        found[str(method)] = Number(float(runs[reading].mean()), by_seed=by_seed, images=images, tested_on=tested_on)
     return found
 
 
