@@ -78,7 +78,7 @@ def test_means_over_settings_are_resampled_in_each_setting() -> None:
         for at in (40, 80)
     )
     (found,) = pairs.across([low, high])
-    assert (found.subject, found.against, found.count, found.value) == ("ar", "cce", 2, 5.0)
+    assert (found.subject, found.against, found.cells, found.value) == ("ar", "cce", 2, 5.0)
     assert (found.low, found.high) == pytest.approx((5.0, 5.0))  # the same seeds of both methods
     assert pairs.across([low]) == []
 
@@ -101,7 +101,7 @@ def test_tests_over_seeds_are_those_of_scipy() -> None:
     for test, reference in (("paired_t", stats.ttest_rel), ("wilcoxon_seeds", stats.wilcoxon)):
         expected = holm([float(reference(values[a], values[b]).pvalue) for a, b in names])
         assert [found[(test, a, b)].p_value for a, b in names] == pytest.approx(expected)
-        assert {found[(test, a, b)].count for a, b in names} == {5}
+        assert {found[(test, a, b)].cells for a, b in names} == {5}
     (all_of_them,) = pairs.among_all(numbers)
     assert all_of_them.p_value == pytest.approx(stats.friedmanchisquare(*values.values()).pvalue)
     few = {m: Number(n.mean, by_seed={0: 1.0, 1: 2.0}) for m, n in numbers.items()}
@@ -128,7 +128,7 @@ def test_mcnemar_by_hand() -> None:
     store = kept({key: np.stack([np.stack([a & False] * 2), np.stack([a, a & False])]) for key, a in ends.items()})
     (found,) = pairs.mcnemar(with_paths(runs_table({("cce", 0): [70.0], ("war_w2v", 0): [92.5]})), store)
     assert found.p_value == pytest.approx(2 * sum(math.comb(15, k) for k in range(4)) / 2**15)
-    assert (found.test, found.count, found.value) == ("mcnemar", 40, 22.5)
+    assert (found.test, found.cells, found.value) == ("mcnemar", 40, 22.5)
 
 
 def test_bootstrap_over_images_agrees_with_the_paired_t_interval() -> None:

@@ -214,7 +214,7 @@ def counts(verdicts: Iterable[str]) -> str:
     return "; ".join(f"{found.count(verdict)} {verdict}" for verdict in order)
 
 
-def difference_text(row: Mapping[str, Any]) -> str:
+def difference_text(row: Mapping[Any, Any]) -> str:
     """ "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images" """
     if row["difference"] == "":
         return ""

@@ -120,7 +120,8 @@ def _setting_rows(
 
 
 def _agreement_row(setting: str, numbers: Mapping[str, Number], published: pd.DataFrame, spec: Spec) -> dict[str, Any]:
-    paper = _paper(published, *setting.split(" "), _metric(spec))
+    dataset, noise, net = setting.split(" ")
+    paper = _paper(published, dataset, noise, net, _metric(spec))
     found = stats.kendall({method: number.mean for method, number in numbers.items()}, paper)
     named = {"test": "kendall", "subject": setting, "against": "paper", "cells": found.methods}
     low, high = _span(numbers, paper) if not found.note else (np.nan, np.nan)

@@ -109,10 +109,9 @@ def _means(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
     return means[[*dict.fromkeys([*logged, "test_accuracy"])]].reset_index().melt(RUN, var_name="metric")
 
 
-def paths_of(runs: pd.DataFrame) -> pd.Series:
-    texts = [runs[kind].astype(str) for kind in (*CELL, "seed")]
-    first, *others = [*texts[:-1], "seed" + texts[-1]]
-    return first.str.cat(others, sep="/")
+def paths_of(runs: pd.DataFrame) -> list[str]:
+    """dataset/noise/net/method/seed<k> of every row"""
+    return ["/".join(map(str, cell)) + f"/seed{seed}" for *cell, seed in runs[[*CELL, "seed"]].itertuples(index=False)]
 
 
 def _number(group: pd.DataFrame, images: np.ndarray | None, tested_on: int) -> Number:

@@ -20,12 +20,12 @@ EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → how many epochs of pred
 
 
 class Test(NamedTuple):
-    """One comparison: `count` seeds or images, the difference in points with its 95 % interval, and p."""
+    """One comparison: `cells` seeds or images, the difference in points with its 95 % interval, and p."""
 
     test: str
     subject: str
     against: str
-    count: int
+    cells: int
     value: float
     low: float = math.nan
     high: float = math.nan
@@ -156,5 +156,4 @@ def _corrected(tests: Sequence[Test]) -> list[Test]:
 def rows(tests: Sequence[Test], **common: Any) -> Iterator[dict[str, Any]]:
     """As rows of statistics.csv."""
     for test in tests:
-        entry = test._asdict()
-        yield {**common, "cells": entry.pop("count"), **entry}
+        yield {**common, **test._asdict()}
