@@ -62,6 +62,8 @@ localrules:
     architectures,
     typeset,
     statistics,
+    propositions,
+    toy,
     claims,
     verify,
     figure,
@@ -74,15 +76,17 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        rules.hyperparameters.output,
+        architectures_of(),
         timing_table_of(),
         all_maps(),
         typeset_of(),
 
 
 rule data:
-    """Only the data: fetched, checked and prepared."""
+    """Only the data, human labels and weights of networks: fetched, checked and prepared."""
     input:
-        expand(f"{R}/data/{{dataset}}.npz", dataset=DATASETS),
+        data_of_scale,
 
 
 rule runs:

@@ -9,6 +9,7 @@ rule report:
         data=unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS]),
         noise=unless_given(all_noise()),
         costs=unless_given([f"{folder}/verified.json" for folder in all_costs()]),
+        beside=unless_given(described_by(all_noise(), all_costs())),
         fidelity="config/fidelity.yaml",
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
@@ -35,7 +36,7 @@ rule report:
 
 
 rule plan:
-    """Print how many jobs each scale has and how long it takes, and run nothing."""
+    """Print how many trainings each scale has and how long they take, and run nothing."""
     log:
         f"{R}/logs/plan.log",
     conda:

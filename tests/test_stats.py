@@ -201,6 +201,8 @@ def test_what_is_missing_is_said_once() -> None:
 
 
 def test_statistics_use_the_names_of_the_table() -> None:
-    spec = experiment(["war_w2v+beta=10"]) | {"trained_as": [("fashion_mnist", "war_w2v+beta=10", "war_w2v")]}
+    spec = experiment(["war_w2v+beta=10"]) | {
+        "trained_as": [("fashion_mnist", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
+    }
     table = comparison.statistics(stats.readings(three_methods(1)), {"x": spec}, results.read_published(PUBLISHED))
     assert set(table.loc[table["test"] == "average_rank", "subject"]) == {"war_w2v+beta=10"}

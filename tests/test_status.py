@@ -1,18 +1,24 @@
 """`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
 
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.runs import wait_for
 from warlab import cli, doctor
 from warlab.config import Cell, Study, load_study
-from warlab.engine.checkpoint import only_writer
+from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import WarlabError
 from warlab.files import write_json, write_text
+from warlab.plan import overview
 from warlab.script import Interrupted, job
-from warlab.status import is_locked, run_state, status
+from warlab.sources import needed
+from warlab.status import run_state, status
 
 CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -79,6 +85,18 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
     assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
 
 
+def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
+    """Of the jobs that save nothing, such as figures."""
+    code = "import sys, time\nfrom warlab.script import job\nwith job(sys.argv[1]) as say: say('in'), time.sleep(60)"
+    command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(tmp_path / "log.txt", "in")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines() == ["in", "stopped by Ctrl-C. Call again to continue."]
+
+
 def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
     run = begin(study)
     write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")
@@ -97,8 +115,18 @@ def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixtur
 def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path / "none")
     with only_writer(tmp_path, lambda m: None):
-        assert is_locked(tmp_path / "checkpoint" / "lock")
-    assert not is_locked(tmp_path / "checkpoint" / "lock")
+        assert is_locked(tmp_path)
+    assert not is_locked(tmp_path)
+
+
+def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_last(study: Study) -> None:
+    """They stay where they are; the run that began last has no epoch yet."""
+    run = begin(study)
+    with only_writer(run, lambda m: None, "4567"):
+        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+    assert run_state(study, CELL, folder(study)).state == "waiting"
+    with only_writer(run, lambda m: None, "0123"):
+        assert run_state(study, CELL, folder(study)).epochs == "2/4"
 
 
 # ---- doctor
@@ -147,10 +175,37 @@ def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatc
 
 def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
     paper = load_study({"scale": "paper", "data_root": str(tmp_path)}, ROOT)
-    assert all("snakemake data" in finding.text for finding in doctor.data_present(paper, ROOT))
+    found = {finding.text.split()[0]: finding for finding in doctor.data_present(paper, ROOT)}
+    assert list(found) == [entry.name for entry in needed(paper)] and {"svhn", "resnet18", "resnet50"} < set(found)
+    for name, finding in found.items():
+        asked = name in ("clothing1m", "imagenet32", "vaihingen")
+        assert finding.state == ("wrong" if asked else "absent")
+        expected = (
+            f"a folder from its owners .*local_data: {{{name}: folder}}" if asked else "snakemake data .*scale=paper"
+        )
+        assert re.search(expected, finding.text)
     write_json(tmp_path / "cifar10" / "real" / "receipt.json", {})
     assert "cifar10 (real) is there" in findings(doctor.data_present, paper)
     assert all(finding.state == "good" for finding in doctor.data_present(study, ROOT))
+
+
+def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "CHECKS", (doctor.data_present,))
+    places = {name: str(tmp_path) for name in ("clothing1m", "imagenet32", "vaihingen")}
+    config = {"scale": "paper", "data_root": str(tmp_path / "raw")}
+    text, good = doctor.doctor(load_study(config, ROOT), ROOT)
+    assert not good and text.endswith("Wrong: 3, absent: 6; the lines above say what to do.")
+    study = load_study(config | {"local_data": places}, ROOT)
+    text, good = doctor.doctor(study, ROOT)
+    assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"takes it from {tmp_path}" in text
+    for entry in needed(study):
+        write_json(Path(entry.receipt(str(tmp_path / "raw"))), {})
+    assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
+    gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
+    (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()
+    assert f"({tmp_path / 'gone'}, which local_data names, is not there)" in doctor.doctor(gone, ROOT)[0]
 
 
 @pytest.mark.parametrize(("answer", "state"), [("exit 0", "good"), ("echo down >&2; exit 1", "note")])
@@ -171,3 +226,12 @@ def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.Ca
     assert cli.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_doctor_and_plan_agree_on_times(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    found = next(doctor.gpu(load_study({"scale": scale}, ROOT), ROOT)).text
+    hours = re.findall(rf"^{scale} +\d+ +\d+ +([\d.]+)", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert f"{scale} takes about {float(hours[0]):,.1f} core hours" in found

@@ -12,7 +12,6 @@ import yaml
 from warlab.errors import WarlabError
 
 
-
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Only true and false are truth values, as in YAML 1.2: `dropout: off` is a word."""
 
@@ -47,6 +46,22 @@ def parse_yaml(text: str) -> Any:
     if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
         raise ValueError("aliases (*name) are not read here, write the value out")
     return yaml.load(text, Loader=_Loader)
+
+
+def as_yaml(value: Any) -> Any:
+    """Texts as a YAML file would give them: Snakemake hands on '0.9' of `--config 'overrides={…: 0.9}'` as text."""
+    if isinstance(value, dict):
+        return {key: as_yaml(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [as_yaml(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        found = yaml.load(value, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return value
+    is_null = found is None and value.strip() != ""
+    return found if is_null or isinstance(found, bool | int | float) else value
 
 
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:

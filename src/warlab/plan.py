@@ -1,4 +1,4 @@
-"""What a scale costs before it is paid: its jobs, and the time by measured seconds per image.
+"""What a scale costs before it is paid: its trainings, and their time by measured seconds per image.
 
 Work of a training image = 3 forwards of its network (CCE), times the method's factor after the warm-up. A forward
 grows with the number of pixels and with the square of the width. config/speed.yaml holds what was measured.
@@ -18,9 +18,10 @@ def overview(config: dict[str, Any], root: Path) -> str:
     """A table of all scales of config/scales."""
     speed = read_yaml(root / "config" / "speed.yaml")
     lines = [
-        f"{'scale':10}{'trainings':>10}{'epochs':>10}{'other jobs':>12}{'core hours':>12}   at {speed['machine']}",
+        f"{'scale':10}{'trainings':>10}{'epochs':>10}{'core hours':>12}   at {speed['machine']}",
         *(_line(load_study({**config, "scale": path.stem}, root), speed, config["scale"]) for path in _scales(root)),
         "Times are for one thread per training; trainings run side by side, so divide by the cores you give.",
+        "A GPU takes far less; nothing here was measured on one. `snakemake -n` counts the small jobs, too.",
     ]
     return "\n".join(lines)
 
@@ -30,20 +31,14 @@ def _scales(root: Path) -> list[Path]:
 
 
 def _line(study: Study, speed: dict[str, Any], chosen: str) -> str:
-    hours = sum(seconds(study, cell, speed) for cell in study.runs) / 3600
     epochs = sum(study.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.runs)
     mark = " (this scale)" if study.name == chosen else ""
-    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{other_jobs(study):>12}{hours:>12.2f}{mark}"
+    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{core_hours(study, speed):>12.2f}{mark}"
 
 
-def other_jobs(study: Study) -> int:
-    """Fetching, preparing, noise, costs and their verification, predictions for runs that need them; tables, figures
-    and report come on top."""
-    datasets = {cell.dataset for cell in study.runs}
-    noises = {(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
-    costs = {(cell.dataset, study.cost_key(cell)) for cell in study.runs if study.cost_key(cell)}
-    predicted = {needed for cell in study.runs if (needed := study.needed_run(cell))}
-    return 2 * len(datasets) + len(noises) + 2 * len(costs) + len(predicted)
+def core_hours(study: Study, speed: dict[str, Any]) -> float:
+    """Of all trainings of a scale."""
+    return sum(seconds(study, cell, speed) for cell in study.runs) / 3600
 
 
 def seconds(study: Study, cell: Cell, speed: dict[str, Any]) -> float:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from warlab.files import write_text
-from warlab.reporting.comparison import all_readings, statistics
+from warlab.reporting.comparison import all_readings, statistics, with_whole
 from warlab.reporting.comparison_text import to_markdown
 from warlab.reporting.predictions import read_any
 from warlab.reporting.results import read_published, read_runs
@@ -11,9 +11,11 @@ from warlab.script import job
 
 with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
-    per_run = all_readings(read_runs(Path(given.runs)), [spec["metric"] for spec in experiments.values()])
+    runs = read_runs(Path(given.runs))
+    per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
     kept = read_any(given.get("predictions", []), given.get("truth", []))
-    found = statistics(per_run, experiments, read_published(Path(given.published)), kept, snakemake.params.tested_on)
+    published = read_published(Path(given.published))
+    found = statistics(with_whole(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
     titles = {name: spec["title"] for name, spec in experiments.items()}
     write_text(snakemake.output.readings, per_run.to_csv(index=False))
     write_text(snakemake.output.csv, found.to_csv(index=False))

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from warlab.engine.batches import Images
 from warlab.methods.base import Method, evaluating
 
-
 LAST = 10  # epochs: the paper's figure of merit is their mean accuracy, so their predictions are kept
 
 

@@ -8,6 +8,7 @@ The division by max(D) is in the authors' code and not in the paper; without it 
 costs to 1e-2 and below, and at lambda = 0.05 the plan degenerates to the independent coupling.
 """
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files as package_files
@@ -21,6 +22,8 @@ from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest
 from warlab.ot.costfile import read_cost
 
+ASSETS = ("assets/wordvectors/*.txt", "assets/ground_costs/*.csv")  # part of the fingerprint of a cost
+PUBLISHED = "published"  # as `vectors` of the cost w2v
 EMBEDDED_VECTORS = "glove_6b_100d_classes.txt"
 
 
@@ -36,6 +39,7 @@ class CostInputs:
 
 
 READS_LABELS = ("embed",)  # these are made anew for every noise and seed
+USER_FILES = ("path", "vectors")  # settings that name a file of the user's
 FEATURES = ("pixels", "resnet18", "efficientnet_lite0")  # of the embed cost
 
 
@@ -75,15 +79,44 @@ def w2v(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """From word vectors of the class names; a name of several words is the mean of their vectors.
 
-    `vectors` is a file in word2vec format for gensim (GoogleNews: binary; GloVe 300-d converted to text); without
-    it the distilled GloVe 100-d vectors that come with warlab are used. `order` is labels, or listing for the rows of
-    CIFAR-100 as the authors' code has them: in the order of its superclasses, not of its labels.
+    `vectors` is "published" for the cost of the vectors that the authors published, or a file in word2vec format for
+    gensim (GoogleNews: binary; GloVe 300-d converted to text); without it the distilled GloVe 100-d vectors that come
+    with warlab are used. `order` is labels, or listing for the rows of CIFAR-100 as the authors' code has them: in the
+    order of its superclasses, not of its labels.
     """
-    path = Path(vectors) if vectors else _embedded_vectors()
     words = _in_order(inputs, order)
+    if vectors == PUBLISHED:
+        return _published(words)
+    path = Path(vectors) if vectors else _embedded_vectors()
     points = np.stack([_word_vector(name, _load_vectors(path, binary), path) for name in words])
     source = {"source": f"word vectors {path.name}", "vectors_sha256": file_digest(path), "words": list(words)}
     return from_distances(pairwise_distances(points)), source
+
+
+def _published(words: Sequence[str]) -> tuple[np.ndarray, dict[str, Any]]:
+    """The one published cost that has all of these classes, its rows and columns found by name."""
+    for path in sorted(_assets("ground_costs").glob("*.csv")):
+        cost, place = _table(path)
+        if set(place) == {_plain(word) for word in words}:
+            rows = [place[_plain(word)] for word in words]
+            source = f"published cost {path.name}: GloVe, Common Crawl, 300 dimensions, by the authors of WAR"
+            return cost[np.ix_(rows, rows)], {"source": source, "file_sha256": file_digest(path), "words": list(words)}
+    raise WarlabError(
+        f"No published ground cost has the classes {', '.join(words[:5])} …; set its `vectors` to null or a file."
+    )
+
+
+def _table(path: Path) -> tuple[np.ndarray, dict[str, int]]:
+    """The matrix of a file, its rows put in the order of its columns, and the column of every class."""
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    found = {_plain(row[0]): [float(entry) for entry in row[1:]] for row in rows}
+    place = {_plain(name): number for number, name in enumerate(head[1:])}
+    return np.array([found[name] for name in place]), place
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
@@ -94,8 +127,12 @@ def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
     return [cifar100_names.word(name) for members in cifar100_names.SUPERCLASSES for name in members]
 
 
+def _assets(folder: str) -> Path:
+    return Path(str(package_files("warlab") / "assets" / folder))
+
+
 def _embedded_vectors() -> Path:
-    return Path(str(package_files("warlab") / "assets" / "wordvectors" / EMBEDDED_VECTORS))
+    return _assets("wordvectors") / EMBEDDED_VECTORS
 
 
 _LOADED: dict[Path, Any] = {}

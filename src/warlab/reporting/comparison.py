@@ -12,7 +12,7 @@ from warlab.reporting import intervals, pairs, stats
 from warlab.reporting.evidence import paths_of
 from warlab.reporting.intervals import Number
 from warlab.reporting.predictions import Kept
-from warlab.reporting.results import CELL, plain_text, read_csv, under_other_names
+from warlab.reporting.results import CELL, complete, plain_text, read_csv, under_other_names
 
 COLUMNS = (
     "experiment",
@@ -45,6 +45,8 @@ def statistics(
 ) -> pd.DataFrame:
     """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
 
+    `per_run` are `stats.readings`, with the column `whole` from `with_whole` where runs may be missing: tests compare
+    the methods seed by seed, but no mean is made of a cell that lacks a seed.
     `kept` are the predictions of the runs, `tested_on` says how many test images a dataset has.
     What could not be computed has a row with a note, once per experiment and not for every reading.
     """
@@ -59,6 +61,13 @@ def statistics(
         if not row.get("note") or reading == CHOSEN[0]
     ]
     return pd.DataFrame(found, columns=list(COLUMNS))
+
+
+def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The readings with a column that says whether all runs of their cell are there, which `runs` knows."""
+    cells = complete(runs)[list(CELL)].drop_duplicates().assign(whole=True)
+    found = per_run.merge(cells, on=list(CELL), how="left")
+    return found.assign(whole=found["whole"].notna())
 
 
 def _shown(per_run: pd.DataFrame, spec: Spec) -> pd.DataFrame:
@@ -80,12 +89,18 @@ def _rows(
     settings = {" ".join(map(str, key)): group for key, group in shown.groupby(list(CELL[:3]), sort=False)}
     images = {name: tested_on.get(name.split(" ")[0], 0) for name in settings if _metric(spec) == "test_accuracy"}
     numbers = {name: pairs.numbers_of(group, reading, kept, images.get(name, 0)) for name, group in settings.items()}
+    lacking = shown[~shown["whole"]] if "whole" in shown else shown.head(0)
+    gaps = set(zip(*(lacking[kind] for kind in CELL), strict=True))
+    whole = {
+        name: {method: found[method] for method in found if (*name.split(" "), method) not in gaps}
+        for name, found in numbers.items()
+    }
     parts = [
-        _test_rows(stats.compare(stats.blocks(shown, methods, reading))),
-        pairs.rows(pairs.across(list(numbers.values()))),
+        _test_rows(stats.compare(stats.blocks(shown.drop(lacking.index), methods, reading))),
+        pairs.rows(pairs.across(list(whole.values()))),
         _setting_rows(settings, numbers, reading, kept),
-        (_agreement_row(name, numbers[name], published, spec) for name in settings),
-        (row for name in settings for row in _interval_rows(name, numbers[name])),
+        (_agreement_row(name, found, published, spec) for name, found in whole.items() if found),
+        (row for name, found in whole.items() for row in _interval_rows(name, found)),
     ]
     yield from (data | row for part in parts for row in part)
 

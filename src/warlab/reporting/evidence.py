@@ -10,7 +10,7 @@ import pandas as pd
 from warlab.reporting.intervals import Number
 from warlab.reporting.labels import Labels, name
 from warlab.reporting.predictions import Kept
-from warlab.reporting.results import CELL, under_other_names
+from warlab.reporting.results import CELL, complete, under_other_names
 from warlab.reporting.stats import LAST, readings
 
 Propositions = Mapping[str, Mapping[str, Any]]
@@ -95,7 +95,7 @@ def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     runs = runs.assign(run=paths_of(runs))
     metrics = [column for column in runs.columns if column not in NOT_METRICS and runs[column].dtype != object]
     parts = [_means(part, metrics, epochs[str(dataset)]) for dataset, part in runs.groupby("dataset", sort=False)]
-    read = readings(runs)
+    read = readings(complete(runs))
     read = read.assign(run=paths_of(read)).melt(RUN, list(READINGS), "metric", "value")
     return pd.concat([*parts, read[read["value"].notna()]], ignore_index=True)
 
