@@ -206,7 +206,7 @@ def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
     for name in ("war.py", "engine/train.py", "adversarial.py", "methods/war.py"):
         file = changed / "src" / "warlab" / name
         file.write_text(file.read_text() + "\n# a remark\n")
-    edit(changed / "src" / "warlab" / "war.py", "R_WAR of equation 5, with", "The R_WAR of equation 5, with")
+    edit(changed / "src" / "warlab" / "war.py", "at a tiny random d; sg stops", "at a tiny random d: sg stops")
     script = changed / "workflow" / "scripts" / "train.py"
     script.write_text(script.read_text() + "# a remark\n")
     assert planned(changed) == {}
