@@ -203,7 +203,7 @@ def test_groups_of_the_critical_difference() -> None:
 
 def test_the_diagram_of_ranks_says_when_there_is_no_test() -> None:
     shown = texts(figures.get("critical_difference").draw(figure_inputs()))
-    assert "2 cells, too few for a test" in shown
+    assert "1 setting, too few for a test" in shown
 
 
 def test_matrices_put_similar_classes_beside_each_other() -> None:

@@ -75,7 +75,7 @@ def edit(file: Path, old: str, new: str) -> None:
 def test_every_promised_file_is_there(finished: Path) -> None:
     results = finished / "results" / "smoke"
     run = results / "runs" / "fashion_mnist" / "asym-40" / "cnn9" / "war_w2v" / "seed0"
-    for file in ("metrics.csv", "result.json", "weights.pt"):
+    for file in ("metrics.csv", "result.json", "weights.pt", "test_predictions.npz"):
         assert (run / file).stat().st_size > 0
     assert not (run / "checkpoint").exists()
     for table in ("main_benchmark", "ar_war_variants"):

@@ -87,7 +87,7 @@ def _experiment(study: "Study", name: str) -> None:
     for cell in study.cells(name):
         _names(study, cell)
         if not timing:
-            _method(study, cell.method)
+            check_method(study, cell.method)
     if timing:
         _timing(study)
 
@@ -100,7 +100,7 @@ def _names(study: "Study", cell: "Cell") -> None:
             raise WarlabError(f"There is no {kind} {name!r} in {section} of hyperparameters.yaml; {known}")
 
 
-def _method(study: "Study", method_id: str) -> None:
+def check_method(study: "Study", method_id: str) -> None:
     base, *changes = method_id.split("+")
     known = [*methods.names(), *study.numbers["variants"]]
     if base not in known:
@@ -120,7 +120,7 @@ def _timing(study: "Study") -> None:
     for cell in study.timed:
         if cell.dataset not in steps:
             raise WarlabError(f"experiments.yaml: timing.steps lacks {cell.dataset!r}; write how many steps are timed.")
-        _method(study, study.timed_as(cell.method))
+        check_method(study, study.timed_as(cell.method))
 
 
 def _noise(study: "Study", cell: "Cell") -> None:

@@ -28,6 +28,7 @@ from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
 from warlab.engine.train import Row, Trainer
+from warlab.engine.validation import hold_out, with_held_out
 from warlab.errors import WarlabError
 from warlab.files import (
     derive_seed,
@@ -101,7 +102,9 @@ def build_trainer(
     meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
     noise = read_json(files.noise.with_suffix(".json"))
     trusted = _open_set(data, noise, files)
-    labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device).long()
+    noisy = _noisy_labels(files.noise, noise, data["train_y"])
+    noisy, trusted = hold_out(data, noisy, trusted, run["training"], run["seed"])
+    labels = torch.from_numpy(noisy).to(device).long()
     classes = len(meta["class_names"])
     task = Task(
         labels=labels,
@@ -110,7 +113,7 @@ def build_trainer(
         realised_rate=noise["realised_rate"],
         device=device,
         cost=_cost(files.cost, meta["class_names"]),
-        predictions=_predictions(files.predictions),
+        predictions=_predictions(files.predictions, len(labels)),
         noise_kind=noise["kind"],
         say=say,
     )
@@ -127,7 +130,7 @@ def build_trainer(
         optimisers=[make_optimiser(model, train) for model in models],
         schedule=Schedule(train["epochs"], train["lr"], tuple(train["drops"])),
         data=samples.data,
-        evaluate=samples.evaluate,
+        evaluate=with_held_out(samples.evaluate, data, meta, device),
         checkpoints=checkpoints,
         seed=run["seed"],
         fresh=networks,
@@ -187,8 +190,16 @@ def _cost(path: Path | None, class_names: list[str]) -> Tensor | None:
     return None if path is None else torch.from_numpy(read_cost(path, class_names)).float()
 
 
-def _predictions(path: Path | None) -> Tensor | None:
-    return None if path is None else torch.from_numpy(read_arrays(path)["probabilities"])
+def _predictions(path: Path | None, count: int) -> Tensor | None:
+    if path is None:
+        return None
+    found = torch.from_numpy(read_arrays(path)["probabilities"])
+    if len(found) != count:
+        raise WarlabError(
+            f"{path} has predictions for {len(found)} samples, but this run trains on {count}; give both runs the same "
+            "`validation`."
+        )
+    return found
 
 
 def device_settings(threads: int) -> None:
