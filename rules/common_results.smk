@@ -230,6 +230,18 @@ def figure_code(wildcards):
     return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
 
 
+def report_inputs(wildcards):
+    """What the runs, and all that they were made of, say about themselves; given runs come without it."""
+    if GIVEN:
+        return {}
+    return {
+        "results": [f"{folder}/result.json" for folder in run_folders()],
+        "data": [f"{R}/data/{dataset}.json" for dataset in DATASETS],
+        "noise": all_noise(),
+        "costs": [f"{folder}/verified.json" for folder in all_costs()],
+    }
+
+
 def report_spec():
     """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
     layout = ("title", "orientation")
