@@ -62,6 +62,8 @@ localrules:
     architectures,
     typeset,
     statistics,
+    propositions,
+    toy,
     claims,
     verify,
     figure,
@@ -80,9 +82,9 @@ rule all:
 
 
 rule data:
-    """Only the data: fetched, checked and prepared."""
+    """Only the data, human labels and weights of networks: fetched, checked and prepared."""
     input:
-        expand(f"{R}/data/{{dataset}}.npz", dataset=DATASETS),
+        data_of_scale,
 
 
 rule runs:

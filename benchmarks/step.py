@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from warlab.engine.batches import memory_format, place
+from warlab.engine.run import device_settings
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import AdversarialLoss, ARLoss, WARLoss
@@ -29,7 +30,7 @@ def main() -> None:
     given = arguments()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     channels, size, width, batch = (1, 14, 0.25, 64) if given.plan else (3, 32, 1.0, given.batch)
-    torch.set_num_threads(1 if given.plan else given.threads)
+    device_settings(1 if given.plan else given.threads)
     x = torch.randn(batch, channels, size, size, device=device).contiguous(memory_format=memory_format(device))
     y = torch.randint(CLASSES, (batch,), device=device)
     cost = (1 - torch.eye(CLASSES)).to(device)

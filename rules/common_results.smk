@@ -5,7 +5,13 @@ from datetime import date
 from snakemake.logging import logger
 
 from warlab.files import derive_seed
-from warlab.reporting.catalogue import figure_names, figure_needs, shown
+from warlab.reporting.catalogue import (
+    Design,
+    figure_names,
+    figure_needs,
+    published_cells,
+    why_not,
+)
 
 
 def given_runs():
@@ -33,12 +39,19 @@ def collected():
     }
 
 
+def table_runs(experiment):
+    """(dataset, noise, net, method, seed) behind a table: another table may have more seeds of the same cell."""
+    cells = {study.trained_as(cell) for cell in study.cells(experiment)}
+    return [list(vars(cell).values()) for cell in sorted(cells)]
+
+
 def table_inputs(wildcards):
     """The runs of one table, so that a change of others leaves it alone."""
     if GIVEN:
         return {"runs": f"{R}/runs.csv"}
-    cells = {study.trained_as(cell) for cell in study.cells(wildcards.experiment)}
-    folders = [f"{R}/runs/{cell.path}" for cell in sorted(cells)]
+    folders = [
+        f"{R}/runs/{Cell(*run).path}" for run in table_runs(wildcards.experiment)
+    ]
     return {
         "metrics": [f"{folder}/metrics.csv" for folder in folders],
         "results": [f"{folder}/result.json" for folder in folders],
@@ -61,12 +74,20 @@ def run_folders():
 
 def all_noise():
     return sorted(
-        {noise_file(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
+        {FILES.noise(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
     )
 
 
 def all_costs():
-    return sorted({cost_folder(cell) for cell in study.runs if study.cost_key(cell)})
+    return sorted(
+        {FILES.cost_folder(cell) for cell in study.runs if study.cost_key(cell)}
+    )
+
+
+def described_by(noise, folders):
+    """The descriptions of noise, and in the folders of costs those that stand beside the verification."""
+    costs = [f"{folder}/cost.{end}" for folder in folders for end in ("csv", "json")]
+    return [description(file) for file in noise] + costs
 
 
 def mapped_runs():
@@ -108,6 +129,7 @@ def table_spec(wildcards):
         "ranks": entry.get("ranks", []),
         "cells": study.layout(wildcards.experiment),
         "trained_as": study.aliases(wildcards.experiment),
+        "runs": table_runs(wildcards.experiment),
         "labels": study.labels,
     }
 
@@ -141,7 +163,7 @@ def networks_shown():
         {
             "net": net,
             "dataset": dataset,
-            "settings": study.net(net, dataset),
+            "settings": study.untrained_net(net, dataset),
             "patch": study.training(dataset).get("patch"),
         }
         for net, dataset in sorted(NETS.items())
@@ -165,7 +187,7 @@ def architectures_of():
 
 
 def all_aliases():
-    """(dataset, method in a table, method of the run) of every table of the scale."""
+    """Cells of every table of the scale that are runs of another name."""
     return sorted({alias for name in study.tables for alias in study.aliases(name)})
 
 
@@ -194,21 +216,38 @@ FIGURE_FILES = {
     "toy": lambda: [f"{R}/figures/material/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
 }
-# Given runs come without data, costs, weights and maps.
-NOT_GIVEN = {"data", "costs", "activations", "tiles", "maps"}
 
 
-def drawable(name):
-    """A study without tiles has no maps to draw, and one with nothing else no images."""
-    needs = {*figure_needs(name)}
-    if config.get("runs_from") and NOT_GIVEN & needs:
-        return False
-    methods = {cell.method.split("+")[0] for cell in study.runs}
-    there = all(FIGURE_FILES[kind]() for kind in needs & {"data", "tiles"})
-    return there and shown(name, study.tables, DATASETS, methods)
+def absent():
+    """What figures cannot have here: given runs come without data, costs, weights and maps."""
+    if GIVEN:
+        kinds = ("data", "costs", "activations", "tiles", "maps")
+        return {kind: f"given runs come without {kind}" for kind in kinds}
+    kinds = {"data": "no dataset has single images", "tiles": "no dataset has tiles"}
+    return {kind: why for kind, why in kinds.items() if not FIGURE_FILES[kind]()}
 
 
-FIGURES = [name for name in figure_names() if drawable(name)]
+def design():
+    """What figures may ask of the study."""
+    without_seed = lambda cells: [tuple(vars(cell).values())[:4] for cell in cells]
+    return Design(
+        {name: without_seed(study.cells(name)) for name in study.tables},
+        without_seed(study.runs),
+        published_cells(ROOT / "config" / "published.csv"),
+        absent(),
+    )
+
+
+def left_out():
+    """What the scale cannot show, each with the reason, for the report."""
+    empty = [name for name in study.scale["experiments"] if not study.cells(name)]
+    tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
+    figures = {name: why_not(name, DESIGN) for name in figure_names()}
+    return tables | {f"figure {name}": why for name, why in figures.items() if why}
+
+
+DESIGN = design()
+FIGURES = [name for name in figure_names() if not why_not(name, DESIGN)]
 
 
 def pictured():
@@ -222,7 +261,10 @@ def figure_inputs(wildcards):
     """What the figure says it needs, and what every figure needs to say where its data come from."""
     files = {kind: FIGURE_FILES[kind]() for kind in figure_needs(wildcards.figure)}
     return files | {
-        "meta": unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS])
+        "meta": unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS]),
+        "beside": described_by(
+            files.get("noise", []), [Path(p).parent for p in files.get("costs", [])]
+        ),
     }
 
 
@@ -232,13 +274,24 @@ def figure_code(wildcards):
 
 def report_inputs(wildcards):
     """What the runs, and all that they were made of, say about themselves; given runs come without it."""
-    if GIVEN:
-        return {}
-    return {
+    files = {
         "results": [f"{folder}/result.json" for folder in run_folders()],
         "data": [f"{R}/data/{dataset}.json" for dataset in DATASETS],
         "noise": all_noise(),
         "costs": [f"{folder}/verified.json" for folder in all_costs()],
+        "beside": described_by(all_noise(), all_costs()),
+    }
+    return {name: unless_given(found) for name, found in files.items()}
+
+
+def headline_spec():
+    """How the first table, which the report begins with, reads its runs."""
+    first = study.tables[:1]
+    return {
+        "last": min(
+            [study.experiments[name].get("last", 10) for name in first], default=10
+        ),
+        "trained_as": [alias for name in first for alias in study.aliases(name)],
     }
 
 
@@ -252,6 +305,8 @@ def report_spec():
             name: {key: study.experiments[name][key] for key in layout}
             for name in study.tables
         },
+        "headline": headline_spec(),
+        "left_out": left_out(),
         "labels": study.labels,
         "hyperparameters": study.numbers,
         "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},

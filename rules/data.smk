@@ -31,10 +31,10 @@ rule prepare:
         f"{R}/logs/prepare/{{dataset}}.log",
     conda:
         "../envs/warlab.yaml"
-    threads: lambda wildcards: prepare_effort(wildcards)["threads"]
+    threads: lambda wildcards: prepare_effort(wildcards).threads
     resources:
-        mem_mb=4000,
-        runtime=lambda wildcards: prepare_effort(wildcards)["minutes"],
+        mem_mb=lambda wildcards: prepare_effort(wildcards).mem_mb,
+        runtime=lambda wildcards: prepare_effort(wildcards).minutes,
     params:
         spec=data_spec,
         code=lambda wildcards: code("prepare", f"warlab.data.{wildcards.dataset}"),

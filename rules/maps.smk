@@ -26,6 +26,7 @@ rule noisy_maps:
     """The ground truth of the training tiles after the noise, as pictures."""
     input:
         data=f"{R}/data/{{dataset}}.npz",
+        data_json=f"{R}/data/{{dataset}}.json",
         noise=rules.corrupt.output.labels,
     output:
         maps=directory(f"{R}/maps/{{dataset}}/{{noise}}/training_labels/seed{{seed}}"),

@@ -14,8 +14,8 @@ rule train:
     threads: study.scale.get("threads", 1)
     resources:
         gpu=1,
-        mem_mb=4000,
-        runtime=720,
+        mem_mb=train_memory,
+        runtime=lambda wildcards: train_effort(wildcards).minutes,
     params:
         run=lambda wildcards: study.run(cell_of(wildcards)),
         code=lambda wildcards: run_code("train", wildcards),
@@ -37,8 +37,8 @@ rule predict:
     threads: study.scale.get("threads", 1)
     resources:
         gpu=1,
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=train_memory,
+        runtime=lambda wildcards: train_effort(wildcards).minutes // 12,
     params:
         run=lambda wildcards: study.run(cell_of(wildcards)),
         code=lambda wildcards: run_code("predict", wildcards),

@@ -133,7 +133,7 @@ def figure_inputs(data: str = "real") -> Inputs:
     return Inputs(
         runs=pd.concat([runs, _beta_runs(data)], ignore_index=True),
         published=results.read_published(PUBLISHED),
-        aliases=[("cifar10", "war_w2v+beta=10", "war_w2v")],
+        aliases=[("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")],
         statistics=_statistics(data),
         activations=_activations(data),
         noise=[noise_manifest(data), object_noise(data)],

@@ -1,5 +1,6 @@
 """Clothing1M: the owners' lists, images resized once into shards, batches that stay on disk, the rule for epsilon."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import warlab.data
 from tests.conftest import ROOT
 from tests.runs import assert_same, metrics, resolved
 from warlab.config import Cell, load_study
-from warlab.data import clothing1m, packs
+from warlab.data import clothing1m, own, packs
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
 from warlab.engine.checkpoint import CheckpointFolder
@@ -50,7 +51,8 @@ def files(root: Path) -> Files:
     arrays, meta = prepare(DATASET, root, SPEC, say=silent)
     write_arrays(root / "data.npz", **vars(arrays))
     write_json(root / "data.json", meta)
-    wanted = Wanted("clothing1m", "real", 0, meta["class_names"], meta["data"])
+    settings = load_study({"scale": "smoke"}, ROOT).noise("real", "clothing1m")
+    wanted = Wanted("clothing1m", "real", 0, meta["class_names"], meta["data"], settings)
     labels, manifest = make_noise(wanted, vars(arrays), {})
     write_arrays(root / "noise.npz", **labels)
     write_json(root / "noise.json", manifest)
@@ -107,6 +109,33 @@ def test_images_are_resized_once_and_resumed_where_it_stopped(
     with Image.open(paths[23]) as image:
         expected = np.asarray(image.resize((16, 16), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
     assert found[23].shape == (3, 16, 16) and abs(found[23].astype(int) - expected).mean() < 6  # once more as JPEG
+
+
+def test_other_lists_get_other_shards(root: Path, tmp_path: Path) -> None:
+    """Packing one list and then another must not leave the images of the first under the labels of the second."""
+    owners = tmp_path / "owners"
+    shutil.copytree(root, owners, ignore=shutil.ignore_patterns("resized-*", "*.npz", "*.json"))
+    fetch(DATASET, tmp_path / "raw", "real", owners)
+    _, first = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    keys = (owners / "noisy_train_key_list.txt").read_text().split()
+    (owners / "noisy_train_key_list.txt").write_text("\n".join(reversed(keys)) + "\n")
+    _, second = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    assert first["shards"] != second["shards"] and first["shards_sha256"] != second["shards_sha256"]
+    packed = packs.Pack(Path(second["shards"]))
+    np.testing.assert_array_equal(packed[0], packs.Pack(Path(first["shards"]))[len(keys) - 1])
+    _, again = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    assert again["shards"] == second["shards"]
+
+
+def test_edited_lists_of_the_owners_are_noticed(root: Path, tmp_path: Path) -> None:
+    for name in clothing1m.NEEDS[:-1]:
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / "images").mkdir()
+    before = own.state(DATASET, tmp_path)
+    (tmp_path / "images" / "new.jpg").write_bytes(b"")
+    assert own.state(DATASET, tmp_path) == before  # a million images are not looked at
+    (tmp_path / "noisy_label_kv.txt").write_text("images/a.jpg 3\n")
+    assert own.state(DATASET, tmp_path) != before
 
 
 @pytest.mark.parametrize(

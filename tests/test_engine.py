@@ -13,7 +13,8 @@ import torch
 
 from tests.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.engine.batches import Images, TrainingData
-from warlab.engine.checkpoint import CheckpointFolder, only_writer
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import duration
 from warlab.engine.run import summary, to_csv, train_run
@@ -192,4 +193,4 @@ def test_durations_read_well(seconds: float, text: str) -> None:
 
 def test_lock_says_who_holds_it(tmp_path: Path) -> None:
     with only_writer(tmp_path, lambda m: None):
-        assert (tmp_path / "checkpoint" / "lock").read_text().startswith("process ")
+        assert (tmp_path / ".lock").read_text().startswith("process ")

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.reports import LABELS, NAMES, figure_inputs, ground_cost, noise_manifest, runs_table, texts
+from tests.reports import LABELS, NAMES, PUBLISHED, figure_inputs, ground_cost, noise_manifest, runs_table, texts
 from warlab import toy
 from warlab.errors import WarlabError
-from warlab.reporting import catalogue, figures
+from warlab.reporting import catalogue, comparison, figures, results, stats
+from warlab.reporting.catalogue import Design, published_cells, why_not
 from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps, style
 
 
@@ -169,10 +170,6 @@ def test_a_method_has_one_look_everywhere() -> None:
 
 
 def test_figures_are_shown_where_a_scale_has_what_they_ask_for() -> None:
-    assert not catalogue.shown("beta_sensitivity", ["main_benchmark"], ["cifar10"], ["cce"])
-    assert catalogue.shown("beta_sensitivity", ["beta_sensitivity"], ["cifar10"], ["cce"])
-    assert catalogue.shown("purity", [], [], ["jocor"]) and not catalogue.shown("purity", [], [], ["cce"])
-    assert catalogue.shown("simplex", [], [], [])
     for name in catalogue.figure_names():
         assert set(catalogue.figure_needs(name)) <= set(base.NEEDS) or name not in OF_DATA
 
@@ -245,3 +242,58 @@ def test_runs_kept_without_their_times_say_so() -> None:
     inputs = Inputs(runs=runs.drop(columns="seconds", errors="ignore"), labels=LABELS)
     assert "kept without their times" in texts(figure.draw(inputs))
     assert figure.caption(inputs).startswith("These runs were kept without their times")
+
+
+# ---- what a figure asks of a study
+
+
+def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name: str = "main_benchmark") -> Design:
+    return Design({name: [(dataset, noise, "cnn9", m) for m in methods]}, published=published_cells(PUBLISHED))
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "lacking", "reason"),
+    [
+        ("critical_difference", design("cce", "ar", "tv"), design("cce", "ar"), "no experiment has 3 methods"),
+        ("time_and_accuracy", design("cce", "ar"), design("cce"), "no setting has 2 methods"),
+        ("agreement", design("cce"), design("cce", noise="sym-40"), "the paper has no number"),
+        ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
+        ("activations", design("cce", dataset="fashion_mnist"), design("cce"), "no run is of fashion_mnist"),
+        ("beta_sensitivity", design("cce", name="beta_sensitivity"), design("cce"), "no experiment beta_sensitivity"),
+        ("matrices", design(), Design({}, absent={"costs": "given runs come without costs"}), "given runs"),
+    ],
+)
+def test_a_figure_says_what_it_lacks_of_a_study(name: str, there: Design, lacking: Design, reason: str) -> None:
+    assert why_not(name, there) is None
+    assert reason in str(why_not(name, lacking))
+
+
+def test_ranks_need_a_setting_in_which_all_methods_of_an_experiment_run() -> None:
+    cells = [("cifar10", noise, "cnn9", m) for noise, ms in {"clean": "ab", "asym-40": "bc"}.items() for m in ms]
+    assert why_not("critical_difference", Design({"main_benchmark": cells}))
+    whole = [*cells, ("cifar10", "asym-40", "cnn9", "a")]
+    assert why_not("critical_difference", Design({"main_benchmark": whole})) is None
+    assert why_not("simplex", Design({})) is None
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_what_a_figure_asks_is_known(name: str) -> None:
+    assert set(catalogue._constant(name, "ASKS") or {}) <= set(catalogue._CHECKS)
+
+
+def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
+    """By the inputs themselves: a figure that the study may have is drawn, one that it cannot have says so."""
+    runs = runs_table({("cce", 0): [50.0, 60.0], ("war_w2v", 0): [55.0, 70.0]}).assign(
+        dataset="image_folder", seconds=1.0
+    )
+    cells = [("image_folder", "asym-40", "cnn9", m) for m in ("cce", "war_w2v")]
+    own = Design({"main_benchmark": cells}, cells, published_cells(PUBLISHED))
+    published = results.read_published(PUBLISHED)
+    spec = {"main_benchmark": {"cells": cells, "trained_as": []}}
+    statistics = comparison.statistics(stats.readings(runs), spec, published)
+    inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
+    for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):
+        figure, caption = figures.make(name, inputs)  # never an error
+        drawn = bool(figure.axes)
+        assert drawn == (why_not(name, own) is None), name
+        assert caption if drawn else caption in texts(figure)

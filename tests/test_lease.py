@@ -1,20 +1,22 @@
 """The lease of a GPU, with GPUs that are only counted: who gets which, who waits, who is left alone."""
 
+import fcntl
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
-from warlab.engine import lease
-from warlab.engine.lease import VISIBLE, device_count, gpu_lease
+from warlab.engine import lock
+from warlab.engine.lease import SCHEDULERS, VISIBLE, device_count, gpu_lease
 
 HOLD = """
 import sys, warlab.engine.lease as lease
-with lease.gpu_lease({slots}, print, devices={devices}) as device:
+with lease.gpu_lease({slots}, print, devices={devices}, whole={whole}) as device:
     print("got", device, lease.os.environ.get(lease.VISIBLE), flush=True)
     sys.stdin.readline()
 """
@@ -22,16 +24,16 @@ with lease.gpu_lease({slots}, print, devices={devices}) as device:
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(lock.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.delenv(VISIBLE, raising=False)
-    monkeypatch.delenv("WARLAB_GPUS", raising=False)
+    for name in (VISIBLE, "WARLAB_GPUS", *SCHEDULERS):
+        monkeypatch.delenv(name, raising=False)
 
 
-def hold(devices: int, slots: int = 1) -> subprocess.Popen[str]:
+def hold(devices: int = 0, slots: int = 1, whole: bool = False, **variables: str) -> subprocess.Popen[str]:
     """A process that has a lease until its input ends."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-c", HOLD.format(devices=devices, slots=slots)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
+    command = [sys.executable, "-u", "-c", HOLD.format(devices=devices, slots=slots, whole=whole)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
@@ -39,6 +41,11 @@ def hold(devices: int, slots: int = 1) -> subprocess.Popen[str]:
 def line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
+
+
+def end(*processes: subprocess.Popen[str]) -> None:
+    for process in processes:
+        process.communicate("\n", timeout=20)
 
 
 def test_two_processes_get_two_gpus_and_the_third_waits_for_one_that_is_killed() -> None:
@@ -50,8 +57,7 @@ def test_two_processes_get_two_gpus_and_the_third_waits_for_one_that_is_killed()
     two.wait()
     got = line(three)
     assert got in ("got 0 0", "got 1 1")
-    for process in (one, three):
-        process.communicate("\n", timeout=20)
+    end(one, three)
 
 
 def test_every_gpu_has_its_first_training_before_one_has_two() -> None:
@@ -68,10 +74,60 @@ def _take(stack: ExitStack, devices: int, slots: int) -> str | None:
     return device
 
 
-def test_what_the_scheduler_has_chosen_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VISIBLE, "3")
+@pytest.mark.parametrize(
+    ("visible", "one", "other"), [("2,3", "2", "3"), ("GPU-a1,GPU-b2", "GPU-a1", "GPU-b2"), ("MIG-a/1/0,7", "MIG-a/1/0", "7")]
+)
+def test_the_gpus_of_a_list_are_shared_out(visible: str, one: str, other: str) -> None:
+    """What a user or a scheduler has named is all that is used, and not its first entry by everyone."""
+    first, second = (hold(devices=9, **{VISIBLE: visible}) for _ in range(2))
+    assert {line(first), line(second)} == {f"got {one} {one}", f"got {other} {other}"}
+    third = hold(devices=9, **{VISIBLE: visible})
+    assert "all 2 GPU slots are taken" in line(third)
+    end(first, second)
+    assert line(third).startswith("got")
+    end(third)
+
+
+def test_two_jobs_of_a_scheduler_may_both_call_their_gpu_0() -> None:
+    jobs = [hold(SLURM_JOB_ID=job, **{VISIBLE: "0"}) for job in ("11", "12")]
+    assert [line(job) for job in jobs] == ["got 0 0", "got 0 0"]
+    again = hold(SLURM_JOB_ID="12", **{VISIBLE: "0"})
+    assert "GPU 0 is in use; waiting" in line(again)
+    end(*jobs, again)
+
+
+@pytest.mark.parametrize("value", ["", "-1", "NoDevFiles"])
+def test_a_variable_that_hides_every_gpu_stays(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, value)
     with gpu_lease(1, print, devices=2) as device:
-        assert device is None and os.environ[VISIBLE] == "3"
+        assert device is None and os.environ[VISIBLE] == value
+
+
+def free_slots(folder: Path) -> int:
+    free = 0
+    for path in folder.glob("warlab-*/gpu0-slot*"):
+        with path.open() as file, suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            free += 1
+    return free
+
+
+def test_what_measures_time_has_all_slots_of_its_gpu(tmp_path: Path) -> None:
+    """It waits for both trainings of the GPU and keeps what becomes free; a third training waits for it."""
+    trainings = [hold(1, slots=2) for _ in range(2)]
+    assert [line(training) for training in trainings] == ["got 0 0", "got 0 0"]
+    timing = hold(1, slots=2, whole=True)
+    assert "all 2 GPU slots are taken" in line(timing)
+    end(trainings[0])
+    while free_slots(tmp_path):
+        time.sleep(0.1)
+    late = hold(1, slots=2)
+    assert "GPU 0 is in use" in line(timing) and "all 2 GPU slots are taken" in line(late)
+    end(trainings[1])
+    assert line(timing) == "got 0 0" and free_slots(tmp_path) == 0
+    end(timing)
+    assert line(late) == "got 0 0"
+    end(late)
 
 
 def test_without_a_gpu_nothing_is_set() -> None:
@@ -83,6 +139,13 @@ def test_after_the_lease_nothing_is_set() -> None:
     with gpu_lease(1, print, devices=1):
         assert os.environ[VISIBLE] == "0"
     assert VISIBLE not in os.environ
+
+
+def test_after_the_lease_the_list_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, "3,5")
+    with gpu_lease(1, print):
+        assert os.environ[VISIBLE] == "3"
+    assert os.environ[VISIBLE] == "3,5"
 
 
 def test_gpus_are_counted_without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:

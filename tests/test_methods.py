@@ -13,7 +13,6 @@ from warlab.engine.run import build_trainer, train_run
 from warlab.engine.train import Trainer, _Position
 from warlab.errors import WarlabError
 from warlab.methods.base import Step
-from warlab.script import Interrupted
 
 METHODS = method_ids()
 
@@ -54,23 +53,6 @@ def test_gradients_are_finite_in_every_phase_and_odd_batch(method_id: str, noise
             loss, _ = trainer._step(Step(epoch, 3), index)
             gradients = [p.grad for model in trainer.models for p in model.parameters() if p.grad is not None]
             assert torch.isfinite(loss) and gradients and all(torch.isfinite(g).all() for g in gradients)
-
-
-@pytest.mark.parametrize("method_id", METHODS)
-def test_state_round_trips_through_a_checkpoint(method_id: str, tmp_path: Path) -> None:
-    """Three epochs in one go, or as six runs that are stopped after one batch each: the same bits."""
-    whole = trainer_of(method_id, tmp_path / "a", "sym-40", epochs=3, batch_size=32)
-    with StopRequest() as never, StopRequest() as now:
-        whole.fit(never)
-        now.received = "SIGTERM"
-        for _ in range(6):
-            with pytest.raises(Interrupted, match="saved epoch"):
-                trainer_of(method_id, tmp_path / "b", "sym-40", epochs=3, batch_size=32).fit(now)
-        parts = trainer_of(method_id, tmp_path / "b", "sym-40", epochs=3, batch_size=32)
-        parts.fit(now)
-    for a, b in zip(whole.models, parts.models, strict=True):
-        assert all(torch.equal(v, b.state_dict()[k]) for k, v in a.state_dict().items())
-    assert [{**row, "seconds": 0} for row in whole.rows] == [{**row, "seconds": 0} for row in parts.rows]
 
 
 @pytest.mark.parametrize("method_id", METHODS)

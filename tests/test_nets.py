@@ -75,14 +75,14 @@ def test_wrong_weights_are_one_sentence(tmp_path: Path, content: object) -> None
     assert "\n" not in str(error.value)
 
 
-def test_absent_imagenet_weights_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def offline(*arguments: object, **options: object) -> None:
-        raise OSError("<urlopen error no network>")
-
-    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", offline)
-    with pytest.raises(
-        WarlabError, match=r"could not be downloaded \(urlopen error no network\); get https.*overrides"
-    ):
-        nets.build("resnet50", 3, 14)
+def test_a_network_downloads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its ImageNet weights are fetched by a job of their own."""
+    asked: list[object] = []
+    monkeypatch.setattr("torch.hub.download_url_to_file", lambda *given, **_: asked.append(given))
+    with pytest.raises(WarlabError, match="The weights imagenet of ResNet-50 cannot be read"):
+        nets.build("resnet50", 3, 14, weights="imagenet")
+    for weights in ("none", None):
+        assert count_parameters(nets.build("resnet50", 1, 14, weights=weights)) > 0
+    assert asked == []
     with pytest.raises(WarlabError, match="colour images, not for 1"):
-        nets.build("resnet50", 1, 14)
+        nets.build("resnet50", 1, 14, weights="some.pth")

@@ -17,6 +17,7 @@ from tests.test_adding_a_method import PARTS
 from warlab.data.base import Arrays
 from warlab.data.drawn import draw, shuffled_labels
 from warlab.data.fetch import fetch
+from warlab.data.own import state
 from warlab.data.prepare import prepare
 from warlab.errors import WarlabError
 from warlab.files import read_json
@@ -70,6 +71,29 @@ def test_grey_images_have_one_channel_unless_one_is_coloured(tmp_path: Path) -> 
     assert arrays.train_x.shape[1] == len(meta["mean"]) == 1
     Image.new("RGB", (50, 20), "red").save(tmp_path / "photos" / "cat" / "999.jpg")
     assert own(tmp_path, tmp_path / "photos")[0].train_x.shape[1] == 3
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_sixteen_bits_of_grey_become_eight_without_being_cut_off(tmp_path: Path, ending: str) -> None:
+    photos = paint(tmp_path / "photos", 12, mode="L")
+    expected, _ = own(tmp_path, photos, size=20)
+    for path in photos.rglob("*.png"):
+        deep = np.asarray(Image.open(path)).astype(np.uint16) * 257
+        path.unlink()
+        Image.fromarray(deep).save(path.with_suffix(f".{ending}"))
+    arrays, _ = own(tmp_path, photos, size=20)
+    np.testing.assert_array_equal(arrays.train_x, expected.train_x)
+    Image.new("RGB", (20, 20), "red").save(photos / "cat" / "999.png")
+    arrays, _ = own(tmp_path, photos, size=20)  # beside a coloured image, grey ones have three equal channels
+    assert arrays.train_x.shape[1] == 3 and 0 < arrays.train_x[0].mean() < 250
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_pixels_of_thirty_two_bits_are_refused_by_name(tmp_path: Path, mode: str) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    Image.new(mode, (20, 20), 70000).save(photos / "cat" / "deep.tif")
+    with pytest.raises(WarlabError, match=r"deep\.tif has 32-bit pixels, .* save it with 8 or 16 bits"):
+        own(tmp_path, photos)
 
 
 def test_other_words_and_another_order_come_from_a_file(tmp_path: Path) -> None:
@@ -131,6 +155,18 @@ def test_arrays_of_any_layout_are_read(tmp_path: Path, shape: tuple[int, ...], e
     assert meta["class_names"] == ["class 0", "class 1"]
 
 
+def test_classes_beside_arrays_are_watched(tmp_path: Path) -> None:
+    np.savez(tmp_path / "my.npz", train_x=np.zeros((6, 8, 8), np.uint8), train_y=np.arange(6) % 3)
+    dataset = warlab.data.get("arrays")
+    found = [state(dataset, tmp_path / "my.npz")]
+    for text in ("cat\ndog\nship\n", "cat\ndog\nship: yacht\n"):
+        (tmp_path / "classes.txt").write_text(text)
+        found.append(state(dataset, tmp_path / "my.npz"))
+    (tmp_path / "other.txt").write_text("not read")
+    assert len(set(found)) == 3 and state(dataset, tmp_path / "my.npz") == found[-1]
+    assert state(dataset, None) is None and state(warlab.data.get("cifar10"), tmp_path) is None
+
+
 def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:
     x, y = np.zeros((6, 8, 8), np.uint8), np.arange(6) % 3
     np.savez(tmp_path / "my.npz", train_x=x, train_y=y, test_x=x[:3], test_y=y[:3])
@@ -166,18 +202,32 @@ def snippet(after: str) -> str:
     return match[1]
 
 
-def test_the_page_leads_from_a_folder_to_a_table(tmp_path: Path) -> None:
+@pytest.fixture
+def followed(tmp_path: Path) -> Path:
+    """A folder in which the page's first two steps are done."""
     for part in PARTS:
         (tmp_path / part).symlink_to(ROOT / part)
     paint(tmp_path / "photos")
     for file in ("my.yaml", "my_scale.yaml", "matrix.csv"):
         (tmp_path / file).write_text(snippet(f"`{file}`:"))
+    return tmp_path
+
+
+def call(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) -> None:
+    """Two methods, one seed, nothing published of these data: what this cannot show is left out and said."""
     command = snippet("## 3. Run it")
-    done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    results = tmp_path / "results" / "my_scale"
+    call(command, followed)
+    results = followed / "results" / "my_scale"
+    text = (results / "tables" / "main_benchmark.md").read_text()
+    assert "paper's" not in text and "rank" not in text.lower(), "nothing of the paper beside the user's own data"
     table = pd.read_csv(results / "tables" / "main_benchmark.csv").dropna(subset=["mean"])
     table = table[table["dataset"] == "image_folder"]
     assert set(zip(table["noise"], table["method"], strict=True)) == {
@@ -190,3 +240,17 @@ def test_the_page_leads_from_a_folder_to_a_table(tmp_path: Path) -> None:
     assert list(cost.columns) == list(NAMES) and cost.loc["cat", "dog"] == cost.to_numpy().max()
     manifest = read_json(results / "noise" / "image_folder" / "file_mine" / "seed0.json")
     assert manifest["transition"][0] == [0.7, 0.3, 0.0] and manifest["file"] == "matrix.csv"
+    said = call(command.replace("-- tables", ""), followed)
+    page = (results / "report.html").read_text()
+    for figure, why in {"critical_difference": "3 methods", "agreement": "the paper has no number"}.items():
+        assert f"Left out: figure {figure}, because" in said and not (results / "figures" / f"{figure}.png").exists()
+        assert f"figure {figure.replace('_', ' ')} (" in page and why in page
+    assert (results / "figures" / "learning_curves.png").exists()
+
+
+def test_five_seeds_of_the_users_own_data_are_planned(followed: Path) -> None:
+    scale = followed / "my_scale.yaml"
+    scale.write_text(scale.read_text().replace("seeds: 1", "seeds: 5"))
+    said = call("snakemake -n --configfile my.yaml", followed)
+    jobs = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", said, re.MULTILINE)}
+    assert jobs["train"] == 5 * 3 and jobs["corrupt"] == 5 * 2 and jobs["report"] == 1

@@ -27,7 +27,8 @@ from warlab.reporting.headline import headlines
 
 
 def test_headline_compares_and_quotes_the_paper() -> None:
-    (found,) = headlines(published_table(), LABELS, {"fashion_mnist": "embedded subset"}, last=2)
+    two = dict.fromkeys([("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "war_w2v")], 2)
+    (found,) = headlines(published_table(), LABELS, {"fashion_mnist": "embedded subset"}, two)
     assert found.sentence.replace("\xa0", " ") == (
         "Fashion-MNIST, asymmetric 40 % (embedded subset): WAR_w2v ends at 80.5 %, CCE at 75.2 % "
         "(mean of the last two epochs), a difference of +5.2 points. "
@@ -39,10 +40,10 @@ def test_headline_compares_and_quotes_the_paper() -> None:
 
 def test_headline_is_as_plain_when_the_baseline_wins() -> None:
     key = ("fashion_mnist", "asym-40")
-    (found,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "war_w2v"): 70.0, (*key, "ar"): 85.0}), LABELS, {})
+    (found,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "war_w2v"): 70.0, (*key, "ar"): 85.0}), LABELS, {}, {})
     assert "WAR_w2v ends at 70.0" in found.sentence
     assert "a difference of −10.0 points. Highest: AR at 85.0" in found.sentence
-    (standin,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "ar"): 70.0}, "stand-in"), LABELS, {})
+    (standin,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "ar"): 70.0}, "stand-in"), LABELS, {}, {})
     assert "stand-in data" in standin.sentence
     assert "The paper" not in standin.sentence
 

@@ -127,13 +127,30 @@ def test_an_override_that_changes_nothing_is_no_run_of_its_own() -> None:
     assert trained("ar+beta=5") == "ar" and trained("ar+beta=10") == "ar+beta=10"
     assert trained("war_01+beta=10+lam=0.1") == "war_01+lam=0.1"
     aliases = load_study({"scale": "paper"}, ROOT).aliases("beta_sensitivity")
-    assert [shown for _, shown, _ in aliases] == ["ar+beta=5", *(f"war_{k}+beta=10" for k in ("01", "w2v", "embed"))]
+    assert {alias[:3] for alias in aliases} == {("cifar10", "asym-40", "cnn9")}
+    assert [shown for *_, shown, _ in aliases] == ["ar+beta=5", *(f"war_{k}+beta=10" for k in ("01", "w2v", "embed"))]
 
 
 def test_a_run_is_shown_under_the_name_that_a_table_has_for_it() -> None:
-    summary = pd.DataFrame({"dataset": ["cifar10", "mnist"], "method": ["ar", "ar"], "mean": [1.0, 2.0]})
-    shown = under_other_names(summary, [("cifar10", "ar+beta=5", "ar")])
-    assert shown[["method", "mean"]].to_numpy().tolist() == [["ar", 1.0], ["ar", 2.0], ["ar+beta=5", 1.0]]
+    """In the one cell that the alias names: neither for another dataset, nor for another noise or network."""
+    cells = [("cifar10", "asym-40", "cnn9"), ("mnist", "asym-40", "cnn9"), ("cifar10", "clean", "cnn9")]
+    cells.append(("cifar10", "asym-40", "cnn2"))
+    rows = [(*cell, "ar", float(n)) for n, cell in enumerate(cells)]
+    summary = pd.DataFrame(rows, columns=["dataset", "noise", "net", "method", "mean"])
+    shown = under_other_names(summary, [("cifar10", "asym-40", "cnn9", "ar+beta=5", "ar")])
+    assert shown.iloc[4:].to_numpy().tolist() == [["cifar10", "asym-40", "cnn9", "ar+beta=5", 0.0]]
+    assert shown.iloc[:4]["method"].tolist() == ["ar"] * 4
+
+
+def test_a_setting_that_depends_on_the_noise_is_another_run_at_another_noise() -> None:
+    """`sl` has a = 2 on CIFAR-100 at 40 % alone, so that sl+a=2.0 is `sl` there and a run of its own elsewhere."""
+    noises, names = ["clean", "asym-20", "asym-40"], ["sl", "sl+a=2.0"]
+    block = {"datasets": ["cifar100"], "noises": noises, "methods": names, "seeds": 2}
+    own = scaled({"main_benchmark": block}, datasets={"cifar100": {"source": "real"}})
+    own.validate()
+    assert own.method("sl", "cifar100", "asym-40")["a"] == 2.0 != own.method("sl", "cifar100", "clean")["a"]
+    assert own.aliases("main_benchmark") == [("cifar100", "asym-40", "cnn9", "sl+a=2.0", "sl")]
+    assert len(own.runs) == 2 * 5
 
 
 @pytest.mark.parametrize(
@@ -152,8 +169,8 @@ def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, 
 
 def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
     full, short = study(60).method("pencil", "fashion_mnist"), study(30).method("pencil", "fashion_mnist")
-    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 400.0)
-    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 800.0)
+    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 2080.0)
+    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 4160.0)
     assert study(30).method("d2l", "fashion_mnist")["window"] == 5
 
 

@@ -153,6 +153,8 @@ def test_statistics_of_one_seed_say_that_it_is_too_little() -> None:
 
 
 def test_statistics_use_the_names_of_the_table() -> None:
-    spec = experiment(["war_w2v+beta=10"]) | {"trained_as": [("fashion_mnist", "war_w2v+beta=10", "war_w2v")]}
+    spec = experiment(["war_w2v+beta=10"]) | {
+        "trained_as": [("fashion_mnist", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
+    }
     table = comparison.statistics(stats.readings(three_methods(1)), {"x": spec}, results.read_published(PUBLISHED))
     assert set(table.loc[table["test"] == "average_rank", "subject"]) == {"war_w2v+beta=10"}

@@ -8,11 +8,12 @@ import pytest
 from tests.conftest import ROOT
 from warlab import cli, doctor
 from warlab.config import Cell, Study, load_study
-from warlab.engine.checkpoint import only_writer
+from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import WarlabError
 from warlab.files import write_json, write_text
 from warlab.script import Interrupted, job
-from warlab.status import is_locked, run_state, status
+from warlab.sources import needed
+from warlab.status import run_state, status
 
 CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -97,8 +98,18 @@ def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixtur
 def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path / "none")
     with only_writer(tmp_path, lambda m: None):
-        assert is_locked(tmp_path / "checkpoint" / "lock")
-    assert not is_locked(tmp_path / "checkpoint" / "lock")
+        assert is_locked(tmp_path)
+    assert not is_locked(tmp_path)
+
+
+def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_last(study: Study) -> None:
+    """They stay where they are; the run that began last has no epoch yet."""
+    run = begin(study)
+    with only_writer(run, lambda m: None, "4567"):
+        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+    assert run_state(study, CELL, folder(study)).state == "waiting"
+    with only_writer(run, lambda m: None, "0123"):
+        assert run_state(study, CELL, folder(study)).epochs == "2/4"
 
 
 # ---- doctor
@@ -147,10 +158,37 @@ def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatc
 
 def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
     paper = load_study({"scale": "paper", "data_root": str(tmp_path)}, ROOT)
-    assert all("snakemake data" in finding.text for finding in doctor.data_present(paper, ROOT))
+    found = {finding.text.split()[0]: finding for finding in doctor.data_present(paper, ROOT)}
+    assert list(found) == [entry.name for entry in needed(paper)] and {"svhn", "resnet18", "resnet50"} < set(found)
+    for name, finding in found.items():
+        asked = name in ("clothing1m", "imagenet32", "vaihingen")
+        assert finding.state == ("wrong" if asked else "absent")
+        expected = (
+            f"a folder from its owners .*local_data: {{{name}: folder}}" if asked else "snakemake data .*scale=paper"
+        )
+        assert re.search(expected, finding.text)
     write_json(tmp_path / "cifar10" / "real" / "receipt.json", {})
     assert "cifar10 (real) is there" in findings(doctor.data_present, paper)
     assert all(finding.state == "good" for finding in doctor.data_present(study, ROOT))
+
+
+def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "CHECKS", (doctor.data_present,))
+    places = {name: str(tmp_path) for name in ("clothing1m", "imagenet32", "vaihingen")}
+    config = {"scale": "paper", "data_root": str(tmp_path / "raw")}
+    text, good = doctor.doctor(load_study(config, ROOT), ROOT)
+    assert not good and text.endswith("Wrong: 3, absent: 6; the lines above say what to do.")
+    study = load_study(config | {"local_data": places}, ROOT)
+    text, good = doctor.doctor(study, ROOT)
+    assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"takes it from {tmp_path}" in text
+    for entry in needed(study):
+        write_json(Path(entry.receipt(str(tmp_path / "raw"))), {})
+    assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
+    gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
+    (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()
+    assert f"({tmp_path / 'gone'}, which local_data names, is not there)" in doctor.doctor(gone, ROOT)[0]
 
 
 @pytest.mark.parametrize(("answer", "state"), [("exit 0", "good"), ("echo down >&2; exit 1", "note")])

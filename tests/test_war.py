@@ -10,6 +10,7 @@ from warlab.adversarial import perturbation, unit
 from warlab.errors import WarlabError
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
+from warlab.precision import tf32_allowed
 from warlab.war import ARLoss, TVLoss, WARLoss, kl_divergence, probabilities
 
 COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
@@ -35,7 +36,7 @@ class Counting(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         self.inputs.append(x.detach())
-        self.tf32.append(torch.backends.cudnn.allow_tf32)
+        self.tf32.append(tf32_allowed())
         return self.net(x)
 
 
@@ -175,8 +176,8 @@ def test_shared_masks_are_new_in_every_step_and_leave_the_generator_alone(x: Ten
 
 def test_true_float32_under_autocast_and_tf32(x: Tensor) -> None:
     model = Counting()
-    old = torch.backends.cudnn.allow_tf32
-    torch.backends.cudnn.allow_tf32 = True
+    convolutions = torch.backends.cudnn.conv
+    old, convolutions.fp32_precision = convolutions.fp32_precision, "tf32"
     try:
         with torch.autocast("cpu", dtype=torch.bfloat16):
             logits = model(x)
@@ -184,9 +185,9 @@ def test_true_float32_under_autocast_and_tf32(x: Tensor) -> None:
             value = WARLoss(COST)(model, x, logits)
         assert value.dtype == torch.float32
         assert model.tf32 == [True, False, False, False]  # bfloat16 logits are no reference: one more forward
-        assert torch.backends.cudnn.allow_tf32
+        assert convolutions.fp32_precision == "tf32"
     finally:
-        torch.backends.cudnn.allow_tf32 = old
+        convolutions.fp32_precision = old
 
 
 def test_maps_are_batches_of_pixels() -> None:

@@ -12,6 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from warlab.precision import true_float32
+
 Dropout = Literal["independent", "shared", "off"]
 Divergence = Callable[[Tensor, Tensor], Tensor]  # (adversarial probabilities, clean probabilities) → one per sample
 
@@ -79,22 +81,6 @@ def _modules(model: nn.Module, kind: type) -> list:
     """Only those that `extra_pass` may switch: a batch norm built without running statistics stays as it is."""
     found = [m for m in model.modules() if isinstance(m, kind)]
     return [m for m in found if getattr(m, "track_running_stats", True)]
-
-
-def tf32_allowed() -> bool:
-    return torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32
-
-
-@contextmanager
-def true_float32() -> Iterator[None]:
-    """No TF32 and no autocast: a perturbation of length 0.005 does not survive ten bits of mantissa."""
-    matmul, cudnn = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    try:
-        with torch.autocast("cuda", enabled=False), torch.autocast("cpu", enabled=False):
-            yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, cudnn
 
 
 @contextmanager

@@ -144,10 +144,13 @@ class Study:
         return self.experiments[experiment].get("quoted", [])
 
     @remembered
-    def aliases(self, experiment: str) -> list[tuple[str, str, str]]:
-        """(dataset, method in the table, method of the run) where the two methods differ."""
-        pairs = dict.fromkeys((c.dataset, c.method, self.trained_as(c).method) for c in self.cells(experiment))
-        return [pair for pair in pairs if pair[1] != pair[2]]
+    def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
+        """(dataset, noise, network, method in the table, method of the run) where the two methods differ.
+
+        By whole cells: `sl+a=2.0` is `sl` where the noise gives `sl` this value, and a run of its own elsewhere."""
+        shown = dict.fromkeys(replace(cell, seed=0) for cell in self.cells(experiment))
+        named = [(c.dataset, c.noise, c.net, c.method, self.trained_as(c).method) for c in shown]
+        return [names for names in named if names[3] != names[4]]
 
     def seeds(self, experiment: str) -> int:
         """Of the scale's experiment, or else of the scale, or else the paper's number in experiments.yaml."""
@@ -196,14 +199,20 @@ class Study:
     def net(self, name: str, dataset: str) -> Tree:
         return self._resolve("nets", name, dataset)
 
+    def untrained_net(self, name: str, dataset: str) -> Tree:
+        """Settings of a network whose shape counts, not its weights: nothing has to be fetched for it."""
+        return {key: value for key, value in self.net(name, dataset).items() if key != "weights"}
+
     @remembered
     def method(self, method_id: str, dataset: str, noise_id: str = "") -> Tree:
-        """Defaults of the file < hyperparameters.yaml < overrides < variant < `+key=value` of the id."""
+        """Defaults of the file < hyperparameters.yaml < scale < overrides; on top of these, for a variant of the file,
+        the same three under the variant's name; `+key=value` of the id last."""
         base, *changes = method_id.split("+")
         file = self.method_file(method_id)
         settings = methods.declaration(file).settings | self._resolve("methods", file, dataset, noise_id)
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
-        settings |= self.config.get("overrides", {}).get("methods", {}).get(base, {})
+        for layer in self._layers:
+            settings |= layer.get("methods", {}).get(base, {})
         settings |= dict(changed_setting(change, method_id, list(settings)) for change in changes)
         return in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
@@ -224,25 +233,31 @@ class Study:
             "metric": _METRICS,
         }
 
+    @property
+    def _layers(self) -> tuple[Tree, Tree]:
+        """What changes hyperparameters.yaml; the later one wins."""
+        return self.scale, self.config.get("overrides", {})
+
     def _resolve(self, section: str, name: str, dataset: str, noise_id: str = "") -> Tree:
         """The values of one section and name for a dataset and noise: hyperparameters.yaml < scale < overrides."""
         entries = self.numbers[section].get(name, {})
         values = {key: at_place(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
-        for layer in (self.scale, self.config.get("overrides", {})):
+        for layer in self._layers:
             values |= layer.get(section, {}).get(name, {})
         return values
 
     @remembered
     def _schedule(self, dataset: str, noise_id: str, method_id: str) -> tuple[Tree, Tree]:
         """Entries of hyperparameters.yaml and values for a training, each place adding to the more general ones."""
-        at = places(dataset, noise_id, method_id.split("+")[0])
+        named = [self.method_file(method_id), method_id.split("+")[0]] if method_id else []
+        at = places(dataset, noise_id, *dict.fromkeys(named))
         entries: Tree = {}
         for place in at:
             entries |= self.numbers["training"].get(place, {})
         if not entries:
             raise WarlabError(f"There is no schedule for {dataset}; write training.{dataset} in hyperparameters.yaml.")
         values = {key: entry["value"] for key, entry in entries.items()}
-        for layer in (self.scale, self.config.get("overrides", {})):
+        for layer in self._layers:
             for place in at:
                 values |= layer.get("training", {}).get(place, {})
         return entries, values
@@ -293,6 +308,11 @@ class Study:
             raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
         return settings | ({"seed": int(seed)} if dot else {})
 
+    def cost_files(self, name: str, dataset: str) -> dict[str, str]:
+        """The user's files that a cost is made from, by the setting that names them."""
+        settings = self.cost(name, dataset)
+        return {key: settings[key] for key in costs.USER_FILES if settings.get(key)}
+
     def features(self, cost: str, dataset: str) -> str | None:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""
         settings = self.cost(cost, dataset)
@@ -300,8 +320,11 @@ class Study:
         return None if network == "pixels" else f"{network}-{settings['size']}"
 
     def noise(self, noise_id: str, dataset: str) -> Tree:
-        """The settings of a noise's kind, such as which classes an object may become."""
-        return self._resolve("noise", noise.parse(noise_id)[0], dataset)
+        """The settings of a noise's kind, such as which classes an object may become; the rate of labels as they
+        came."""
+        kind = noise.parse(noise_id)[0]
+        own = {"own_noise": data.get(dataset).own_noise} if kind == noise.REAL else {}
+        return self._resolve("noise", kind, dataset) | own
 
     def noise_file(self, noise_id: str) -> str:
         """The user's file behind a noise `file` or `file_<name>`."""
@@ -321,7 +344,7 @@ class Study:
             "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
             "classes": len(known.class_names),
             "images": known.images[0],
-            "net": {"name": net, "settings": self.net(net, dataset)},
+            "net": {"name": net, "settings": self.untrained_net(net, dataset)},
             "training": self.training(dataset),
             "methods": {cell.method: self._timed_method(cell) for cell in cells},
             "steps": (self.experiments["timing"]["steps"] | chosen.get("steps", {}))[dataset],

@@ -6,35 +6,40 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
+from warlab import data, sources
 from warlab.config import Study
 
-MB_PER_RUN = 40  # weights and metrics of cnn9 at full width, two networks; reckoned
-MB_PER_CHECKPOINT = 120  # the same with Adam's two moments, kept twice
+# MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
+# networks of some methods; reckoned from the parameters
+MB_OF_RUN = {"unet": (250, 1500), "resnet50": (190, 760)}
+MB_OF_OTHER_RUN = (40, 240)  # cnn9
 PLUGIN = "snakemake-executor-plugin-slurm"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`wrong` stops a study, `note` is worth knowing."""
+    """`wrong` stops a study, `absent` is still to be fetched, `note` is worth knowing."""
 
     topic: str
-    state: Literal["good", "note", "wrong"]
+    state: Literal["good", "note", "absent", "wrong"]
     text: str
 
 
 def doctor(study: Study, root: Path) -> tuple[str, bool]:
     """The findings as lines, and whether nothing is wrong."""
     findings = [finding for check in CHECKS for finding in check(study, root)]
-    lines = [f"{finding.state:6}{finding.topic:12}{finding.text}" for finding in findings]
-    wrong = sum(finding.state == "wrong" for finding in findings)
-    lines.append(f"Wrong: {wrong}; the lines above say what to do." if wrong else "Nothing is wrong.")
-    return "\n".join(lines), wrong == 0
+    lines = [f"{finding.state:7}{finding.topic:12}{finding.text}" for finding in findings]
+    counts = Counter(finding.state for finding in findings)
+    left = ", ".join(f"{state}: {counts[state]}" for state in ("wrong", "absent") if counts[state])
+    lines.append(f"{left.capitalize()}; the lines above say what to do." if left else "Nothing is wrong.")
+    return "\n".join(lines), counts["wrong"] == 0
 
 
 def python_version(_study: Study, _root: Path) -> Iterator[Finding]:
@@ -82,10 +87,12 @@ def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
         yield Finding("gpu", "note", "none: demo and laptop run on the CPU, the paper scale takes weeks")
-    yield _tf32(bool(torch.backends.cuda.matmul.allow_tf32))
+    yield _tf32()
 
 
-def _tf32(matmul: bool) -> Finding:
+def _tf32() -> Finding:
+    from warlab.precision import float32_precision, tf32_allowed
+
     forced = [
         name
         for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
@@ -93,8 +100,9 @@ def _tf32(matmul: bool) -> Finding:
     ]
     if forced:
         return Finding("tf32", "wrong", f"{forced[0]} forces TF32, in which ε = 0.005 is lost: unset it")
-    setting = "on by default" if matmul else "off by default"
-    return Finding("tf32", "good", f"{setting}; the adversarial passes switch it off")
+    parts = ", ".join(f"{name} {precision}" for name, precision in float32_precision().items())
+    text = f"torch allows it by default ({parts})" if tf32_allowed() else f"off by default ({parts})"
+    return Finding("tf32", "good", f"{text}; every training switches it off")
 
 
 def disk(study: Study, _root: Path) -> Iterator[Finding]:
@@ -116,8 +124,12 @@ def disk(study: Study, _root: Path) -> Iterator[Finding]:
 
 def needed_mb(study: Study) -> int:
     """Of the results: an upper bound that grows with the square of the networks' width."""
-    widths = [float(study.net(cell.net, cell.dataset).get("width", 1.0)) for cell in study.runs]
-    return round(200 + sum(MB_PER_RUN * width**2 for width in widths) + (os.cpu_count() or 1) * MB_PER_CHECKPOINT)
+    sizes = []
+    for cell in study.runs:
+        width = float(study.net(cell.net, cell.dataset).get("width", 1.0))
+        sizes.append([width**2 * size for size in MB_OF_RUN.get(cell.net, MB_OF_OTHER_RUN)])
+    at_once = sorted((checkpoints for _, checkpoints in sizes), reverse=True)[: os.cpu_count() or 1]
+    return round(200 + sum(run for run, _ in sizes) + sum(at_once))
 
 
 def _nearest(folder: Path) -> Path:
@@ -138,15 +150,32 @@ def _unwritable(folder: Path) -> str | None:
 
 
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
-    raw = Path(study.config.get("data_root", "data"))
-    for dataset in sorted({cell.dataset for cell in study.runs}):
-        source = study.data_spec(dataset)["source"]
-        if (raw / dataset / source / "receipt.json").is_file():
-            yield Finding("data", "good", f"{dataset} ({source}) is there")
-        elif source == "real":
-            yield Finding("data", "note", f"{dataset} is not there: snakemake data --cores 1, where there is a network")
+    """The same data, labels and weights as `snakemake data` fetches."""
+    for needed in sources.needed(study):
+        if Path(needed.receipt(study.config.get("data_root", "data"))).is_file():
+            yield Finding("data", "good", f"{needed.name} ({needed.source}) is there")
+        elif needed.source != "real":
+            yield Finding("data", "good", f"{needed.name} ({needed.source}) is made without a network")
         else:
-            yield Finding("data", "good", f"{dataset} ({source}) is made without a network")
+            yield _absent(study, needed.name)
+
+
+def _absent(study: Study, name: str) -> Finding:
+    call = f"snakemake data --cores 1 --config scale={study.config['scale']}"
+    local = study.config.get("local_data", {}).get(name)
+    if local and Path(local).exists():
+        return Finding("data", "absent", f"{name} is not there: {call} takes it from {local}")
+    if not sources.gated(name):
+        return Finding("data", "absent", f"{name} is not there: {call}, where there is a network")
+    if data.resource(name).homepage.startswith("docs/"):
+        return Finding("data", "wrong", f"{name} needs a place: write local_data: {{{name}: path}} in the settings")
+    where = f"{local}, which local_data names, is not there" if local else "no address gives it to a program"
+    return Finding(
+        "data",
+        "wrong",
+        f"{name} needs a folder from its owners ({where}): see {data.resource(name).homepage}, then write "
+        f"local_data: {{{name}: folder}} in the settings, or leave {name} out of the scale",
+    )
 
 
 def programs(_study: Study, _root: Path) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Mistakes in a study, each found before anything runs and told in one sentence."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warlab import data, methods, noise
@@ -26,9 +27,9 @@ def find_mistakes(study: "Study") -> None:
     for name in study.scale["datasets"]:
         data.get(name)
     for section in ("training", "nets", "methods", "costs"):
-        _settings(study, section, study.scale.get(section, {}), f"scale {study.name}")
+        check_settings(study, section, study.scale.get(section, {}), f"scale {study.name}")
     for section, content in study.config.get("overrides", {}).items():
-        _settings(study, section, content, "overrides")
+        check_settings(study, section, content, "overrides")
     _own_files(study)
     for name in study.scale["experiments"]:
         _experiment(study, name)
@@ -37,21 +38,37 @@ def find_mistakes(study: "Study") -> None:
     for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in study.runs}.values():
         _noise(study, cell)
         _cost(study, cell)
+        _weights(study, cell)
 
 
-def _settings(study: "Study", section: str, content: Tree, where: str) -> None:
+def check_settings(study: "Study", section: str, content: Tree, where: str) -> None:
     """Names, keys and values that a scale or `overrides` gives."""
     for name, settings in content.items():
         known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
         base = name.split("@")[0] if section == "training" else name
         if base not in known:
             raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
+        if section == "training":
+            _place(study, name, where)
         file = study.method_file(name) if section == "methods" else base
         keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
         for key, value in settings.items():
             if key not in keys:
                 raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, keys)}")
             study.allowed.value(section, file, key, value, where)
+
+
+def _place(study: "Study", place: str, where: str) -> None:
+    """Behind the @ of a place stands a noise, a sort of noise or a method; under another name no run would find it."""
+    _, at, special = place.partition("@")
+    named = [*methods.names(), *study.numbers["variants"]]
+    if not at or special in named or any(f"{kind}_".startswith(f"{special}_") for kind in noise.kinds()):
+        return
+    try:
+        noise.parse(special)
+    except WarlabError as error:
+        known = suggest(special, [*named, *noise.kinds()])
+        raise WarlabError(f"{where}: training.{place} is of no noise and no method; {known}") from error
 
 
 def _own_files(study: "Study") -> None:
@@ -112,7 +129,7 @@ def _noise(study: "Study", cell: "Cell") -> None:
     if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
         raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
     if "given" in needed:
-        study.noise_file(cell.noise)
+        _there(study, f"noise_files.{cell.noise}", study.noise_file(cell.noise))
     if "images" in needed and needed["images"] not in study.scale["datasets"]:
         raise WarlabError(
             f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
@@ -125,3 +142,17 @@ def _cost(study: "Study", cell: "Cell") -> None:
     if (name := study.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
         study.cost_key(cell)
         study.features(name, cell.dataset)
+        for key, file in study.cost_files(name, cell.dataset).items():
+            _there(study, f"costs.{name.partition('.')[0]}.{key}", file)
+
+
+def _weights(study: "Study", cell: "Cell") -> None:
+    weights = study.net(cell.net, cell.dataset).get("weights")
+    if weights not in (None, "none", "imagenet"):
+        _there(study, f"nets.{cell.net}.weights", weights)
+
+
+def _there(study: "Study", setting: str, file: str) -> None:
+    """A file of the user's; finished runs are reported without it."""
+    if not study.config.get("runs_from") and not Path(file).is_file():
+        raise WarlabError(f"{setting} names {file}, which is not there; correct the path.")

@@ -11,7 +11,7 @@ MOST = 1000  # methods that one name stands for
 
 def places(dataset: str, noise_id: str = "", *others: str) -> list[str]:
     """Where a number may be given a value of its own, from the general to the special: cifar10, cifar10@openset,
-    cifar10@openset_svhn, cifar10@openset_svhn-40, then cifar10@<method>."""
+    cifar10@openset_svhn, cifar10@openset_svhn-40, then cifar10@<method>, and cifar10@<variant> of the method."""
     ends = [match.start() for match in re.finditer("[_-]", noise_id)]
     special = [*(noise_id[:end] for end in (*ends, len(noise_id))), *others]
     return [dataset, *(f"{dataset}@{name}" for name in special if name)]

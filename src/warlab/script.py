@@ -11,6 +11,8 @@ from warlab.errors import WarlabError
 
 EXIT_INTERRUPTED = 75  # EX_TEMPFAIL: saved and stopped on request, call again to continue
 
+EXIT_KEYBOARD = 130  # what a shell makes of Ctrl-C
+
 
 class Interrupted(Exception):
     """A stop was asked for and the state is saved."""
@@ -37,6 +39,9 @@ def job(log: str, name: str = "", history: Path | None = None) -> Iterator[Calla
     except Interrupted as stop:
         say(f"{stop} Call again to continue.")
         sys.exit(EXIT_INTERRUPTED)
+    except KeyboardInterrupt:
+        say("stopped by Ctrl-C. Call again to continue.")
+        sys.exit(EXIT_KEYBOARD)
     except WarlabError as error:
         say(f"warlab: {error}")
         sys.exit(1)

@@ -1,12 +1,12 @@
 """What is done, running, stopped, failed and waiting, from the files alone: usable while a cluster works."""
 
 import csv
-import fcntl
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from warlab.config import Cell, Study
+from warlab.engine.lock import is_locked, last_configuration
 from warlab.engine.progress import duration
 from warlab.files import read_json
 
@@ -40,7 +40,7 @@ def run_state(study: Study, cell: Cell, folder: Path) -> RunState:
     if (run / "result.json").exists():
         return RunState(cell.path, "done", f"{epochs}/{epochs}", read_json(run / "result.json")["summary"]["last"])
     rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{cell.path}.log")
-    if is_locked(run / "checkpoint" / "lock"):
+    if is_locked(run):
         state, note = "running", ""
     elif last.startswith(_FAILED):
         state, note = "failed", last.removeprefix(_FAILED)
@@ -53,8 +53,9 @@ def run_state(study: Study, cell: Cell, folder: Path) -> RunState:
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:
-    """The epochs of an unfinished run, of its newest configuration if it has been trained with several."""
-    live = sorted((run / "checkpoint").glob("*/metrics.csv"), key=lambda path: path.stat().st_mtime)
+    """The epochs of an unfinished run, of the configuration that was trained last if there were several."""
+    pattern = f"{last_configuration(run) or '*'}/metrics.csv"
+    live = sorted((run / "checkpoint").glob(pattern), key=lambda path: path.stat().st_mtime)
     return list(csv.DictReader(live[-1].read_text().splitlines())) if live else []
 
 
@@ -70,18 +71,6 @@ def last_line(log: Path) -> str:
     except OSError:
         return ""
     return lines[-1][len("2026-01-01 00:00:00 ") :] if lines else ""
-
-
-def is_locked(lock: Path) -> bool:
-    """Whether a process trains here; the shared lock that asks is let go at once, and only delays a starting run."""
-    try:
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # no such file, or a file system without locks
-        return False
-    return False
 
 
 def _table(runs: list[RunState]) -> str:

@@ -21,9 +21,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from warlab.adversarial import Dropout, extra_pass, perturbation, same_random_numbers, tf32_allowed
+from warlab.adversarial import Dropout, extra_pass, perturbation, same_random_numbers
 from warlab.errors import WarlabError
 from warlab.ot.sinkhorn import needs_log_domain, sinkhorn
+from warlab.precision import tf32_allowed
 
 
 class AdversarialLoss(nn.Module, ABC):

@@ -110,7 +110,7 @@ def running() -> list[str]:
 
 def job_of(folder: Path, method: str) -> str:
     """The job whose process holds the lock of a run."""
-    process = (folder / RUN / method / "seed0" / "checkpoint" / "lock").read_text().split()[1]
+    process = (folder / RUN / method / "seed0" / ".lock").read_text().split()[1]
     found = re.search(r"SLURM_JOB_ID=(\d+)", Path(f"/proc/{process}/environ").read_text().replace("\0", "\n"))
     assert found
     return found[1]

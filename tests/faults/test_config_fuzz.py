@@ -1,6 +1,7 @@
 """Mutations of the real YAML files: each loads, or ends in one sentence; none in a traceback."""
 
 import copy
+import dataclasses
 import json
 import math
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 
 import warlab.config
 import warlab.configfiles
+import warlab.methods
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
-from warlab.config import load_study
+from warlab import mistakes
+from warlab.config import Cell, load_study
 from warlab.configfiles import read_yaml
 from warlab.errors import WarlabError
 
@@ -233,3 +236,131 @@ def test_every_number_of_ours_has_a_rule() -> None:
         for name, entries in study.numbers[section].items():
             for key in entries:
                 assert study.allowed.rule(section, name, key) is not None, f"{section}.{name}.{key}"
+
+
+# ---- what is accepted arrives
+
+
+def settings_of(study: Any) -> list[tuple[str, str, str, str]]:
+    """(section, name, key, file whose rule it has) of everything that a scale or `overrides` may set."""
+    numbers = study.numbers
+    plain = [
+        (section, name, key, name)
+        for section in ("training", "nets", "methods", "costs")
+        for name, entries in numbers[section].items()
+        for key in entries
+    ]
+    variants = [
+        ("methods", name, key, variant["method"])
+        for name, variant in numbers["variants"].items()
+        for key in numbers["methods"][variant["method"]]
+    ]
+    return plain + variants
+
+
+CANDIDATES = [7, 3, 2, 1, 0.25, 0.5, 0.001, 64, True, False, [4, 9], [0.1, 0.2, 0.3], "x", None]
+
+
+def accepted(study: Any, section: str, file: str, key: str) -> list[Any]:
+    """The candidates and the words of the rule that the rule of a setting allows."""
+    rule = study.allowed.rule(section, file, key)
+    rule = rule["$defs"][rule["$ref"].split("/")[-1]] if "$ref" in rule else rule
+    listed = [value for one in (rule, *rule.get("anyOf", [])) for value in one.get("enum", [])]
+
+    def is_allowed(value: Any) -> bool:
+        try:
+            study.allowed.value(section, file, key, value, "test")
+        except WarlabError:
+            return False
+        return True
+
+    return [value for value in [*listed, *CANDIDATES] if is_allowed(value)]
+
+
+def resolved(study: Any, section: str, name: str, key: str) -> Any:
+    """What a run to which the setting applies has in its place; the paper's scale, so that no schedule shrinks."""
+    dataset, _, special = name.partition("@") if section == "training" else ("cifar10", "", "")
+    if section == "methods":
+        return study.run(Cell(dataset, "asym-40", "cnn9", name, 0))["method"]["settings"][key]
+    if section == "nets":
+        return study.run(Cell(dataset, "asym-40", name, "cce", 0))["net"]["settings"][key]
+    if section == "costs":
+        return study.cost(name, dataset)[key]
+    is_method = special in warlab.methods.names()
+    noise_id = "clean" if is_method or not special else "openset_svhn-40" if special == "openset" else special
+    return study.run(Cell(dataset, noise_id, "cnn9", special if is_method else "cce", 0))["training"][key]
+
+
+PAPER = load_study({"scale": "paper"}, ROOT)
+
+
+@pytest.mark.parametrize("layer", ["scale", "overrides"])
+@pytest.mark.parametrize("section", ["training", "nets", "methods", "costs"])
+def test_every_setting_of_every_name_arrives(section: str, layer: str) -> None:
+    """Each key of each method, variant, network, cost and schedule, from a scale and from `overrides`."""
+    missed = []
+    for _, name, key, file in (entry for entry in settings_of(PAPER) if entry[0] == section):
+        usual = resolved(PAPER, section, name, key)
+        other = [value for value in accepted(PAPER, section, file, key) if value != usual]
+        assert other, f"no candidate for {section}.{name}.{key}"
+        given_ = {section: {name: {key: other[0]}}}
+        study = dataclasses.replace(PAPER, **changed(layer, given_))
+        find_settings(study)
+        if resolved(study, section, name, key) != pytest.approx(other[0]):
+            missed.append(f"{section}.{name}.{key}")
+    assert not missed
+
+
+def changed(layer: str, settings_: dict[str, Any]) -> dict[str, Any]:
+    return (
+        {"scale": PAPER.scale | settings_} if layer == "scale" else {"config": PAPER.config | {"overrides": settings_}}
+    )
+
+
+def find_settings(study: Any) -> None:
+    """The check of settings alone, which the whole check of a study begins with."""
+    for where in (study.scale, study.config.get("overrides", {})):
+        for section in ("training", "nets", "methods", "costs"):
+            mistakes.check_settings(study, section, where.get(section, {}), "test")
+
+
+@many
+@given(st.permutations(range(5)), st.sets(st.integers(0, 4), min_size=1), st.sampled_from(["war_w2v", "war_01", "ar"]))
+def test_the_more_special_and_later_setting_wins(order: list[int], there: set[int], variant: str) -> None:
+    """hyperparameters.yaml < scale < overrides for the method, then the same for its variant, then the id."""
+    file = PAPER.method_file(variant)
+    trees: list[dict[str, Any]] = [{}, {}]
+    for place in order:  # in any order of writing
+        if place in there and place < 4 and (place < 2 or variant != file):
+            trees[place % 2].setdefault("methods", {}).setdefault(file if place < 2 else variant, {})["beta"] = (
+                place + 20
+            )
+    study = dataclasses.replace(PAPER, scale=PAPER.scale | trees[0], config=PAPER.config | {"overrides": trees[1]})
+    method = f"{variant}+beta=24" if 4 in there else variant
+    usual = PAPER.method(variant, "cifar10", "asym-40")["beta"]
+    layers = [place for place in there if place in (0, 1, 4) or variant != file]
+    assert study.method(method, "cifar10", "asym-40")["beta"] == max((place + 20 for place in layers), default=usual)
+    count("configuration mutated")
+
+
+@pytest.mark.parametrize("place", ["cifar10@asym-04", "cifar10@war_w2w", "cifar10@opensett", "cifar10@"])
+def test_a_schedule_for_what_no_run_has_is_refused(place: str) -> None:
+    with pytest.raises(WarlabError, match="is of no noise and no method"):
+        load_study({"scale": "smoke", "overrides": {"training": {place: {"lr": 0.1}}}}, ROOT)
+
+
+@pytest.mark.parametrize("special", ["asym", "asym-40", "war", "war_w2v"])
+def test_a_schedule_of_a_noise_a_method_or_a_variant_arrives(special: str) -> None:
+    study = load_study({"scale": "paper", "overrides": {"training": {f"cifar10@{special}": {"lr": 0.5}}}}, ROOT)
+    rates = {
+        (noise, method): study.training("cifar10", noise, method)["lr"]
+        for noise in ("clean", "asym-40")
+        for method in ("cce", "war_w2v", "war_01")
+    }
+    expected = {
+        "asym": {key for key in rates if key[0] == "asym-40"},
+        "asym-40": {key for key in rates if key[0] == "asym-40"},
+        "war": {key for key in rates if key[1] != "cce"},
+        "war_w2v": {key for key in rates if key[1] == "war_w2v"},
+    }[special]
+    assert {key for key, rate in rates.items() if rate == 0.5} == expected

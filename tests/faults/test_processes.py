@@ -21,6 +21,7 @@ from tests.faults.counting import count, long
 from tests.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.lock import only_writer
 from warlab.engine.run import Files, train_run
 from warlab.files import read_json
 
@@ -89,7 +90,7 @@ def test_killed_at_random_moments_it_ends_at_the_same_bits(method: str, tmp_path
             count("SIGKILL")
     assert nursery.exit(nursery.start(run, files, out)) == 0
     assert_same(tmp_path / "calm", out)
-    assert not list(out.glob(".*")) and not (out / "checkpoint").exists()
+    assert [file.name for file in out.glob(".*")] == [".lock"] and not (out / "checkpoint").exists()
 
 
 class Death(BaseException):
@@ -116,7 +117,7 @@ def test_ended_at_any_step_of_a_save_the_old_or_the_new_state_is_there(
         return call
 
     with monkeypatch.context() as patch, suppress(Death):
-        for place, name in ((Path, "replace"), (Path, "unlink"), (os, "fsync"), (checkpoint.shutil, "copyfileobj")):
+        for place, name in ((Path, "replace"), (Path, "unlink"), (os, "fsync")):
             patch.setattr(place, name, dying(getattr(place, name)))
         folder.save({"n": 3})
     state = folder.load()
@@ -130,7 +131,7 @@ def test_what_killed_processes_were_writing_is_swept(tmp_path: Path) -> None:
     litter = [out / ".weights.pt.abc", out / "checkpoint" / "0123" / ".latest.ckpt.abc"]
     for file in litter:
         file.write_bytes(b"half")
-    with checkpoint.only_writer(out, lambda message: None):
+    with only_writer(out, lambda message: None):
         assert not any(file.exists() for file in litter)
 
 
@@ -192,7 +193,7 @@ def test_a_full_disk_keeps_the_earlier_checkpoint_and_goes_on_when_there_is_room
     assert process.returncode == 1 and "No space left on device); free some space and call again" in said
     assert "Traceback" not in said
     (latest,) = out.glob("checkpoint/*/latest.ckpt")
-    assert checkpoint._read(latest) is not None, "the earlier checkpoint is whole"
+    assert checkpoint._content(latest) is not None, "the earlier checkpoint is whole"
     assert not (out / "result.json").exists()
     filler.unlink()
     again = start(run, files, out)

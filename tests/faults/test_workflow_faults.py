@@ -152,6 +152,7 @@ def test_status_reads_the_files_of_a_finished_and_a_broken_run(calm: Path) -> No
 def test_trainings_share_two_gpus_that_are_only_counted(tmp_path: Path) -> None:
     """profiles/gpu: two at a time, each with a GPU of its own."""
     folder = project(tmp_path, 3)
-    call(folder, "--workflow-profile", "profiles/gpu", TABLE, WARLAB_GPUS="2", TMPDIR=str(tmp_path))
+    counted = {"WARLAB_GPUS": "2", "WARLAB_DEVICE": "cpu", "TMPDIR": str(tmp_path)}
+    call(folder, "--workflow-profile", "profiles/gpu", TABLE, **counted)
     seen = [read_json(folder / RUN / m / "seed0" / "result.json")["provenance"]["visible_gpus"] for m in METHODS]
     assert set(seen) <= {"0", "1"} and None not in seen

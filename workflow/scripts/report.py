@@ -10,12 +10,16 @@ from warlab.reporting.comparison import for_page, read_statistics
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
 from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
-from warlab.reporting.results import epochs_averaged, read_runs
+from warlab.reporting.results import epochs_averaged, read_runs, under_other_names
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
-with job(snakemake.log[0]):
+ASSETS = ("reporting/*.html",)  # the templates of the page; part of this job's fingerprint
+
+with job(snakemake.log[0]) as say:
     spec, given = snakemake.params.spec, snakemake.input
+    for what, why in spec["left_out"].items():
+        say(f"Left out: {what}, because {why}.")
     tables = [TableSection(p.stem, data=read_tidy(p), **spec["tables"][p.stem]) for p in map(Path, given.tables)]
     figures = [
         FigureSection(p.stem, p.stem.replace("_", " ").capitalize(), Path(caption).read_text().strip(), p)
@@ -28,6 +32,7 @@ with job(snakemake.log[0]):
         labels=spec["labels"],
         tables=tables,
         figures=figures,
+        left_out=spec["left_out"],
         datasets=[read_json(Path(p)) for p in given.data],
         noise=read_noise(map(Path, given.noise)),
         costs=read_costs(map(Path, given.costs)),
@@ -38,6 +43,6 @@ with job(snakemake.log[0]):
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
         curves=curves(runs, spec["labels"]),
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
-        last=epochs_averaged(runs),
+        epochs=epochs_averaged(under_other_names(runs, spec["headline"]["trained_as"]), spec["headline"]["last"]),
     )
     write_text(snakemake.output.report, render(context))

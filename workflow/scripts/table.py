@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from warlab.files import write_text
-from warlab.reporting.results import collect, read_published, read_runs, summarise, under_other_names
+from warlab.reporting.results import collect, of_table, read_published, read_runs, summarise, under_other_names
 from warlab.reporting.tables import tidy, to_latex, to_markdown, with_quoted
 from warlab.script import job
 
@@ -15,7 +15,8 @@ with job(snakemake.log[0]):
     ]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
     given = snakemake.input.get("runs")
-    runs = read_runs(Path(given)) if given else collect(Path(p).parent for p in snakemake.input.results)
+    folders = [Path(result).parent for result in snakemake.input.get("results", [])]
+    runs = of_table(read_runs(Path(given)), spec["runs"]) if given else collect(folders)
     summary = under_other_names(summarise(runs, spec["last"], spec["metrics"]), spec["trained_as"])
     table = tidy(summary, cells, published, spec["ranks"])
     write_text(snakemake.output.csv, table.to_csv(index=False))

@@ -10,7 +10,7 @@ from warlab.script import job
 names = snakemake.wildcards
 with (
     job(snakemake.log[0], f"timing {names.dataset} {names.net}") as say,
-    gpu_lease(snakemake.resources.get("gpu_slots", 1), say),
+    gpu_lease(snakemake.resources.get("gpu_slots", 1), say, whole=True),  # a second training would spoil the times
 ):
     device_settings(snakemake.threads)
     spec = snakemake.params.spec

@@ -11,7 +11,7 @@ from warlab.errors import WarlabError
 _MACHINERY = {"archives", "base", "check", "cifar", "cifar100_names", "download", "drawn", "fetch", "idx", "pickles"}
 _MACHINERY |= {"own", "prepare", "aerial", "packs", "photograph", "tiles", "weights"}
 # fetched like a data set, but without images of their own
-_RESOURCES = {"cifar_n", "efficientnet_lite0", "resnet18"}
+_RESOURCES = {"cifar_n", "efficientnet_lite0", "resnet18", "resnet50"}
 
 
 def names() -> list[str]:

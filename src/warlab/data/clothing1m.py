@@ -4,6 +4,7 @@ The owners give it out on request: a folder with `images` and lists of them. Abo
 Training takes the noisy list; 14 thousand images with clean labels are for validation, 10 thousand for the test.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,10 +65,17 @@ def prepare(
     folder, pool = own.place(root), spec.get("pool", 1)
     lists = {part: read_list(folder, *names) for part, names in _LISTS.items()}
     files = [folder / key for keys, _ in lists.values() for key in keys]
-    shards = root / f"resized-{SIDE // pool}"
+    images = shards_digest([keys for keys, _ in lists.values()], SIDE // pool)
+    shards = root / f"resized-{SIDE // pool}-{images[:12]}"
     pack(files, SIDE // pool, shards, threads, say)
     arrays = _parts({part: labels for part, (_, labels) in lists.items()}, spec, subset_seed(dataset.name))
-    return arrays, _describe(dataset, arrays, spec, {"shards": str(shards), "crop": CROP // pool})
+    more = {"shards": str(shards), "shards_sha256": images, "crop": CROP // pool}
+    return arrays, _describe(dataset, arrays, spec, more)
+
+
+def shards_digest(keys: list[list[str]], side: int) -> str:
+    """Which images the shards have, in which order and size: other lists get other shards."""
+    return digest(json.dumps([keys, side]).encode())
 
 
 def _parts(labels: dict[str, np.ndarray], spec: dict[str, Any], seed: int) -> Listed:

@@ -14,7 +14,9 @@ from warlab.files import write_json
 
 _ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 _SIZE = 32
-_GREY = {"1", "L", "LA", "I;16"}
+_DEEP = {"I;16", "I;16B", "I;16L", "I;16N"}  # 16 bits, 0 to 65535
+_GREY = {"1", "L", "LA", *_DEEP}
+_BOUNDLESS = {"I", "F"}  # 32 bits: nothing says which value is white
 
 
 def read(root: Path, size: int | None) -> own.Own:
@@ -69,11 +71,23 @@ def _opened(path: Path) -> Image.Image:
 def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
     """(channels, size, size)"""
     with _opened(path) as image:
+        if image.mode in _BOUNDLESS:
+            raise WarlabError(
+                f"{path} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
+            )
         try:
-            square = ImageOps.fit(image.convert("L" if grey else "RGB"), (size, size), Image.Resampling.BILINEAR)
+            shown = _in_bytes(image).convert("L" if grey else "RGB")
+            square = ImageOps.fit(shown, (size, size), Image.Resampling.BILINEAR)
         except Exception as error:  # damaged files raise anything
             raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
         return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
+
+
+def _in_bytes(image: Image.Image) -> Image.Image:
+    """65535 becomes 255; Pillow would cut everything above 255 off."""
+    if image.mode not in _DEEP:
+        return image
+    return Image.fromarray(np.rint(np.asarray(image, np.float64) / 257).astype(np.uint8))
 
 
 def stand_in(root: Path, seed: int, n: int = 240) -> None:

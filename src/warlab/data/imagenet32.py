@@ -2,7 +2,9 @@
 
 Two data sets have this name. This one has labels: the owners' npz files train_data_batch_1 … 10 and val_data, with
 rows of 3072 bytes and labels from 1 to 1000. The PNG files of van den Oord et al. (2016), which the paper cites, have
-none. Both need an account at image-net.org and a folder: the owners publish neither addresses nor checksums.
+none. Both need an account at image-net.org and a folder: the owners publish neither addresses nor checksums. (Loaders
+of others carry MD5 sums that could not be compared with the owners' files here.) Instead, the numbers of images are
+checked when the data are prepared; the receipt and the run's identity have checksums of what was read.
 """
 
 from functools import partial

@@ -1,12 +1,12 @@
 """What the user's own data sets share: they stay where they are, and say themselves which classes they have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from warlab.data.base import Arrays, Dataset
+from warlab.data.base import Arrays, Dataset, Resource
 from warlab.errors import WarlabError
 from warlab.files import digest, read_json, write_json
 
@@ -34,8 +34,7 @@ def point(dataset: Dataset, root: Path, local: Path | None) -> str:
         raise WarlabError(f"There is no {local}, which local_data names for {dataset.name}; correct the path.")
     if missing := [name for name in dataset.needs if not (local / name).exists()]:
         raise WarlabError(f"{local} has no {missing[0]}, which the owners' folder of {dataset.title} has; complete it.")
-    # A million files are not looked at one by one; those of the user are few and may change.
-    write_json(root / POINTER, {"place": str(local.resolve()), "listing": "" if dataset.needs else listing(local)})
+    write_json(root / POINTER, {"place": str(local.resolve()), "listing": state(dataset, local) or ""})
     return str(local)
 
 
@@ -52,11 +51,25 @@ def place(root: Path) -> Path:
     return root / read_json(root / POINTER)["place"]
 
 
-def listing(local: Path) -> str:
-    """Changes when a file is added, removed, renamed or written anew; the workflow then reads the data again."""
-    files = [local] if local.is_file() else sorted(path for path in local.rglob("*") if path.is_file())
+def state(resource: Resource, local: Path | None) -> str | None:
+    """Changes when a file is added, removed, renamed or written again; the workflow then reads the data again.
+
+    None for what is copied and checked when it is fetched, and where nothing is there.
+    """
+    if local is None or not local.exists() or not isinstance(resource, Dataset):
+        return None
+    if not (resource.own or resource.needs):
+        return None
+    files = sorted(path for path in _watched(resource, local) if path.is_file())
     states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return digest(repr(states).encode())
+
+
+def _watched(dataset: Dataset, local: Path) -> Iterable[Path]:
+    """The user's files are few. Of a million images only the owners' lists are looked at."""
+    if dataset.needs:
+        return [local / name for name in dataset.needs]
+    return [local, local.parent / CLASSES] if local.is_file() else local.rglob("*")
 
 
 def listed_classes(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

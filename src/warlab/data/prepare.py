@@ -38,6 +38,7 @@ def prepare(
         return dataset.prepare(dataset, raw_root, spec, threads, say)
     dataset, arrays = _read(dataset, raw_root, spec.get("size"))
     validate(arrays, len(dataset.class_names))
+    _check_counts(dataset, arrays, spec["source"])
     arrays = subset(arrays, spec.get("train"), spec.get("test"), subset_seed(dataset.name))
     arrays = pool(arrays, spec.get("pool", 1))
     return arrays, _describe(dataset, arrays, spec["source"])
@@ -72,6 +73,17 @@ def _check_files(dataset: Dataset, root: Path, source: str) -> None:
     if wrong:
         raise WarlabError(
             f"{', '.join(wrong)} in {root} are not the {source} files of {dataset.title}; fetch them again."
+        )
+
+
+def _check_counts(dataset: Dataset, arrays: Arrays, source: str) -> None:
+    """The official data have a known number of images; where the owners publish no checksums this tells a part of
+    them, or a stand-in, from the whole. Of the user's own data nothing is known."""
+    found = (len(arrays.train_y), len(arrays.test_y))
+    if source == "real" and dataset.read is None and found != dataset.images:
+        raise WarlabError(
+            f"{dataset.title} has {dataset.images[0]} training and {dataset.images[1]} test images, but the files have "
+            f"{found[0]} and {found[1]}; get all of them from {dataset.homepage}."
         )
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from warlab.data.check import wrong_sources
 from warlab.errors import WarlabError
-from warlab.files import write_atomic
+from warlab.files import read_json, write_atomic
 
 CLASSES = 1000  # of ImageNet
+RECEIPT = "receipt.json"
 
 
 def draw(network: str, file: str, root: Path, seed: int) -> None:
@@ -17,6 +18,18 @@ def draw(network: str, file: str, root: Path, seed: int) -> None:
     torch.manual_seed(seed)
     state = import_module(f"warlab.nets.{network}").Net(3, CLASSES).state_dict()
     write_atomic(root / file, lambda out: torch.save(state, out))
+
+
+def initial_file(given: Path) -> Path:
+    """The file of weights itself, or the one behind the receipt of a fetched network."""
+    if given.name != RECEIPT:
+        return given
+    receipt = read_json(given)
+    resource = import_module(f"warlab.data.{receipt['dataset']}").RESOURCE
+    if receipt["source"] == "real" and wrong_sources(resource, given.parent):
+        raise WarlabError(f"The files in {given.parent} are not those of {resource.title}; fetch them again.")
+    file: str = resource.sources[0].file
+    return given.parent / file
 
 
 def read(network: str, root: Path, real: bool) -> bytes:

@@ -1,26 +1,24 @@
-"""A run's folder: one writer, checkpoints that are whole or not there, signals that save first.
+"""Checkpoints that are whole or not there, and signals that save first.
 
 Snakemake deletes the declared outputs of a failed job, so the state of an unfinished run lies in an undeclared
 folder beside them: <run>/checkpoint/<id>/, where id names everything that the result depends on. A run of another
 configuration or code therefore never finds it, and going back to the old configuration finds it again.
 """
 
-import fcntl
 import hashlib
 import io
-import os
 import shutil
 import signal
-import socket
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from warlab.engine.provenance import Machine, machine
 from warlab.errors import WarlabError
 from warlab.files import write_atomic
 
@@ -28,44 +26,67 @@ State = dict[str, Any]
 
 
 class CheckpointFolder:
-    """The two newest states of one run; a damaged newest falls back to the one before."""
+    """The two newest states of one run; a damaged newest falls back to the one before.
+
+    What makes a result is its configuration, code and inputs, so that a run may go on elsewhere. The last bits may
+    depend on the machine too: a state names the machines it was made on, and a resume says what has changed.
+    """
 
     def __init__(self, run_folder: Path, run_id: str, say: Callable[[str], None]) -> None:
         self.path = run_folder / "checkpoint" / run_id[:16]
         self.run_id = run_id
         self.say = say
+        self.machines: list[Machine] = []
+        self.next = self.path / "next.ckpt"  # whole, but not yet in its place: seen after a kill between two renames
         self.latest = self.path / "latest.ckpt"
         self.previous = self.path / "previous.ckpt"
+        self._latest_is_whole = False
 
     def save(self, state: State) -> None:
+        """The newest state is whole on the disk before the older ones are touched, and only a whole one moves on."""
+        _refuse_what_cannot_be_read_back(state)
+        self.machines = self.machines or [machine()]
         buffer = io.BytesIO()
-        torch.save({**state, "run_id": self.run_id}, buffer)
+        torch.save({**state, "run_id": self.run_id, "machines": self.machines}, buffer)
         content = buffer.getvalue()
         checksum = hashlib.sha256(content).hexdigest().encode()
-        with naming(self.latest):
-            if self.latest.exists():
-                _copy(self.latest, self.previous)
-            write_atomic(self.latest, lambda file: (file.write(checksum), file.write(content)))
+        with naming(self.next):
+            write_atomic(self.next, lambda file: (file.write(checksum), file.write(content)))
+            if self._latest_is_whole or _content(self.latest) is not None:
+                self.latest.replace(self.previous)
+            self.next.replace(self.latest)
+        self._latest_is_whole = True
 
     def load(self) -> State | None:
         """The newest whole state, or None for a run that starts."""
-        for file in (self.latest, self.previous):
+        for file in (self.next, self.latest, self.previous):
             if not file.exists():
                 continue
-            state = _read(file)
-            if state is None:
+            content = _content(file)
+            if content is None:
                 self.say(f"{file} is damaged; falling back to the state before it.")
-            elif state.pop("run_id") != self.run_id:
+                continue
+            state = _read(file, content)
+            if state.pop("run_id") != self.run_id:
                 raise WarlabError(
                     f"{file} belongs to another run; move it away, or run the configuration that it was made with."
                 )
-            else:
-                return state
+            self._note_machines(state.pop("machines"))
+            return state
         return None
 
+    def _note_machines(self, machines: list[Machine]) -> None:
+        now, before = machine(), machines[-1]
+        self.machines = machines if now == before else [*machines, now]
+        changes = [f"{key} {before.get(key)} became {value}" for key, value in now.items() if before.get(key) != value]
+        if changes:
+            self.say(f"{', '.join(changes)} since the state was saved; the last bits of the result may depend on it.")
+
     def remove(self) -> None:
-        """All unfinished states of this run's folder, once its outputs are in place."""
-        shutil.rmtree(self.path.parent, ignore_errors=True)
+        """The states of this configuration, once its outputs are in place; those of others stay."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        with suppress(OSError):
+            self.path.parent.rmdir()
 
 
 @contextmanager
@@ -78,53 +99,39 @@ def naming(file: Path) -> Iterator[None]:
         raise
 
 
-def _copy(source: Path, target: Path) -> None:
-    with source.open("rb") as original:
-        write_atomic(target, lambda file: shutil.copyfileobj(original, file))
+def _content(file: Path) -> bytes | None:
+    """What torch has written, or None if it is not what its checksum says; nothing is unpickled before that check."""
+    content = file.read_bytes() if file.exists() else b""
+    return content[64:] if hashlib.sha256(content[64:]).hexdigest().encode() == content[:64] else None
 
 
-def _read(file: Path) -> State | None:
-    """The state, or None if the content is not what its checksum says; nothing is unpickled before that check."""
-    content = file.read_bytes()
-    if hashlib.sha256(content[64:]).hexdigest().encode() != content[:64]:
-        return None
+def _read(file: Path, content: bytes) -> State:
+    """A whole state. One that torch refuses is no damage, so that starting again would hide a fault of the program."""
     try:
-        return torch.load(io.BytesIO(content[64:]), weights_only=True, map_location="cpu")
-    except Exception:  # what is not tensors and numbers, such as a program, is refused by torch in many ways
-        return None
+        return torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
+    except Exception as error:  # what is not tensors and numbers, such as a program, is refused by torch in many ways
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise WarlabError(
+            f"{file} is whole but torch refuses to read it ({reason[0][:200]}); delete it to start this run again, "
+            "and report it if warlab has written it."
+        ) from error
 
 
-@contextmanager
-def only_writer(run_folder: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Wait until no other process trains in this folder: a killed snakemake leaves its jobs running."""
-    folder = run_folder / "checkpoint"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+") as file:
-        _wait_for_lock(file, say)
-        _sweep(run_folder)
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
-        yield
-
-
-def _sweep(run_folder: Path) -> None:
-    """What a killed process was writing: without this, every kill would leave a file as large as a checkpoint."""
-    for file in [*run_folder.glob(".*.*"), *run_folder.glob("checkpoint/*/.*.*")]:
-        file.unlink(missing_ok=True)
-
-
-def _wait_for_lock(file: Any, say: Callable[[str], None]) -> None:
-    waited = 0
-    while True:
-        try:
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if waited % 60 == 0:
-                file.seek(0)
-                say(f"{file.read() or 'Another process'} trains this run already; waiting for it to end.")
-            time.sleep(1)
-            waited += 1
+def _refuse_what_cannot_be_read_back(value: Any, name: str = "") -> None:
+    """Tensors, plain numbers, text, and lists, tuples and dicts of them are what a checkpoint gives back."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            _refuse_what_cannot_be_read_back(key, f"{name} (a key)")
+            _refuse_what_cannot_be_read_back(part, f"{name}.{key}" if name else str(key))
+    elif type(value) in (list, tuple):
+        for number, part in enumerate(value):
+            _refuse_what_cannot_be_read_back(part, f"{name}[{number}]")
+    elif not isinstance(value, Tensor) and type(value) not in (bool, int, float, str, type(None)):
+        kind = f"{type(value).__module__}.{type(value).__name__}"
+        raise WarlabError(
+            f"The state of this run cannot be saved: {name} is a {kind}; make it a tensor, a plain number, a bool, "
+            "text, or a list, tuple or dict of them."
+        )
 
 
 class StopRequest:

@@ -14,6 +14,7 @@ from torch.nn.functional import interpolate
 
 from warlab.data.weights import CLASSES
 from warlab.engine.batches import Images, place
+from warlab.engine.device import best_device
 from warlab.engine.progress import duration
 from warlab.errors import WarlabError
 
@@ -23,7 +24,7 @@ EVERY = 10.0  # seconds between two lines of progress
 
 def embed(images: np.ndarray, network: str, weights: bytes, size: int, say: Callable[[str], None]) -> np.ndarray:
     """Features (N, d) of uint8 images (N, 1 or 3, H, W), resized to `size`, in evaluation mode."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = best_device()
     definition = import_module(f"warlab.nets.{network}")
     model: Any = place(_loaded(definition, weights, network), device).eval()
     source = Images(_coloured(images), definition.MEAN, definition.STD, device)

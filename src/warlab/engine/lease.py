@@ -1,38 +1,42 @@
 """One GPU for one training: Snakemake counts GPUs but does not number them, so that all jobs would share the first.
 
-A lease is a locked file of this machine; it ends with the process, however that ends. A scheduler that has set
-CUDA_VISIBLE_DEVICES, as Slurm does, has decided already.
+A lease is a locked file of this machine; it ends with the process, however that ends. Of the GPUs that a user or a
+scheduler has named in CUDA_VISIBLE_DEVICES, as Slurm does, one is leased and the others are hidden.
 """
 
 import fcntl
 import os
-import tempfile
+import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import count, takewhile
 from pathlib import Path
 from typing import IO
 
+from warlab.engine.lock import machine_folder
+
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
+Lock = tuple[str, str]  # GPU, and which of its locks
 
 
 @contextmanager
-def gpu_lease(slots: int, say: Callable[[str], None], devices: int | None = None) -> Iterator[str | None]:
-    """Make one GPU visible, of whose `slots` one was free; None where there is none or a scheduler has chosen.
+def gpu_lease(
+    slots: int, say: Callable[[str], None], devices: int | None = None, whole: bool = False
+) -> Iterator[str | None]:
+    """Make one GPU visible, of whose `slots` one was free, or all if it must be `whole`; None where there is none.
 
     Must be entered before CUDA is used; importing torch does not use it.
     """
-    devices = device_count() if devices is None else devices
-    if VISIBLE in os.environ or devices == 0:
+    gpus = _gpus(devices)
+    if not gpus:
         yield None
         return
-    file, device = _wait(devices, slots, say)
-    with file:
-        os.environ[VISIBLE] = str(device)
-        try:
-            yield str(device)
-        finally:
-            del os.environ[VISIBLE]
+    with ExitStack() as held:
+        gpu = _whole(gpus, slots, say, held) if whole else _slot(gpus, slots, say, held)
+        held.enter_context(_only(gpu))
+        yield gpu
 
 
 def device_count() -> int:
@@ -41,22 +45,50 @@ def device_count() -> int:
     return int(given) if given.isdecimal() else len(list(Path("/dev").glob("nvidia[0-9]*")))
 
 
-def _wait(devices: int, slots: int, say: Callable[[str], None]) -> tuple[IO[str], int]:
-    waited = 0
-    while True:
-        for slot in range(slots):  # every GPU gets its first training before one gets a second
-            for device in range(devices):
-                if file := _taken(device, slot):
-                    return file, device
+def visible_entries(value: str) -> list[str]:
+    """Numbers or names (GPU-…, MIG-…) of a list for CUDA, which stops reading at the first thing that is neither."""
+    entries = (entry.strip() for entry in value.split(","))
+    return list(takewhile(re.compile(r"\d+$|(GPU|MIG)-.").match, entries))
+
+
+def _gpus(devices: int | None) -> list[str]:
+    if VISIBLE in os.environ:
+        return visible_entries(os.environ[VISIBLE])
+    return [str(number) for number in range(device_count() if devices is None else devices)]
+
+
+def _slot(gpus: list[str], slots: int, say: Callable[[str], None], held: ExitStack) -> str:
+    """Every GPU gets its first training before one gets a second."""
+    return _wait([(gpu, f"slot{slot}") for slot in range(slots) for gpu in gpus], say, held)[0]
+
+
+def _whole(gpus: list[str], slots: int, say: Callable[[str], None], held: ExitStack) -> str:
+    """All slots of one GPU, kept as they become free; only one process at a time collects those of a GPU."""
+    chosen, _ = _wait([(gpu, "whole") for gpu in gpus], say, held)
+    left = [(chosen, f"slot{slot}") for slot in range(slots)]
+    while left:
+        left.remove(_wait(left, say, held))
+    return chosen
+
+
+def _wait(locks: list[Lock], say: Callable[[str], None], held: ExitStack) -> Lock:
+    """Hold the first of these locks that is free."""
+    for waited in count():
+        for lock in locks:
+            if file := _taken(*lock):
+                held.enter_context(file)
+                return lock
         if waited % 60 == 0:
-            say(f"all {devices * slots} GPU slots are taken; waiting for one")
+            taken = f"all {len(locks)} GPU slots are taken" if len(locks) > 1 else f"GPU {locks[0][0]} is in use"
+            say(f"{taken}; waiting")
         time.sleep(1)
-        waited += 1
+    raise AssertionError
 
 
-def _taken(device: int, slot: int) -> IO[str] | None:
-    """The locked file of a slot, or None if another process has it."""
-    file = (_folder() / f"gpu{device}-slot{slot}").open("a")
+def _taken(gpu: str, name: str) -> IO[str] | None:
+    """The locked file, or None if another process has it. Two jobs of a scheduler may both call their GPU 0."""
+    job = next((f"{os.environ[key]}-" for key in SCHEDULERS if os.environ.get(key)), "")
+    file = (machine_folder() / re.sub(r"[^\w.-]", "_", f"{job}gpu{gpu}-{name}")).open("a")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -65,8 +97,15 @@ def _taken(device: int, slot: int) -> IO[str] | None:
     return file
 
 
-def _folder() -> Path:
-    """Of this user on this machine, whatever study or folder the trainings belong to."""
-    folder = Path(tempfile.gettempdir()) / f"warlab-gpus-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+@contextmanager
+def _only(gpu: str) -> Iterator[None]:
+    """This GPU alone is visible; afterwards what was visible before."""
+    before = os.environ.get(VISIBLE)
+    os.environ[VISIBLE] = gpu
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VISIBLE]
+        else:
+            os.environ[VISIBLE] = before

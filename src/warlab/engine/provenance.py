@@ -10,6 +10,9 @@ from typing import Any
 
 import torch
 
+from warlab.precision import float32_precision
+
+Machine = dict[str, str | int]
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
 
@@ -20,11 +23,24 @@ def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "host": platform.node(),
         "processor": device_name(),
+        "cuda": torch.version.cuda,
+        "cudnn": torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None,
+        "float32": float32_precision(),
         "threads": torch.get_num_threads(),
         "slurm_job": os.environ.get("SLURM_JOB_ID"),
         "visible_gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "seconds": round(seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def machine() -> Machine:
+    """What the last bits of a training may depend on, beside its configuration, code and inputs."""
+    return {
+        "torch": str(torch.__version__),
+        "processor": device_name(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": torch.get_num_threads(),
     }
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -16,9 +17,13 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest, only_writer
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.device import best_device
 from warlab.engine.evaluate import LAST
+from warlab.engine.identity import description_digest, identity, remember
+from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
@@ -38,25 +43,34 @@ from warlab.files import (
 from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
+from warlab.precision import forbid_tf32
 
 
 @dataclass(frozen=True)
 class Files:
-    """What a run reads; all of it enters the run's identity by its checksum."""
+    """What a run reads; all of it enters the run's identity by its checksum, as do the descriptions of data and noise
+    (the JSON files beside them)."""
 
     data: Path
     noise: Path
     cost: Path | None = None
     predictions: Path | None = None
     images: Path | None = None  # data whose images take the place of others (open-set noise)
+    initial: Path | None = None  # weights that the networks begin with
 
     @classmethod
     def of(cls, named: Mapping[str, str]) -> "Files":
         """Those among the named files that a run reads."""
-        return cls(**{field.name: Path(named[field.name]) for field in fields(cls) if field.name in named})
+        files = {field.name: Path(named[field.name]) for field in fields(cls) if field.name in named}
+        if "initial" in files:
+            files["initial"] = initial_file(files["initial"])
+        return cls(**files)
 
     def checksums(self) -> dict[str, str]:
-        return {name: file_digest(path) for name, path in vars(self).items() if path is not None}
+        described = {"data_json": self.data, "noise_json": self.noise}
+        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | {
+            name: description_digest(path.with_suffix(".json")) for name, path in described.items()
+        }
 
 
 def train_run(
@@ -65,11 +79,12 @@ def train_run(
     """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
     checksums = files.checksums()
     run_id = digest(json.dumps([run, code, checksums], sort_keys=True).encode())
-    with only_writer(out, say), StopRequest() as stop:
+    checkpoints = CheckpointFolder(out, run_id, say)
+    with only_writer(out, say, checkpoints.path.name), StopRequest() as stop:
         if _finished(out, run_id):
             return say("another process has finished this run meanwhile; its result stands")
         device_settings(threads)
-        checkpoints = CheckpointFolder(out, run_id, say)
+        remember(checkpoints.path, identity(run, code, checksums), say)
         trainer = build_trainer(run, files, checkpoints, say)
         rows = trainer.fit(stop)
         _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files.data)
@@ -80,7 +95,7 @@ def train_run(
 def build_trainer(
     run: dict[str, Any], files: Files, checkpoints: CheckpointFolder, say: Callable[[str], None]
 ) -> Trainer:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = best_device()
     data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
     # An experiment may scale its inputs otherwise than the data set's others do.
     meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
@@ -103,7 +118,7 @@ def build_trainer(
     true = (labels == torch.from_numpy(data["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     train = run["training"]
     samples = _samples(meta).material(data, meta, labels, true, train, run["seed"])
-    networks = partial(_networks, run, samples, classes, method, device)
+    networks = partial(_networks, run, files.initial, samples, classes, method, device)
     models = networks(0)
     progress = Progress(train["epochs"], say, checkpoints.path / "metrics.csv", to_csv)
     return Trainer(
@@ -126,13 +141,20 @@ def _samples(meta: Mapping[str, Any]) -> Any:
 
 
 def _networks(
-    run: dict[str, Any], samples: Material, classes: int, method: Method, device: torch.device, epoch: int
+    run: dict[str, Any],
+    initial: Path | None,
+    samples: Material,
+    classes: int,
+    method: Method,
+    device: torch.device,
+    epoch: int,
 ) -> Sequence[nn.Module]:
     """The same seed gives the same initial weights to every method; those of a later epoch are drawn anew."""
     built = []
+    settings = run["net"]["settings"] | ({"weights": str(initial)} if initial else {})
     for number in range(method.n_models):
         torch.manual_seed(derive_seed("network", run["seed"], number, *([epoch] if epoch else [])))
-        net = nets.build(run["net"]["name"], samples.channels, classes, **run["net"]["settings"])
+        net = nets.build(run["net"]["name"], samples.channels, classes, **settings)
         built.append(place(method.extend(samples.adapt(net)), device))
     return built
 
@@ -170,14 +192,18 @@ def _predictions(path: Path | None) -> Tensor | None:
 
 
 def device_settings(threads: int) -> None:
-    """Same seed, same bits: deterministic kernels where torch has them."""
+    """Same seed, same bits: deterministic kernels where torch has them, and true float32 on GPUs."""
+    forbid_tf32()
     torch.set_num_threads(threads)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
     torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads it, and filling takes time
     torch.backends.cudnn.benchmark = False
 
 
 def _finished(out: Path, run_id: str) -> bool:
-    return (out / "result.json").exists() and read_json(out / "result.json")["id"] == run_id
+    complete = all((out / name).exists() for name in ("metrics.csv", "weights.pt", "result.json"))
+    return complete and read_json(out / "result.json")["id"] == run_id
 
 
 def _write_outputs(
@@ -198,7 +224,10 @@ def _write_outputs(
         "run": run,
         "data": read_json(data.with_suffix(".json"))["data"],
         "summary": summary(rows),
-        "provenance": provenance(hashes, sum(row["seconds"] for row in rows)),
+        "provenance": {
+            **provenance(hashes, sum(row["seconds"] for row in rows)),
+            "machines": trainer.checkpoints.machines,  # more than one if the run went on elsewhere
+        },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     write_json(out / "result.json", result)

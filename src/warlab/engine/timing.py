@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from warlab import methods, nets
 from warlab.engine.batches import memory_format, place
+from warlab.engine.device import best_device
 from warlab.engine.optimise import make_optimiser
 from warlab.engine.progress import duration
 from warlab.methods.base import Batch, Step, Task
@@ -32,7 +33,7 @@ def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[
 
     `spec` has shape, classes, images (how many an epoch has), net, training, methods (id → file and settings), steps.
     """
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = best_device()
     takers = {name: _taker(method, spec, device) for name, method in spec["methods"].items()}
     times = _measured(takers, spec["steps"], device, say)
     per_epoch = -(-spec["images"] // spec["training"]["batch_size"])

@@ -4,12 +4,14 @@ All randomness of a step is a function of (seed, epoch, step), so a run that was
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_pre_hook
 
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
@@ -49,7 +51,8 @@ class Trainer:
         started = time.perf_counter() - position.seconds
         step = Step(epoch, self.schedule.epochs)
         if position.batch == 0:
-            self._begin(step)
+            with watched(stop, lambda: _leave(stop, epoch, 0)):  # the epoch before is saved
+                self._begin(step)
         rate = self.method.lr(step, self.schedule.rate)
         set_rate(self.optimisers, rate)
         for number, index in enumerate(self.data.epoch(epoch)):
@@ -60,12 +63,10 @@ class Trainer:
             if stop:
                 self._interrupt(epoch, _Position(number + 1, time.perf_counter() - started, position.meter), stop)
         position.meter.check(self.method, epoch)
-        row = {
-            "epoch": epoch + 1,
-            "lr": rate,
-            **position.meter.means(),
-            **self.evaluate(self.method, self.models),
-        }
+        trained = _Position(position.meter.batches, time.perf_counter() - started, position.meter)
+        with watched(stop, lambda: self._interrupt(epoch, trained, stop)):
+            found = self.evaluate(self.method, self.models)
+        row = {"epoch": epoch + 1, "lr": rate, **position.meter.means(), **found}
         self.rows.append({**row, "seconds": time.perf_counter() - started})
         self.checkpoints.save(self._state(_Position()))
         self.on_epoch(self.rows)
@@ -95,7 +96,7 @@ class Trainer:
     def _interrupt(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
         position.meter.check(self.method, epoch)
         self.checkpoints.save(self._state(position))
-        raise Interrupted(f"{stop.received} received: saved epoch {epoch + 1}, batch {position.batch}.")
+        _leave(stop, epoch, position.batch)
 
     def _state(self, position: "_Position") -> State:
         return {
@@ -119,7 +120,9 @@ class Trainer:
         self.method.load_state_dict(state["method"])
         self.rows = state["rows"]
         self.evaluate.recent = state["recent"]
-        self.checkpoints.say(f"resumed from epoch {len(self.rows)}, batch {state['batch']}")
+        done, batch = len(self.rows), state["batch"]
+        place = _place(done, batch) if done < self.schedule.epochs else f"epoch {done}, which was the last"
+        self.checkpoints.say(f"resumed from {place}")
         return _Position(state["batch"], state["seconds"], _Meter(**state["meter"]))
 
 
@@ -160,6 +163,25 @@ class _Position:
     batch: int = 0
     seconds: float = 0.0
     meter: _Meter = field(default_factory=_Meter)
+
+
+@contextmanager
+def watched(stop: StopRequest, leave: Callable[[], None]) -> Iterator[None]:
+    """`leave` as soon as a stop is asked for: an evaluation may take longer than a scheduler waits."""
+    handle = register_module_forward_pre_hook(lambda *_: leave() if stop else None)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _leave(stop: StopRequest, epoch: int, batch: int) -> NoReturn:
+    raise Interrupted(f"{stop.received} received: saved {_place(epoch, batch)}.")
+
+
+def _place(epoch: int, batch: int) -> str:
+    """The epoch that a run is in, from 1, and how many of its batches are done."""
+    return f"epoch {epoch + 1}, batch {batch}"
 
 
 def _total(losses: Losses) -> Tensor:

@@ -67,7 +67,7 @@ class Algorithm(Method):
         if len(self.lids) <= self.config.init_epoch + self.config.window:
             return False
         window = self.lids[-self.config.window - 1 : -1]
-        return self.lids[-1] - np.mean(window) > 2 * np.std(window)
+        return bool(self.lids[-1] - np.mean(window) > 2 * np.std(window))
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)

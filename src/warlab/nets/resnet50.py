@@ -1,7 +1,7 @@
 """ResNet-50 with ImageNet weights and a new last layer, for Clothing1M (He et al., 2016; torchvision's network).
 
-`weights` is `imagenet` (torchvision downloads them once), the path of a file with a state dict such as
-torchvision's resnet50-11ad3fa6.pth, or `none` for weights drawn by the seed.
+`weights` is the path of a file with a state dict such as torchvision's resnet50-0676ba61.pth, or `none` for weights
+drawn by the seed. Nothing is downloaded here: in a study, the setting `imagenet` has a job of its own fetch the file.
 """
 
 import pickle
@@ -18,17 +18,18 @@ from warlab.nets.cnn9 import initialise
 class Net(nn.Module):
     """(B, 3, H, W) → logits (B, classes); made for 224 × 224."""
 
-    def __init__(self, channels: int, classes: int, weights: str = "imagenet") -> None:
+    def __init__(self, channels: int, classes: int, weights: str | None = None) -> None:
         super().__init__()
         from warlab.vision import torchvision
 
-        if channels != 3 and weights != "none":
+        given = weights not in (None, "none")
+        if channels != 3 and given:
             raise WarlabError(f"ImageNet weights are for colour images, not for {channels} channels: set weights none.")
         self.body = torchvision.models.resnet50()
         if channels != 3:
             self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
-        if weights != "none":
-            _load(self.body, _imagenet() if weights == "imagenet" else _file(Path(weights)), weights)
+        if given:
+            _load(self.body, _file(Path(str(weights))), str(weights))
         self.head = nn.Linear(self.body.fc.in_features, classes)
         self.body.fc = nn.Identity()
         initialise(self.head)
@@ -39,19 +40,6 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.features(x))
-
-
-def _imagenet() -> dict[str, Any]:
-    from warlab.vision import torchvision
-
-    weights = torchvision.models.ResNet50_Weights.IMAGENET1K_V1
-    try:
-        return weights.get_state_dict(progress=False, check_hash=True)
-    except (OSError, RuntimeError) as error:
-        raise WarlabError(
-            f"The ImageNet weights of ResNet-50 could not be downloaded ({_short(error)}); get {weights.url} "
-            "on another machine and name the file in overrides: {nets: {resnet50: {weights: path}}}."
-        ) from error
 
 
 def _short(error: Exception) -> str:

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from warlab.precision import true_float32
+
 MANY = 4096  # rows; fewer are left to autograd
 _ROWS = {"cpu": 4096, "cuda": 1 << 16}  # of a chunk: what fits into a processor's cache, what keeps a GPU busy
 
@@ -48,6 +50,7 @@ class ChunkedSinkhorn(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
+    @true_float32()  # autograd calls this outside the block in which the values were computed
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         a, b, cost = ctx.saved_tensors
         lam, iterations, delta = ctx.rest

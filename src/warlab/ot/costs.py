@@ -21,6 +21,7 @@ from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest
 from warlab.ot.costfile import read_cost
 
+ASSETS = ("assets/wordvectors/*.txt",)  # of the package; part of the fingerprint of a cost
 EMBEDDED_VECTORS = "glove_6b_100d_classes.txt"
 
 
@@ -36,6 +37,7 @@ class CostInputs:
 
 
 READS_LABELS = ("embed",)  # these are made anew for every noise and seed
+USER_FILES = ("path", "vectors")  # settings that name a file of the user's
 FEATURES = ("pixels", "resnet18", "efficientnet_lite0")  # of the embed cost
 
 

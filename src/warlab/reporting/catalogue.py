@@ -1,9 +1,13 @@
 """Which figures there are and what they read, from their syntax trees: the Snakefile must not import matplotlib."""
 
 import ast
-from collections.abc import Iterable
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+Cell = tuple[str, str, str, str]  # dataset, noise, network, method
 
 FOLDER = Path(__file__).parent / "figures"
 SHARED = {"__init__", "base", "style"}
@@ -21,12 +25,92 @@ def figure_needs(name: str) -> tuple[str, ...]:
     return found
 
 
-def shown(name: str, experiments: Iterable[str], datasets: Iterable[str], methods: Iterable[str]) -> bool:
-    """Whether a scale has what the figure ASKS for: an experiment, a dataset, one of several methods."""
-    asks = _constant(name, "ASKS") or {}
-    wanted = {one for key in ("experiment", "dataset") for one in [asks.get(key)] if one}
-    some = set(asks.get("methods", ()))
-    return wanted <= {*experiments, *datasets} and (not some or bool(some & set(methods)))
+@dataclass(frozen=True)
+class Design:
+    """What a study has that figures may ask for.
+
+    experiments  the cells of every table; runs: all cells that are trained
+    published    the cells of which the paper has a test accuracy
+    absent       what of figures/base.py's NEEDS is not there, with the reason
+    """
+
+    experiments: Mapping[str, Sequence[Cell]]
+    runs: Sequence[Cell] = ()
+    published: frozenset[Cell] = frozenset()
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> set[Cell]:
+        return {*self.runs, *(cell for cells in self.experiments.values() for cell in cells)}
+
+
+def published_cells(path: Path) -> frozenset[Cell]:
+    """Of which the paper prints a test accuracy."""
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "test_accuracy"]
+    return frozenset((row["dataset"], row["noise"], row["net"], row["method"]) for row in rows)
+
+
+def why_not(name: str, design: Design) -> str | None:
+    """Why a figure cannot be made of a study, as the end of a sentence; None where it can.
+
+    A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (so many methods in one
+    setting), `compared` (so many methods of an experiment that all run in one setting) and `published`.
+    """
+    for kind in figure_needs(name):
+        if kind in design.absent:
+            return design.absent[kind]
+    asked = (_CHECKS[key](wanted, design) for key, wanted in (_constant(name, "ASKS") or {}).items())
+    return next((reason for reason in asked if reason), None)
+
+
+def _experiment(wanted: str, design: Design) -> str | None:
+    return None if wanted in design.experiments else f"the scale has no experiment {wanted}"
+
+
+def _dataset(wanted: str, design: Design) -> str | None:
+    return None if any(cell[0] == wanted for cell in design.cells) else f"no run is of {wanted}"
+
+
+def _methods(wanted: Sequence[str], design: Design) -> str | None:
+    there = {cell[3].split("+")[0] for cell in design.cells}
+    return None if there & set(wanted) else f"no run is of {', '.join(wanted[:-1])} or {wanted[-1]}"
+
+
+def _together(wanted: int, design: Design) -> str | None:
+    """In one setting, whichever tables show them."""
+    if any(len(methods) >= wanted for methods in _by_setting(design.cells).values()):
+        return None
+    return f"no setting has {wanted} methods"
+
+
+def _compared(wanted: int, design: Design) -> str | None:
+    for cells in design.experiments.values():
+        methods = {cell[3] for cell in cells}
+        if len(methods) >= wanted and methods in _by_setting(cells).values():
+            return None
+    return f"no experiment has {wanted} methods that all run in one setting"
+
+
+def _published(_wanted: bool, design: Design) -> str | None:
+    return None if design.cells & design.published else "the paper has no number for any of its runs"
+
+
+_CHECKS: dict[str, Any] = {
+    "experiment": _experiment,
+    "dataset": _dataset,
+    "methods": _methods,
+    "together": _together,
+    "compared": _compared,
+    "published": _published,
+}
+
+
+def _by_setting(cells: Sequence[Cell] | set[Cell]) -> dict[tuple[str, ...], set[str]]:
+    found: dict[tuple[str, ...], set[str]] = {}
+    for *setting, method in cells:
+        found.setdefault(tuple(setting), set()).add(method)
+    return found
 
 
 def _constant(name: str, constant: str) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 from warlab.reporting import stats
 from warlab.reporting.headline import PROPOSED
 from warlab.reporting.labels import Labels, markdown, markdown_method, name
-from warlab.reporting.results import CELL, plain_text, read_csv, under_other_names
+from warlab.reporting.results import CELL, complete, plain_text, read_csv, under_other_names
 
 COLUMNS = (
     "experiment",
@@ -31,7 +31,11 @@ Spec = Mapping[str, Any]  # experiment → cells (dataset, noise, net, method) a
 
 
 def statistics(per_run: pd.DataFrame, experiments: Mapping[str, Spec], published: pd.DataFrame) -> pd.DataFrame:
-    """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell."""
+    """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
+
+    `per_run` are `stats.readings`, with the column `whole` from `with_whole` where runs may be missing: tests compare
+    the methods seed by seed, but no mean is made of a cell that lacks a seed.
+    """
     rows = [
         {"experiment": experiment, "reading": reading, **row}
         for experiment, spec in experiments.items()
@@ -41,6 +45,13 @@ def statistics(per_run: pd.DataFrame, experiments: Mapping[str, Spec], published
         for row in _rows(shown, spec, published, reading)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).fillna({"against": "", "note": "", "subject": ""})
+
+
+def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The readings with a column that says whether all runs of their cell are there, which `runs` knows."""
+    cells = complete(runs)[list(CELL)].drop_duplicates().assign(whole=True)
+    found = per_run.merge(cells, on=list(CELL), how="left")
+    return found.assign(whole=found["whole"].notna())
 
 
 def _shown(per_run: pd.DataFrame, spec: Spec) -> pd.DataFrame:
@@ -53,9 +64,10 @@ def _rows(shown: pd.DataFrame, spec: Spec, published: pd.DataFrame, reading: str
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
     data = {"data": "stand-in" if "stand-in" in set(shown["data"]) else "real"}
     yield from (data | row for row in _test_rows(stats.compare(stats.blocks(shown, methods, reading))))
-    for key, group in shown.groupby(list(CELL[:3]), sort=False):
+    whole = shown[shown["whole"]] if "whole" in shown else shown
+    for key, group in whole.groupby(list(CELL[:3]), sort=False):
         yield data | _agreement_row(key, group, published, reading)
-    for key, group in shown.groupby(list(CELL), sort=False):
+    for key, group in whole.groupby(list(CELL), sort=False):
         yield data | _interval_row(" ".join(map(str, key)), group[reading].to_numpy(float))
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from warlab.reporting.figures import style
 from warlab.reporting.labels import Labels, name
-from warlab.reporting.results import finished
+from warlab.reporting.results import complete
 
 PANEL = ["dataset", "noise", "net"]
 
@@ -14,7 +14,7 @@ PANEL = ["dataset", "noise", "net"]
 def curves(runs: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
     """A panel per dataset, noise and network; a line per method with mean, lowest and highest of its seeds."""
     panels = []
-    for key, panel in finished(runs).groupby(PANEL, sort=False):
+    for key, panel in complete(runs).groupby(PANEL, sort=False):
         title = ", ".join(name(labels, kind, str(value)) for kind, value in zip(PANEL, key, strict=True))
         stand_in = " (stand-in data)" if "stand-in" in set(panel["data"]) else ""
         lines = [_line(str(method), group, labels) for method, group in panel.groupby("method", sort=False)]

@@ -66,7 +66,7 @@ class Evidence:
 
 
 def of_runs(
-    runs: pd.DataFrame, aliases: Iterable[tuple[str, str, str]], labels: Labels, propositions: Propositions
+    runs: pd.DataFrame, aliases: Iterable[Sequence[str]], labels: Labels, propositions: Propositions
 ) -> Evidence:
     """Every metric that the runs log, as the tables summarise it, and the other readings of the test accuracy."""
     runs = _with_seconds(runs)

@@ -15,10 +15,8 @@ Spread = Literal["std_epochs", "std_runs"]
 DIGITS = 2  # as the paper prints its percentages
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
-RANKS = (
-    "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold. "
-    "The paper's are among its twelve methods, over nine settings of three datasets."
-)
+RANKS = "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold."
+PAPERS_RANKS = "The paper's ranks are among its twelve methods, over nine settings of three datasets."
 SPREAD = {
     "std_epochs": "±: standard deviation over the last epochs of a run, averaged over the runs, as most likely in the "
     "paper.",
@@ -104,11 +102,13 @@ def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
 def legend(layout: Grid) -> list[str]:
     """The sentences that explain the marks which this table really has."""
     declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
+    ranked = [cell for (setting, _), cell in layout.cells.items() if setting.is_rank]
     marks = {
         BEST_RULE: any(cell.best for cell in declared),
         SPREAD[layout.spread]: any(cell.run and not math.isnan(cell.std) for cell in declared),
         SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
-        RANKS: any(setting.is_rank for setting in layout.settings),
+        RANKS: bool(ranked),
+        PAPERS_RANKS: any(not math.isnan(cell.published) for cell in ranked),
         GAP: any(not cell.run for cell in declared),
         STAND_IN: any(cell.stand_in for cell in declared),
     }

@@ -1,7 +1,7 @@
 """The result of each noisy setting in one sentence, computed and phrased the same whichever way it falls."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,6 +11,7 @@ from warlab.reporting.labels import Labels, name
 
 PROPOSED = "war_w2v"  # the variant that the paper puts into its main table
 BASELINE = "cce"
+Epochs = Mapping[tuple[str, ...], int]  # by cell (dataset, noise, network, method), as `results.epochs_averaged`
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -35,16 +36,16 @@ class Headline:
     stand_in: bool
 
 
-def headlines(table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], last: int = 10) -> list[Headline]:
+def headlines(table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], epochs: Epochs) -> list[Headline]:
     """One per noisy setting with at least two methods; of the clean settings only where there are no others.
 
-    `table` is tidy, `sources` says of each dataset where its data come from, the means go over `last` epochs.
+    `table` is tidy, `sources` says of each dataset where its data come from, `epochs` how many the means go over.
     """
     layout = grid(table)
     measured = [setting for setting in layout.settings if not setting.is_rank]
     contested = [setting for setting in measured if len(_run(layout, setting)) >= 2]
     noisy = [setting for setting in contested if setting.noise != "clean"]
-    return [_headline(layout, setting, labels, sources, last) for setting in noisy or contested]
+    return [_headline(layout, setting, labels, sources, epochs) for setting in noisy or contested]
 
 
 def count(quantity: int) -> str:
@@ -57,13 +58,14 @@ def _run(layout: Grid, setting: Setting) -> dict[str, Cell]:
     return dict(sorted(((m, c) for m, c in cells.items() if c.run), key=lambda item: -item[1].mean))
 
 
-def _headline(layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], last: int) -> Headline:
+def _headline(layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], epochs: Epochs) -> Headline:
     cells = _run(layout, setting)
     title = f"{name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}"
     stand_in = any(cell.stand_in for cell in cells.values())
     source = sources.get(setting.dataset, "")
     where = f"{title} ({source})" if source else title
-    sentence = f"{where}: {_comparison(cells, labels, last)}{_paper(cells, labels, stand_in)}"
+    averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in _pair(cells)])
+    sentence = f"{where}: {_comparison(cells, labels, averaged)}{_paper(cells, labels, stand_in)}"
     low, high = _scale(cells, stand_in)
     return Headline(title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)
 
@@ -76,14 +78,22 @@ def _pair(cells: Mapping[str, Cell]) -> tuple[str, str]:
     return methods[0], methods[-1]
 
 
-def _comparison(cells: Mapping[str, Cell], labels: Labels, last: int) -> str:
+def _averaged(numbers: Sequence[int]) -> str:
+    """Over which epochs the two means go, where it is known; methods may be trained for different times."""
+    if 0 in numbers:
+        return ""
+    if set(numbers) == {1}:
+        return " (in the last epoch)"
+    return f" (mean of the last {' and '.join(count(number) for number in dict.fromkeys(numbers))} epochs)"
+
+
+def _comparison(cells: Mapping[str, Cell], labels: Labels, averaged: str) -> str:
     ours, other = _pair(cells)
     difference = cells[ours].mean - cells[other].mean
-    epochs = "in the last epoch" if last == 1 else f"mean of the last {count(last)} epochs"
     best = next(iter(cells))
     highest = "" if best in (ours, other) else f" Highest: {_at(best, cells, labels)}."
     return (
-        f"{_named(ours, labels)} ends at {_percent(cells[ours])}, {_at(other, cells, labels)} ({epochs}), "
+        f"{_named(ours, labels)} ends at {_percent(cells[ours])}, {_at(other, cells, labels)}{averaged}, "
         f"a difference of {signed(difference, 1)} points.{highest}"
     )
 

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from warlab.errors import WarlabError
 from warlab.reporting import labels as names
 from warlab.reporting.grid import Orientation, explained, grid, number, setting_name, signed, small_print
-from warlab.reporting.headline import headlines
+from warlab.reporting.headline import Epochs, headlines
 from warlab.reporting.labels import Labels
 
 Row = Mapping[str, Any]
@@ -50,6 +50,7 @@ class Context:
 
     scale            name of the scale, description its sentence
     tables, figures  in the order of the page; the headlines come from the first table
+    left_out         what this scale cannot show → why
     datasets         the JSON of each prepared dataset: dataset, data, source, n_train, n_test, shape, licence
     noise            manifests; costs: provenance of each cost with `verified` (its report) added
     fidelity         entries of config/fidelity.yaml
@@ -58,7 +59,7 @@ class Context:
     claims           rows of claims.csv, shown first; statistics: rows of statistics.csv
     curves           panels of `curves.curves`
     logs             path of a run (dataset/…/seed0) → the last lines of its log
-    last             over how many epochs the means go (`results.epochs_averaged`)
+    epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
     """
 
     scale: str
@@ -66,6 +67,7 @@ class Context:
     labels: Labels = field(default_factory=dict)
     tables: Sequence[TableSection] = ()
     figures: Sequence[FigureSection] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     datasets: Sequence[Row] = ()
     noise: Sequence[Row] = ()
     costs: Sequence[Row] = ()
@@ -76,7 +78,7 @@ class Context:
     statistics: Sequence[Row] = ()
     curves: Sequence[Row] = ()
     logs: Mapping[str, str] = field(default_factory=dict)
-    last: int = 10
+    epochs: Epochs = field(default_factory=dict)
 
 
 def render(context: Context) -> str:
@@ -258,7 +260,7 @@ def _headlines(context: Context) -> list[Any]:
     if not context.tables:
         return []
     sources = {entry["dataset"]: entry.get("source", "") for entry in context.datasets}
-    return headlines(context.tables[0].data, context.labels, sources, context.last)
+    return headlines(context.tables[0].data, context.labels, sources, context.epochs)
 
 
 def _ids(context: Context) -> set[str]:

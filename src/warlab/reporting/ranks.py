@@ -20,10 +20,11 @@ def ranks(table: pd.DataFrame, digits: int = 2, ties: Literal["average", "first"
     The paper gives the better rank to the `first` of two equal numbers; here both get their mean rank.
     """
     printed = table.assign(mean=table["mean"].astype(float).round(digits))
-    numbers = printed.pivot_table(index=_SETTING, columns="method", values="mean", sort=False, dropna=False)
     methods = list(dict.fromkeys(table["method"]))
-    average = numbers.reindex(columns=methods).rank(axis=1, ascending=False, method=ties).mean()
-    complete = len(numbers) > 0 and not numbers.reindex(columns=methods).isna().any(axis=None)
+    # no pivot_table(dropna=False): it would add the settings that a full product of the others had
+    numbers = printed.set_index([*_SETTING, "method"])["mean"].unstack("method").reindex(columns=methods)
+    average = numbers.rank(axis=1, ascending=False, method=ties).mean()
+    complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
     return average.round(DIGITS) if complete else pd.Series(np.nan, index=methods)
 
 

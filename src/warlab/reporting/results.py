@@ -44,12 +44,17 @@ def read_runs(path: Path) -> pd.DataFrame:
 
 def select(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
     """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
-    keys = [*CELL, "seed"]
-    wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
-    found = wanted.merge(runs, on=keys, how="left")
+    found = of_table(runs, declared)
     if found["epoch"].isna().all():
         raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
-    return plain_text(found, ("data",))[list(runs.columns)]
+    return found
+
+
+def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """The declared runs of one table, with a gap for each that is not there."""
+    keys = [*CELL, "seed"]
+    wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
+    return plain_text(wanted.merge(runs, on=keys, how="left"), ("data",))[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
@@ -69,6 +74,13 @@ def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
 def finished(runs: pd.DataFrame) -> pd.DataFrame:
     """Without the rows that stand for a missing run."""
     return runs[runs["epoch"].notna()]
+
+
+def complete(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the cells in which none is missing: nobody averages the seeds that happen to be there."""
+    gaps = runs.loc[runs["epoch"].isna(), list(CELL)].drop_duplicates()
+    found = runs[list(CELL)].merge(gaps, how="left", indicator=True)["_merge"]
+    return runs[(found == "left_only").to_numpy()]
 
 
 def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("test_accuracy",)) -> pd.DataFrame:
@@ -124,18 +136,19 @@ def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 
 def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """With a second row for each (dataset, name in a table, name of the run): "war_w2v+beta=10" is "war_w2v"."""
+    """With a second row for each (dataset, noise, network, name in a table, name of the run): "war_w2v+beta=10" is
+    "war_w2v" in the cells in which both are the same run."""
     copies = [
-        summary[(summary["dataset"] == dataset) & (summary["method"] == trained)].assign(method=shown)
-        for dataset, shown, trained in names
+        summary[(summary[list(CELL)] == [*setting, trained]).all(axis=1)].assign(method=shown)
+        for *setting, shown, trained in names
     ]
     return pd.concat([summary, *copies], ignore_index=True) if copies else summary
 
 
-def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> int:
-    """How many epochs `summarise` averages over in the shortest run: `last`, or fewer at a small scale."""
-    longest = finished(runs).groupby([*CELL, "seed"])["epoch"].max()
-    return int(min(last, longest.min())) if len(longest) else last
+def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> dict[tuple[str, ...], int]:
+    """How many epochs `summarise` averages in each cell: `last`, or fewer where a run is shorter."""
+    lengths = finished(runs).groupby([*CELL, "seed"], sort=False).size()
+    return lengths.groupby(list(CELL), sort=False).min().clip(upper=last).to_dict()
 
 
 def _kind_of_data(kinds: pd.Series) -> str:

@@ -46,9 +46,12 @@ def tidy(
     run = table["mean"].notna()
     table["seeds"] = table["seeds"].where(run).astype("Int64")
     table["data"] = table["data"].fillna("").where(run, "")
-    if ranks:
-        table = pd.concat([table, rank_rows(table, ranks)], ignore_index=True).astype({"seeds": "Int64"})
     table["published"] = _published_values(table, published)
+    rows = rank_rows(table, ranks)
+    if len(rows):
+        rows["published"] = _published_values(rows, published).where(_ranked_in_paper(table, rows))
+        shown = rows.groupby("noise")[["mean", "published"]].transform("any").any(axis=1)  # else nothing but dashes
+        table = pd.concat([table, rows[shown]], ignore_index=True).astype({"seeds": "Int64"})
     table["difference"] = table["mean"] - table["published"]
     return table[list(TIDY)]
 
@@ -143,6 +146,13 @@ def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series
     first = published.drop_duplicates(list(KEY)).set_index(list(KEY))["mean"].astype(float)
     keys = [_published_key(*key) for key in table[list(KEY)].itertuples(index=False)]
     return pd.Series([first.get(key, np.nan) for key in keys], dtype=float)
+
+
+def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
+    """Whether the paper has a number in every setting that a row ranks: its ranks say nothing of other data."""
+    known = table.groupby(["dataset", "noise", "net", "metric"])["published"].any().reset_index()
+    groups = {"all": known, "noisy": known[known["noise"] != "clean"]}
+    return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
 
 
 def _published_key(dataset: str, noise: str, *others: str) -> tuple[str, ...]:

@@ -3,10 +3,12 @@
 import importlib
 import pkgutil
 
-from warlab.errors import WarlabError
-from warlab.reporting.figures.base import NEEDS, FigureSpec, Inputs
+from matplotlib.figure import Figure
 
-__all__ = ["FigureSpec", "Inputs", "get", "names"]
+from warlab.errors import WarlabError
+from warlab.reporting.figures.base import NEEDS, FigureSpec, Inputs, NothingToDraw, note
+
+__all__ = ["FigureSpec", "Inputs", "get", "make", "names"]
 
 _NOT_FIGURES = {"base", "style"}
 
@@ -23,3 +25,12 @@ def get(name: str) -> FigureSpec:
     if unknown:
         raise WarlabError(f"The figure {name} needs {unknown.pop()!r}; a figure can need {', '.join(NEEDS)}.")
     return FigureSpec(name, module.NEEDS, module.draw, module.caption)
+
+
+def make(name: str, inputs: Inputs) -> tuple[Figure, str]:
+    """A figure and its caption; where there is nothing to draw, a note that says so in place of both."""
+    figure = get(name)
+    try:
+        return figure.draw(inputs), figure.caption(inputs)
+    except NothingToDraw as reason:
+        return note(str(reason), inputs), str(reason)

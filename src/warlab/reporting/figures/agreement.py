@@ -7,9 +7,10 @@ from matplotlib.lines import Line2D
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
 NEEDS = ("runs", "published")
+ASKS = {"published": True}
 MARKERS = "osD^vP*X<>"
 NAMED = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
 OTHERS = "#AAAAAA"
@@ -51,7 +52,7 @@ def _pairs(inputs: Inputs) -> pd.DataFrame:
     if inputs.runs is None or inputs.published is None:
         raise WarlabError("The comparison with the paper needs runs and published numbers; train a run first.")
     key = [*results.CELL, "metric"]
-    ours = results.under_other_names(results.summarise(results.finished(inputs.runs)), inputs.aliases)
+    ours = results.under_other_names(results.summarise(results.complete(inputs.runs)), inputs.aliases)
     first = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
     both = (
         ours.rename(columns={"mean": "ours"})
@@ -59,7 +60,7 @@ def _pairs(inputs: Inputs) -> pd.DataFrame:
         .dropna(subset=["ours", "published"])
     )
     if both.empty:
-        raise WarlabError("No run of this scale has a published number; there is nothing to compare.")
+        raise NothingToDraw("No run of this scale has a published number; there is nothing to compare.")
     return both
 
 

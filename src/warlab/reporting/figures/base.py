@@ -27,7 +27,7 @@ class Inputs:
     labels   kind → id → printed text, see `labels.py`
     sources  dataset → sentence that says where its data come from; also read from `data`
 
-    published    the paper's numbers (`results.read_published`); aliases: (dataset, name in a table, name of the run)
+    published    the paper's numbers (`results.read_published`); aliases: `Study.aliases`
     statistics   the table of `comparison.statistics`
     toy          arrays of `warlab.toy.compute`
     activations  features, labels, class_names, run and data of a trained network on test images
@@ -45,6 +45,10 @@ class Inputs:
     statistics: pd.DataFrame | None = None
     toy: Mapping[str, np.ndarray] = field(default_factory=dict)
     activations: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+class NothingToDraw(WarlabError):
+    """The inputs are there and hold nothing that this figure shows; that is no failure of a study."""
 
 
 class FigureSpec(NamedTuple):

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
 NEEDS = ("runs", "published")
 ASKS = {"experiment": "beta_sensitivity"}
@@ -44,9 +44,9 @@ def _ours(inputs: Inputs) -> pd.DataFrame:
     """Runs whose id names β, and the plain ones of the same methods at their usual β (`betas`: what that is)."""
     if inputs.runs is None:
         raise WarlabError("The figure of β needs runs; train those of the experiment beta_sensitivity.")
-    table = _with_beta(results.under_other_names(results.summarise(results.finished(inputs.runs)), inputs.aliases))
+    table = _with_beta(results.under_other_names(results.summarise(results.complete(inputs.runs)), inputs.aliases))
     if table.empty:
-        raise WarlabError("No run names its β; train those of the experiment beta_sensitivity.")
+        raise NothingToDraw("No run names its β; train those of the experiment beta_sensitivity.")
     return table
 
 

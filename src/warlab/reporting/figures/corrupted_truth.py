@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from warlab.data.tiles import unflat
-from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.maps import coloured
 
 NEEDS = ("tiles", "noise")
@@ -81,5 +80,5 @@ def _shown(inputs: Inputs) -> Mapping[str, Any]:
     """The first manifest of noise on objects."""
     found = [entry for entry in inputs.noise if "objects" in entry and entry["dataset"] in inputs.data]
     if not found:
-        raise WarlabError("There is no corrupted ground truth to show; declare a noise on objects of tiles.")
+        raise NothingToDraw("There is no corrupted ground truth to show; declare a noise on objects of tiles.")
     return found[0]

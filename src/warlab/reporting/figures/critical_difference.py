@@ -7,9 +7,10 @@ from matplotlib.figure import Figure
 from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
 NEEDS = ("statistics",)
+ASKS = {"compared": 3}
 READING = "last10_mean"
 
 
@@ -47,7 +48,7 @@ def _experiments(inputs: Inputs) -> list[tuple[str, dict[str, float], float | No
             title = labels.name(inputs.labels, "experiment", str(experiment))
             found.append((title.replace("_", " "), ranks, _critical(rows), _note(rows)))
     if not found:
-        raise WarlabError("No experiment of this scale has three methods in a common cell; there are no ranks.")
+        raise NothingToDraw("No experiment of this scale has three methods in a common cell; there are no ranks.")
     return found
 
 

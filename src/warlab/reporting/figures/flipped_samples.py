@@ -7,10 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, note, with_stand_in
 
 NEEDS = ("data", "noise")
 ROWS = 8
@@ -68,7 +67,7 @@ class _Block:
 def _shown(inputs: Inputs) -> list[Mapping[str, Any]]:
     """Per dataset the first manifest (that is, the first seed) of the noise with the highest rate."""
     if not inputs.noise:
-        raise WarlabError("There are no noises to show the flipped labels of; declare at least one.")
+        raise NothingToDraw("There are no noises to show the flipped labels of; declare at least one.")
     best: dict[str, Mapping[str, Any]] = {}
     for entry in inputs.noise:
         known = best.get(entry["dataset"])

@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
 NEEDS = ("runs",)
 PANEL = ["dataset", "noise", "net"]
@@ -51,9 +50,9 @@ def caption(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.finished(inputs.runs) if inputs.runs is not None else None
+    runs = results.complete(inputs.runs) if inputs.runs is not None else None
     if runs is None or runs.empty:
-        raise WarlabError("Learning curves need at least one finished run; train one first.")
+        raise NothingToDraw("No cell of this scale has all of its runs; there are no curves to draw.")
     return runs
 
 

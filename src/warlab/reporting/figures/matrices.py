@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, note, with_stand_in
 
 NEEDS = ("costs", "noise")
 PANEL_INCHES = 3.6
@@ -86,7 +85,7 @@ def _panels(inputs: Inputs) -> list[Panel]:
     noisy = [e for e in inputs.noise if e["noise"] != "clean" and not any(word in e for word in silent)]
     panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
     if not inputs.costs and not inputs.noise:
-        raise WarlabError("The figure of matrices needs a ground cost or a noise; declare one of them.")
+        raise NothingToDraw("The figure of matrices needs a ground cost or a noise; declare one of them.")
     return panels
 
 

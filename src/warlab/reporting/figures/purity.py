@@ -5,10 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
 NEEDS = ("runs", "noise")
 ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
@@ -47,9 +46,9 @@ def caption(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.finished(inputs.runs) if inputs.runs is not None else None
+    runs = results.complete(inputs.runs) if inputs.runs is not None else None
     if runs is None or "purity" not in runs or runs["purity"].isna().all():
-        raise WarlabError("The figure of purity needs runs of a method that selects samples, such as coteaching.")
+        raise NothingToDraw("The figure of purity needs runs of a method that selects samples, such as coteaching.")
     chosen = runs[runs["purity"].notna()]
     noisy = chosen[chosen["noise"] != "clean"]
     return noisy if len(noisy) else chosen

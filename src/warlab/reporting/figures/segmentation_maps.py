@@ -9,10 +9,9 @@ from matplotlib.patches import Rectangle
 from scipy import ndimage
 
 from warlab.data.tiles import unflat
-from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.figures.corrupted_truth import infrared, legend, show
 from warlab.reporting.maps import coloured
 
@@ -85,7 +84,7 @@ def _shown(inputs: Inputs) -> tuple[str, list[Mapping[str, Any]]]:
     """The first dataset with maps; those on clean labels come first."""
     found = [entry for entry in inputs.maps if entry["dataset"] in inputs.data]
     if not found:
-        raise WarlabError("There are no maps to show; train a method on tiles first.")
+        raise NothingToDraw("There are no maps to show; train a method on tiles first.")
     dataset = found[0]["dataset"]
     own = [entry for entry in found if entry["dataset"] == dataset]
     return dataset, sorted(own, key=lambda entry: entry["noise"] != "clean")

@@ -8,9 +8,10 @@ from matplotlib.lines import Line2D
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, note, with_stand_in
 
 NEEDS = ("runs",)
+ASKS = {"together": 2}
 PANEL = ["dataset", "noise", "net"]
 MAX_COLUMNS = 3
 NOTHING = "These runs were kept without their times"
@@ -59,13 +60,13 @@ def _timed(inputs: Inputs) -> bool:
 
 def _table(inputs: Inputs) -> pd.DataFrame:
     assert inputs.runs is not None
-    runs = results.finished(inputs.runs)
+    runs = results.complete(inputs.runs)
     summary = results.summarise(runs, metrics=("test_accuracy", "seconds"))
     wide = summary.pivot_table(index=list(results.CELL), columns="metric", values="mean", sort=False).reset_index()
     counts = wide.groupby(PANEL)["method"].transform("nunique")
     several = wide[counts > 1].dropna(subset=["seconds", "test_accuracy"])
     if several.empty:
-        raise WarlabError("The figure of time needs a setting with two methods; train another one.")
+        raise NothingToDraw("The figure of time needs a setting with two methods; train another one.")
     return several
 
 

@@ -1,0 +1,47 @@
+"""The precision of float32 on a GPU: whether TF32, with its ten bits of mantissa, may stand in for it.
+
+torch has two interfaces, `allow_tf32` and `fp32_precision`, and reading the first after writing the second is an error.
+Here the second is read and written, which is possible whichever one was used before.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+TRUE = "ieee"
+_MATMUL, _CONV, _RNN = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
+_PARTS: dict[str, Any] = {"matmul": _MATMUL, "conv": _CONV, "rnn": _RNN}
+
+
+def float32_precision() -> dict[str, str]:
+    """ "ieee", "tf32", or "none" where nothing was asked for, which is true float32."""
+    return {name: part.fp32_precision for name, part in _PARTS.items()}
+
+
+def tf32_allowed() -> bool:
+    return any(precision not in (TRUE, "none") for precision in float32_precision().values())
+
+
+def forbid_tf32() -> None:
+    """For the rest of the process; both interfaces say so afterwards."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    _write(dict.fromkeys(_PARTS, TRUE))
+
+
+@contextmanager
+def true_float32() -> Iterator[None]:
+    """No TF32 and no autocast: a perturbation of length 0.005 does not survive ten bits of mantissa."""
+    before = float32_precision()
+    _write(dict.fromkeys(_PARTS, TRUE))
+    try:
+        with torch.autocast("cuda", enabled=False), torch.autocast("cpu", enabled=False):
+            yield
+    finally:
+        _write(before)
+
+
+def _write(precision: dict[str, str]) -> None:
+    for name, value in precision.items():
+        _PARTS[name].fp32_precision = value

@@ -1,0 +1,73 @@
+"""Profiles and docs/cluster.md agree with the rules: which become jobs, and what they ask for."""
+
+import re
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from warlab import effort
+
+RULES = "\n".join(path.read_text() for path in [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))])
+BODIES = dict(re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)*)", RULES, re.MULTILINE))
+PAGE = (ROOT / "docs" / "cluster.md").read_text()
+
+
+def local_rules() -> set[str]:
+    found = re.search(r"^localrules:\n((?:    \w+,\n)+)", RULES, re.MULTILINE)
+    assert found
+    return set(re.findall(r"\w+", found[1]))
+
+
+def jobs() -> set[str]:
+    return set(BODIES) - local_rules()
+
+
+def profile(name: str) -> dict:
+    return yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+
+
+def test_every_rule_was_found() -> None:
+    assert len(BODIES) == len(re.findall(r"^rule ", RULES, re.MULTILINE)) and local_rules() < set(BODIES)
+
+
+def test_the_page_names_the_rules_that_become_jobs() -> None:
+    sentence = re.search(r"Jobs are (.*?)\. ", PAGE, re.DOTALL)
+    assert sentence and set(re.findall(r"`(\w+)`", sentence[1])) == jobs()
+
+
+def test_every_rule_that_asks_for_a_gpu_is_a_job_and_has_slots_on_a_workstation() -> None:
+    with_gpu = {name for name, body in BODIES.items() if re.search(r"^        gpu=1,$", body, re.MULTILINE)}
+    assert with_gpu == set(profile("gpu")["set-resources"]) and with_gpu <= jobs()
+
+
+@pytest.mark.parametrize("name", ["slurm", "slurm-packed"])
+def test_a_profile_for_clusters_takes_no_memory_or_time_from_a_rule(name: str) -> None:
+    """A value of a profile holds for all jobs of a rule, also for those that need more."""
+    given = profile(name)["set-resources"]
+    assert set(given) <= jobs() and given["train"] == given["retrain"]
+    assert not {"mem_mb", "runtime"} & {key for settings in given.values() for key in settings}
+    for job in jobs():
+        assert re.search(r"^        mem_mb=", BODIES[job], re.MULTILINE), job
+        assert re.search(r"^        runtime=", BODIES[job], re.MULTILINE), job
+
+
+@pytest.mark.parametrize(
+    ("row", "dataset"), [("images", "cifar10"), ("tiles of Vaihingen", "vaihingen"), ("Clothing1M", "clothing1m")]
+)
+def test_the_page_says_what_a_training_asks_for(row: str, dataset: str) -> None:
+    asked = effort.training(dataset, "real")
+    assert f"| {row} | {asked.mem_mb} MB | {asked.minutes} min |" in PAGE
+    assert effort.training(dataset, "stand_in").mem_mb == 4000
+
+
+def test_a_million_images_have_a_day_to_be_resized_and_memory_grows_with_a_retry() -> None:
+    assert effort.preparing("clothing1m", "real") == effort.Effort(8000, 1440, threads=4)
+    assert effort.preparing("cifar10", "real").minutes == effort.preparing("clothing1m", "stand_in").minutes == 30
+    assert [effort.grown(16000, attempt) for attempt in (1, 2, 3, 6)] == [16000, 32000, 48000, 48000]
+
+
+def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:
+    plain, packed = profile("slurm"), profile("slurm-packed")
+    extra = {"groups", "group-components", "set-resource-scopes", "resources"}
+    assert {key: packed[key] for key in packed if key not in extra} == plain

@@ -1,0 +1,98 @@
+"""Where a network is trained: never on the CPU in silence where a GPU was meant. Machines are played by variables."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from warlab.engine import device, embed, lease, run, timing
+from warlab.engine.device import best_device
+from warlab.engine.lease import VISIBLE, gpu_lease, visible_entries
+from warlab.engine.run import device_settings
+from warlab.errors import WarlabError
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without a GPU."""
+    for name in (VISIBLE, "WARLAB_GPUS", "WARLAB_DEVICE", *lease.SCHEDULERS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(device, "device_count", lambda: 0)
+
+
+def test_without_a_gpu_it_is_the_cpu() -> None:
+    assert best_device() == torch.device("cpu")
+
+
+def test_a_gpu_that_torch_sees_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert best_device() == torch.device("cuda")
+
+
+@pytest.mark.parametrize("value", ["0", "2,3", "GPU-8932f937", "MIG-1b2c"])
+def test_a_gpu_that_was_named_but_is_not_seen_is_one_sentence(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, value)
+    with pytest.raises(WarlabError, match=f"{VISIBLE}={value}.*sees none: update the driver") as error:
+        best_device()
+    assert "\n" not in str(error.value) and "WARLAB_DEVICE=cpu" in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["", "-1", "NoDevFiles"])
+def test_a_variable_that_hides_every_gpu_asks_for_the_cpu(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, value)
+    monkeypatch.setattr(device, "device_count", lambda: 2)
+    assert best_device() == torch.device("cpu")
+
+
+def test_a_gpu_that_the_machine_shows_but_torch_does_not_see_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "device_count", lambda: 2)
+    with pytest.raises(WarlabError, match=r"\(2 of this machine\)"):
+        best_device()
+
+
+def test_a_leased_gpu_that_torch_does_not_see_is_one_sentence() -> None:
+    with gpu_lease(1, print, devices=1), pytest.raises(WarlabError, match=f"{VISIBLE}=0"):
+        best_device()
+
+
+def test_the_cpu_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setenv(VISIBLE, "0")
+    monkeypatch.setenv("WARLAB_DEVICE", "cpu")
+    assert best_device() == torch.device("cpu")
+
+
+@pytest.mark.parametrize("module", [run, embed, timing])
+def test_one_function_decides_for_all(module: object) -> None:
+    assert getattr(module, "best_device", None) is best_device
+    assert "is_available" not in Path(str(module.__file__)).read_text()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("value", "entries"),
+    [
+        ("2,3", ["2", "3"]),
+        (" 0 , 1", ["0", "1"]),
+        ("1,-1,2", ["1"]),
+        ("", []),
+        ("GPU-a1,MIG-GPU-b2/3/0", ["GPU-a1", "MIG-GPU-b2/3/0"]),
+        ("NoDevFiles", []),
+        ("0x1", []),
+    ],
+)
+def test_a_list_of_gpus_is_read_as_cuda_reads_it(value: str, entries: list[str]) -> None:
+    assert visible_entries(value) == entries
+
+
+def test_settings_of_the_device_ask_cublas_for_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
+    device_settings(1)
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    assert torch.utils.deterministic.fill_uninitialized_memory is False
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
+    device_settings(1)
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"

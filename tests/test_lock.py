@@ -1,0 +1,202 @@
+"""One writer in a run's folder: with real processes, with a lock file that someone deletes, and without flock."""
+
+import errno
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from warlab.engine import lock
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.lock import is_locked, last_configuration, lock_file, only_writer, owner_file
+from warlab.errors import WarlabError
+
+HOLD = """
+import sys
+from pathlib import Path
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.lock import only_writer
+folder = Path(sys.argv[1])
+def say(message): print(message, flush=True)
+with only_writer(folder, say):
+    say("in")
+    sys.stdin.readline()
+    CheckpointFolder(folder, "id", say).remove()
+"""
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator["Processes"]:
+    with ExitStack() as stack:
+        yield Processes(tmp_path / "run", stack)
+
+
+class Processes:
+    """Start writers of one folder; each is in it until it is told to leave, as a run that finishes does."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder, self.stack = folder, stack
+
+    def start(self) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(self.folder)], env=environment, stdin=pipe, stdout=pipe, text=True
+        )
+        self.stack.callback(process.wait)
+        self.stack.callback(process.kill)
+        return process
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def leave(process: subprocess.Popen[str]) -> None:
+    process.communicate("\n", timeout=30)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_of_three_processes_one_writes_at_a_time(deleted: bool, processes: Processes) -> None:
+    """The second waits while the first finishes and cleans up; the third must then wait for the second."""
+    first = processes.start()
+    assert line(first) == "in"
+    second = processes.start()
+    assert f"process {first.pid} on" in line(second)
+    if deleted:
+        lock_file(processes.folder).unlink()
+    leave(first)
+    assert line(second) == "in"
+    third = processes.start()
+    assert f"process {second.pid} on {socket.gethostname()} trains this run already; waiting" in line(third)
+    leave(second)
+    assert line(third) == "in"
+    leave(third)
+    assert [file.name for file in processes.folder.iterdir()] == [".lock"]
+
+
+def test_a_killed_writer_leaves_no_lock(processes: Processes) -> None:
+    first = processes.start()
+    assert line(first) == "in" and is_locked(processes.folder)
+    first.kill()
+    first.wait()
+    assert not is_locked(processes.folder)
+    assert line(processes.start()) == "in"
+
+
+def test_the_lock_remembers_the_configuration(tmp_path: Path) -> None:
+    assert last_configuration(tmp_path) == ""
+    with only_writer(tmp_path, print, "0123"):
+        assert last_configuration(tmp_path) == "0123"
+    assert last_configuration(tmp_path) == "0123"
+
+
+# ---- a file system without flock
+
+
+@pytest.fixture(params=[errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def no_flock(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on which flock fails; that of the machine's own locks has it."""
+    flock, folder, own = fcntl.flock, tmp_path / "lustre", tmp_path / "machine"
+    own.mkdir()
+    monkeypatch.setattr(lock.tempfile, "tempdir", str(own))
+
+    def failing(file: Any, operation: int) -> None:
+        if Path(file.name).is_relative_to(folder):
+            raise OSError(request.param, os.strerror(request.param))
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", failing)
+    return folder
+
+
+def test_without_flock_a_file_reserves_the_run(no_flock: Path) -> None:
+    said: list[str] = []
+    with only_writer(no_flock, said.append, "0123"):
+        assert is_locked(no_flock) and last_configuration(no_flock) == "0123"
+        assert owner_file(no_flock).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
+    assert len(said) == 1 and "has no flock" in said[0] and "\n" not in said[0]
+    assert not is_locked(no_flock) and not owner_file(no_flock).exists()
+
+
+def test_without_flock_a_process_of_this_machine_waits(no_flock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Waited(Exception):
+        pass
+
+    def sleep(seconds: float) -> None:
+        raise Waited
+
+    said: list[str] = []
+    monkeypatch.setattr(time, "sleep", sleep)
+    with only_writer(no_flock, print), pytest.raises(Waited), only_writer(no_flock, said.append):
+        pass
+    assert "trains this run already; waiting for it to end" in said[-1]
+
+
+def test_without_flock_a_dead_process_of_this_machine_is_followed(no_flock: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    no_flock.mkdir()
+    owner_file(no_flock).write_text(f"process {dead.pid} on {socket.gethostname()}")
+    with only_writer(no_flock, print):
+        assert owner_file(no_flock).read_text().startswith(f"process {os.getpid()} ")
+
+
+@pytest.mark.parametrize("owner", ["process 12 on another-node", ""])
+def test_without_flock_a_run_of_another_machine_is_left_alone(no_flock: Path, owner: str) -> None:
+    no_flock.mkdir()
+    owner_file(no_flock).write_text(owner)
+    words = rf"{owner or 'Another process'} trains this run already; if it has ended, delete .*\.lock-owner"
+    with pytest.raises(WarlabError, match=words), only_writer(no_flock, print):
+        pass
+    assert owner_file(no_flock).read_text() == owner
+
+
+def test_another_error_of_a_lock_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(file: Any, operation: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(fcntl, "flock", failing)
+    with pytest.raises(OSError, match="Input/output error"), only_writer(tmp_path, print):
+        pass
+
+
+# ---- the folder of this machine's locks
+
+
+def test_a_folder_of_someone_else_is_not_used_for_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock.tempfile, "tempdir", str(tmp_path))
+    assert lock.machine_folder() == lock.machine_folder()  # made, then found
+    other = os.getuid() + 1
+    (tmp_path / f"warlab-{other}").mkdir()  # as if it were waiting for the user of that number
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    with pytest.raises(WarlabError, match="is not a folder of yours; set TMPDIR"):
+        lock.machine_folder()
+
+
+def test_a_link_is_not_used_for_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"warlab-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(WarlabError, match="is not a folder of yours"):
+        lock.machine_folder()
+
+
+def test_a_finished_run_leaves_the_checkpoints_of_other_configurations(tmp_path: Path) -> None:
+    one, two = (CheckpointFolder(tmp_path, name, print) for name in ("one", "two"))
+    one.save({"n": 1})
+    two.save({"n": 2})
+    two.remove()
+    assert one.load() == {"n": 1} and two.load() is None
+    one.remove()
+    assert not list(tmp_path.iterdir())
