@@ -6,10 +6,10 @@ In the warm-up nothing of R is computed. (The authors' code computes it and mult
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.methods.base import Batch, Log, Losses, Method, Step, Task
@@ -32,8 +32,15 @@ class Regularised(Method):
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)
-        loss = cross_entropy(logits, batch.y)
+        entropy = cross_entropy(logits, batch.y)
         if step.epoch < self.config.warmup or self.config.beta == 0:
-            return loss, {}
-        penalty = self.regulariser(models[0], batch.x, logits)
-        return loss + self.config.beta * penalty, {"regulariser": penalty.detach()}
+            return entropy, {}
+        log: Log = {}
+        return self._both(models[0], batch, logits.detach(), entropy, log), log
+
+    def _both(self, model: nn.Module, batch: Batch, logits: Tensor, entropy: Tensor, log: Log) -> Iterator[Tensor]:
+        """The same gradients as those of the sum, in half the memory."""
+        yield entropy
+        penalty = self.regulariser(model, batch.x, logits)
+        log["regulariser"] = penalty.detach()
+        yield self.config.beta * penalty

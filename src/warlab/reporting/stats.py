@@ -60,6 +60,7 @@ def readings(runs: pd.DataFrame, last: int = LAST) -> pd.DataFrame:
 
 
 def _readings(run: pd.DataFrame, last: int) -> dict[str, float]:
+    run = run[run["test_accuracy"].notna()]  # an epoch may be left untested, none of the last ten
     accuracy = run["test_accuracy"].to_numpy(float)
     return {
         "last10_mean": float(accuracy[-last:].mean()),
