@@ -21,7 +21,6 @@ from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
-from warlab.engine.evaluate import LAST
 from warlab.engine.identity import description_digest, identity, remember
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
@@ -43,6 +42,7 @@ from warlab.files import (
 from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
+from warlab.readings import LAST
 from warlab.precision import forbid_tf32
 
 

@@ -15,11 +15,11 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
-from warlab.engine.evaluate import LAST
 from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import WarlabError
 from warlab.files import derive_seed
 from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
+from warlab.readings import is_tested
 from warlab.script import Interrupted
 
 Row = dict[str, float]
@@ -70,15 +70,12 @@ class Trainer:
         position.meter.check(self.method, epoch)
         trained = _Position(position.meter.batches, clock.times(), position.meter)
         with watched(stop, lambda: self._interrupt(epoch, trained, stop)):
-            found = self.evaluate(self.method, self.models) if self._evaluated(epoch) else {}
+            tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
+            found = self.evaluate(self.method, self.models) if tested else {}
         row = {"epoch": epoch + 1, "lr": rate, **position.meter.means(), **found}
         self.rows.append({**row, **clock.times()})
         self.checkpoints.keep(self._state(_Position()))
         self.on_epoch(self.rows)
-
-    def _evaluated(self, epoch: int) -> bool:
-        """The last epochs always are: the paper reads their mean."""
-        return (epoch + 1) % self.evaluate_every == 0 or epoch >= self.schedule.epochs - LAST
 
     def _begin(self, step: Step) -> None:
         if self.method.begins_anew(step):
