@@ -1,23 +1,29 @@
 # make demo: from a fresh clone to the report.  make test: lint and the whole test suite.  make test-data: download real data and check it.
 # make test-faults: all kills, faults and hostile files.  make test-cluster: a real Slurm.  make audit: known vulnerabilities of the pinned packages.
-PYTHON ?= python3.11
 CORES ?= all
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-data test-faults test-cluster audit lint format setup lock benchmark clean
+# The first of these that runs here with its venv module; PYTHON=/path/to/python on the command line takes another.
+PYTHONS := python3.11 python3.12 python3.13 python3.14 python3
+GOOD_PYTHON = import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(shell for python in $(PYTHONS); do $$python -c '$(GOOD_PYTHON)' 2>/dev/null && echo $$python && break; done)
+endif
+
+.PHONY: help demo test test-data test-faults test-cluster audit check-wheels lint format setup lock benchmark clean
 
 help:
 	@sed -n 's/^# //p' Makefile | tr '.' '\n' | sed 's/^ *//' | grep make
-	@echo "make lint, make format, make benchmark, make lock, make clean"
+	@echo "make lint, make format, make benchmark, make check-wheels, make lock, make clean"
 
 setup: $(READY)
 
 $(READY): requirements.txt pyproject.toml
-	@command -v $(PYTHON) >/dev/null || { echo "warlab needs Python 3.11: install it, or call make PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "warlab is pinned for Python 3.11; call make PYTHON=/path/to/python3.11"; exit 1; }
-	@test -d $(VENV) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python cannot make environments here: install python3.11-venv"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "warlab needs Python 3.11 or newer with its venv module: install python3.11 and python3.11-venv (or 3.12, 3.13), or call make PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c '$(GOOD_PYTHON)' 2>/dev/null || { echo "$(PYTHON) is not Python 3.11 or newer with its venv module; call make PYTHON=/path/to/another, or leave PYTHON out"; exit 1; }
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python cannot make environments here: install its venv package, such as python3.11-venv"; exit 1; }
 	@echo "Installing pinned requirements into $(VENV) (a few minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -55,6 +61,10 @@ test-cluster: $(READY)
 audit: $(READY)
 	$(BIN)/python tools/audit.py
 
+# Has the lock file wheels for every Python that is accepted?
+check-wheels: $(READY)
+	$(BIN)/python tools/check_wheels.py 3.11 3.12 3.13
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -69,13 +79,15 @@ format: $(READY)
 
 benchmark: $(READY)
 	$(BIN)/python benchmarks/step.py
+	$(BIN)/python benchmarks/imports.py
 
-# Resolve pyproject.toml anew; look at the difference before you commit it.
+# Resolve pyproject.toml again; look at the difference before you commit it. torch and torchvision stay where
+# requirements.txt has them, because the recorded numbers were trained with them: edit these two lines to move them.
 lock:
 	$(PYTHON) -m venv .lock-venv
-	.lock-venv/bin/pip install --quiet --upgrade -e .[dev] setuptools
+	.lock-venv/bin/pip install --quiet --upgrade -e .[dev] $$(grep -E '^torch(vision)?==' requirements.txt)
 	.lock-venv/bin/python tools/write_lock.py
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

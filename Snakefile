@@ -76,6 +76,8 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        rules.hyperparameters.output,
+        architectures_of(),
         timing_table_of(),
         all_maps(),
         typeset_of(),

@@ -32,7 +32,7 @@ rule report:
 
 
 rule plan:
-    """Print how many jobs each scale has and how long it takes, and run nothing."""
+    """Print how many trainings each scale has and how long they take, and run nothing."""
     log:
         f"{R}/logs/plan.log",
     conda:

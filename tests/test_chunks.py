@@ -66,7 +66,7 @@ def test_the_loss_on_maps_takes_this_path_and_costs_that_need_logarithms_do_not(
     p = probabilities(torch.randn(1, 3, 64, 64, requires_grad=True))
     war = WARLoss(1 - torch.eye(3))
     assert "Chunked" in type(war.divergence(p, p.detach()).grad_fn).__name__
-    signed = WARLoss(torch.tensor([[0.0, -1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]))
+    signed = WARLoss(torch.tensor([[0.0, -1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), signed=True)
     assert "Chunked" not in type(signed.divergence(p, p.detach()).grad_fn).__name__
 
 

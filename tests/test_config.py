@@ -1,11 +1,13 @@
 """Configuration: from YAML to fully resolved runs, and what the code's fingerprint notices."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
 from warlab.allowed import changed_setting
@@ -80,10 +82,15 @@ def test_lock_environment_and_project_agree() -> None:
     conda = yaml.safe_load((ROOT / "envs" / "warlab.yaml").read_text())
     assert conda["dependencies"][-1]["pip"] == pins
     locked = {pin.split("==")[0] for pin in pins}
-    text = (ROOT / "pyproject.toml").read_text()
-    wanted = [line.split('"')[1] for line in text.splitlines() if line.startswith('  "')]
-    names = {w.split("=")[0].split(">")[0].split("<")[0].lower() for w in wanted}
-    assert names <= locked and {"torch", "snakemake", "pot", "gensim", "pytest"} <= names
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [Requirement(text) for name in ("words", "workflow", "dev") for text in extras[name]]
+    core = [Requirement(text) for text in project["dependencies"]]
+    names = {one.name.lower() for one in core + wanted} - {"warlab"}
+    assert names <= locked and {"snakemake", "pot", "gensim", "pytest"} <= names
+    assert {one.name for one in core} == {"torch", "numpy"} and set(extras) >= {"slurm", "docs"}
+    versions = dict(pin.split("==") for pin in pins)
+    assert all(one.specifier.contains(versions[one.name.lower()]) for one in core + wanted if one.name != "warlab")
 
 
 def test_plan_counts_and_estimates() -> None:

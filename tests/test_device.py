@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from warlab.engine import device, embed, lease, run, timing
+from warlab.engine import device, embed, lease, provenance, run, timing
 from warlab.engine.device import best_device
 from warlab.engine.lease import VISIBLE, gpu_lease, visible_entries
 from warlab.engine.run import device_settings
@@ -63,6 +63,13 @@ def test_the_cpu_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VISIBLE, "0")
     monkeypatch.setenv("WARLAB_DEVICE", "cpu")
     assert best_device() == torch.device("cpu")
+    assert provenance.device_name().startswith("CPU ")
+
+
+def test_another_choice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLAB_DEVICE", "cuda:1")
+    with pytest.raises(WarlabError, match="WARLAB_DEVICE is 'cuda:1'; set it to cpu, or unset it"):
+        best_device()
 
 
 @pytest.mark.parametrize("module", [run, embed, timing])

@@ -93,8 +93,11 @@ def add_line(file: Path) -> None:
     file.write_text(file.read_text() + "\n")
 
 
-def other_name(file: Path) -> None:
-    file.write_text(file.read_text().replace("dog", "dog: puppy"))
+def replaced(old: str, new: str) -> Callable[[Path], object]:
+    return lambda file: file.write_text(file.read_text().replace(old, new))
+
+
+OTHER_WORD = replaced("dog", "dog: puppy")
 
 
 def other_weights(file: Path) -> None:
@@ -110,30 +113,33 @@ def test_nothing_runs_again_where_nothing_was_edited(finished: Path) -> None:
     assert planned(finished, "runs") == {}
 
 
+COST = {"cost": 2, "verify_cost": 2}
+VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
+
+
 @pytest.mark.parametrize(
     ("file", "change", "expected"),
     [
-        ("cost.csv", lambda p: p.write_text(p.read_text().replace("0.5", "0.4")), {"cost": 2, "verify_cost": 2, "train": 2}),
-        ("words.txt", lambda p: p.write_text(p.read_text().replace("1 0.5 0", "1 0.4 0")), {"cost": 2, "verify_cost": 2, "train": 2}),
-        ("matrix.csv", lambda p: p.write_text(p.read_text().replace("0.7,0.3", "0.8,0.2")), {"corrupt": 2, "train": 6}),
+        ("cost.csv", replaced("0.5", "0.4"), {**COST, "train": 2}),
+        ("words.txt", replaced("1 0.5 0", "1 0.4 0"), {**COST, "train": 2}),
+        ("matrix.csv", replaced("0.7,0.3", "0.8,0.2"), {"corrupt": 2, "train": 6}),
         ("resnet.pth", other_weights, {"train": 1}),
-        ("photos/classes.txt", other_name, {"fetch": 1, "prepare": 1, "corrupt": 2, "cost": 2, "verify_cost": 2, "train": 4}),
-        ("mine/classes.txt", other_name, {"fetch": 1, "prepare": 1, "corrupt": 1, "cost": 2, "verify_cost": 2, "train": 3}),
-        (RESULTS / "data/arrays.json", other_value("mean", [0.1]), {"corrupt": 1, "cost": 2, "verify_cost": 2, "train": 3}),
+        ("photos/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}),
+        ("mine/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 1, **COST, "train": 3}),
+        (RESULTS / "data/arrays.json", other_value("mean", [0.1]), {"corrupt": 1, **COST, "train": 3}),
         (RESULTS / "noise/arrays/file_mine/seed0.json", other_value("rate", 0.1), {"train": 3}),
-        ("src/warlab/assets/wordvectors/glove_6b_100d_classes.txt", add_line, {"cost": 4, "verify_cost": 4, "train": 4}),
+        (VECTORS, add_line, {"cost": 4, "verify_cost": 4, "train": 4}),
     ],
-)  # fmt: skip
+)
 def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Callable, expected: dict) -> None:
     with edited(finished / file, change):
         assert planned(finished, "runs") == expected
-    assert planned(finished, "runs") == {}
 
 
 def test_other_words_reach_the_cost_also_when_the_data_were_prepared_before(finished: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(finished, copy)
-    other_name(copy / "mine" / "classes.txt")
+    OTHER_WORD(copy / "mine" / "classes.txt")
     call(copy, "--cores", "1", "data")
     assert planned(copy, f"{RESULTS}/costs/arrays/w2v/cost.csv") == {"cost": 1}
     call(copy, "--cores", "1", f"{RESULTS}/costs/arrays/w2v/cost.csv")

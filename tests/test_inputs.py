@@ -182,6 +182,7 @@ def edited(path: Path, **changes: Any) -> None:
         (lambda folder: (folder / "initial.pth").write_bytes(b"other"), {"initial"}),
         # what decides no number: places, sentences, the words of costs
         (lambda folder: edited(folder / "data.json", shards="/elsewhere/resized", source="moved", words=["x"]), set()),
+        (lambda folder: edited(folder / "data.json", train_files=["cat/renamed.png"]), set()),
         (lambda folder: edited(folder / "noise.json", file="renamed.csv"), set()),
     ],
 )

@@ -2,11 +2,13 @@
 
 import fcntl
 import os
+import runpy
 import subprocess
 import sys
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -75,7 +77,8 @@ def _take(stack: ExitStack, devices: int, slots: int) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("visible", "one", "other"), [("2,3", "2", "3"), ("GPU-a1,GPU-b2", "GPU-a1", "GPU-b2"), ("MIG-a/1/0,7", "MIG-a/1/0", "7")]
+    ("visible", "one", "other"),
+    [("2,3", "2", "3"), ("GPU-a1,GPU-b2", "GPU-a1", "GPU-b2"), ("MIG-a/1/0,7", "MIG-a/1/0", "7")],
 )
 def test_the_gpus_of_a_list_are_shared_out(visible: str, one: str, other: str) -> None:
     """What a user or a scheduler has named is all that is used, and not its first entry by everyone."""
@@ -128,6 +131,24 @@ def test_what_measures_time_has_all_slots_of_its_gpu(tmp_path: Path) -> None:
     end(timing)
     assert line(late) == "got 0 0"
     end(late)
+
+
+def test_the_script_of_the_timing_waits_for_a_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Waited(Exception):
+        pass
+
+    def sleep(seconds: float) -> None:
+        raise Waited
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    given = SimpleNamespace(
+        log=[str(tmp_path / "log.txt")],
+        wildcards=SimpleNamespace(dataset="fashion_mnist", net="cnn9"),
+        resources={"gpu_slots": 2},
+    )
+    with gpu_lease(2, print, devices=1), pytest.raises(Waited):
+        runpy.run_path(str(ROOT / "workflow" / "scripts" / "time_steps.py"), {"snakemake": given})
+    assert "GPU 0 is in use; waiting" in (tmp_path / "log.txt").read_text()
 
 
 def test_without_a_gpu_nothing_is_set() -> None:

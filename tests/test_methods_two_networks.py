@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from tests.conftest import ROOT
 from tests.on_logits import evaluate, make, some_logits, task
 from tests.runs import resolved, weights, write_files
+from warlab.config import load_study
 from warlab.engine.batches import Images
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import train_run
@@ -103,10 +105,35 @@ def test_only_samples_in_dispute_are_learned() -> None:
         assert learned <= dispute and len(learned) == int(0.6 * len(dispute))
 
 
+@pytest.mark.parametrize("epoch", [0, 50])
+def test_co_teaching_plus_divides_once_unless_told_otherwise(epoch: int) -> None:
+    """Before and after the networks' disagreement counts; a mean has the size of one sample's loss."""
+    pair, y = two_logits()
+    losses = {
+        name: evaluate(make("coteaching_plus", y, 5, forget=0.0, **division), pair, y, Step(epoch, 60))[0]
+        for name, division in {"default": {}, "once": {"division": "once"}, "twice": {"division": "twice"}}.items()
+    }
+    n = len(y) if epoch == 0 else int((pair[0].argmax(1) != pair[1].argmax(1)).sum())
+    assert losses["default"] == losses["once"] == pytest.approx(n * losses["twice"])
+    assert n > 1
+
+
+def test_no_training_under_sgd_divides_its_loss_by_the_number_of_samples() -> None:
+    """A hundredth of the rate: Adam makes up for it, SGD does not learn."""
+    paper = load_study({"scale": "paper"}, ROOT)
+    seen = set()
+    for dataset in ("fashion_mnist", "cifar10", "cifar100", "clothing1m", "image_folder", "arrays"):
+        for noise in ("asym-40", "openset_svhn-40", "openset_imagenet32-40"):
+            for method in ("coteaching", "coteaching_plus"):
+                optimiser = paper.training(dataset, noise, method)["optimiser"]
+                seen.add((optimiser, paper.method(method, dataset, noise)["division"]))
+    assert ("sgd", "once") in seen and ("sgd", "twice") not in seen and ("adam", "twice") in seen
+
+
 def test_the_published_reading_applies_softmax_twice_and_divides_twice() -> None:
     pair, y = two_logits()
     dispute = pair[0].argmax(1) != pair[1].argmax(1)
-    value, _, _ = evaluate(make("coteaching_plus", y, 5, forget=0.0), pair, y)
+    value, _, _ = evaluate(make("coteaching_plus", y, 5, forget=0.0, division="twice"), pair, y)
     n = int(dispute.sum())
     expected = sum(cross_entropy(one[dispute].softmax(1), y[dispute]) / n for one in pair)
     assert value == pytest.approx(float(expected))

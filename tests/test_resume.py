@@ -1,5 +1,5 @@
-"""The contract of resuming, for every method that is registered and every phase of its schedule: a run that ends in each
-of its epochs goes on where it ended, takes every step once, and comes to the same bits.
+"""The contract of resuming, for every method that is registered and every phase of its schedule: a run that ends in
+each of its epochs goes on where it ended, takes every step once, and comes to the same bits.
 
 A run that starts again from epoch 0 comes to the same bits as well, so that these alone would show nothing.
 """

@@ -1,16 +1,21 @@
 """`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
 
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.runs import wait_for
 from warlab import cli, doctor
 from warlab.config import Cell, Study, load_study
 from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import WarlabError
 from warlab.files import write_json, write_text
+from warlab.plan import overview
 from warlab.script import Interrupted, job
 from warlab.sources import needed
 from warlab.status import run_state, status
@@ -78,6 +83,18 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
         raise Interrupted("SIGTERM received: saved epoch 3, batch 1.")
     found = run_state(study, CELL, folder(study))
     assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
+
+
+def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
+    """Of the jobs that save nothing, such as figures."""
+    code = "import sys, time\nfrom warlab.script import job\nwith job(sys.argv[1]) as say: say('in'), time.sleep(60)"
+    command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(tmp_path / "log.txt", "in")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines() == ["in", "stopped by Ctrl-C. Call again to continue."]
 
 
 def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
@@ -209,3 +226,12 @@ def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.Ca
     assert cli.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_doctor_and_plan_agree_on_times(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    found = next(doctor.gpu(load_study({"scale": scale}, ROOT), ROOT)).text
+    hours = re.findall(rf"^{scale} +\d+ +\d+ +([\d.]+)", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert f"{scale} takes about {float(hours[0]):,.1f} core hours" in found

@@ -14,6 +14,7 @@ from warlab.precision import tf32_allowed
 from warlab.war import ARLoss, TVLoss, WARLoss, kl_divergence, probabilities
 
 COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
+COST = (COST + COST.T) / 2
 LOSSES = {"war": WARLoss(COST), "ar": ARLoss(), "tv": TVLoss()}
 
 

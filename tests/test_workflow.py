@@ -14,8 +14,10 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.test_latex import assert_fits, pdflatex
 from warlab.config import load_study
 from warlab.files import read_json
+from warlab.plan import overview
 
 TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
 COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
@@ -85,6 +87,14 @@ def test_every_promised_file_is_there(finished: Path) -> None:
     for figure in ("learning_curves", "matrices", "flipped_samples", "simplex", "activations", "critical_difference"):
         for ending in ("pdf", "png"):
             assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
+
+
+@pdflatex
+def test_the_tables_of_a_scale_compile_alone_and_fit(finished: Path, tmp_path: Path) -> None:
+    found = sorted((finished / "results" / "smoke" / "tables").glob("*.tex"))
+    assert {"hyperparameters.tex", "architectures.tex", "main_benchmark.tex"} <= {path.name for path in found}
+    for path in found:
+        assert_fits(path.read_text(), tmp_path)
 
 
 def test_runs_csv_is_tidy_and_marks_stand_ins(finished: Path) -> None:
@@ -196,7 +206,7 @@ def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
     for name in ("war.py", "engine/train.py", "adversarial.py", "methods/war.py"):
         file = changed / "src" / "warlab" / name
         file.write_text(file.read_text() + "\n# a remark\n")
-    edit(changed / "src" / "warlab" / "war.py", "R_WAR of equation 5, with", "The R_WAR of equation 5, with")
+    edit(changed / "src" / "warlab" / "war.py", "at a tiny random d; sg stops", "at a tiny random d: sg stops")
     script = changed / "workflow" / "scripts" / "train.py"
     script.write_text(script.read_text() + "# a remark\n")
     assert planned(changed) == {}
@@ -235,6 +245,12 @@ def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
     edit(file, '"grid.color": "#DDDDDD"', '"grid.color": "#CCCCCC"')
     after = planned(changed)
     assert after["figure"] >= 11 and set(after) == {"figure", "report", "all", "total"}
+
+
+def test_a_template_reruns_the_report_only(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "page_style.html"
+    file.write_text(file.read_text() + "\n")
+    assert planned(changed) == {"report": 1, "all": 1, "total": 2}
 
 
 def test_the_metrics_of_one_run_rerun_its_tables_only(finished: Path, tmp_path: Path) -> None:
@@ -354,11 +370,14 @@ def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
     folder = copy_tree(tmp_path)
     command = [sys.executable, "-m", "snakemake", "-n", "--config", f"scale={scale}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and re.search(r"^train +\d+$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0
+    trainings = re.findall(r"^train +(\d+)$", done.stdout, re.MULTILINE)
+    planned_ = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert trainings == planned_ and int(trainings[0]) > 0, "the plan and the dry run agree"
 
 
 def test_plan_names_every_scale(finished: Path) -> None:
     done = snakemake(finished, "--cores", "1", "plan")
     assert done.returncode == 0
     for scale in ("smoke", "demo", "laptop", "cifar", "paper"):
-        assert re.search(rf"^{scale} +\d+ +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)
+        assert re.search(rf"^{scale} +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)

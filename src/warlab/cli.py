@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("status", help="every run with its state, epoch, accuracy and remaining time")
-    commands.add_parser("plan", help="jobs and time of every scale")
+    commands.add_parser("plan", help="trainings and time of every scale")
     commands.add_parser("doctor", help="whether this machine is ready, and what to do where it is not")
     measured = commands.add_parser("speed", help="how fast this machine is, by the finished runs of the scale")
     measured.add_argument("--write", action="store_true", help="into config/speed.yaml, which plan reckons with")

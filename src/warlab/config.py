@@ -1,6 +1,6 @@
 """The study: configuration, scale, experiments and hyper-parameters become a list of runs, each fully resolved.
 
-Nothing here imports torch: the Snakefile is read anew in every job.
+Nothing here imports torch: the Snakefile is read again in every job.
 """
 
 from collections.abc import Iterator
@@ -12,20 +12,15 @@ from typing import Any
 
 from warlab import data, methods, noise
 from warlab.allowed import Allowed, changed_setting
-from warlab.configfiles import check, read_yaml, suggest
+from warlab.configfiles import as_yaml, check, read_yaml, suggest
 from warlab.errors import WarlabError
 from warlab.memory import remembered
 from warlab.mistakes import find_mistakes
+from warlab.names import names_in_print
 from warlab.ot import costs
 from warlab.places import at_place, in_units, numbered, places
 
 Tree = dict[str, Any]
-_OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
-_METRICS = {
-    "test_accuracy": "test accuracy",
-    "best_on_validation": "epoch of the best validation",
-    "purity": "true labels among those selected",
-}
 
 
 @dataclass(frozen=True, order=True)
@@ -54,6 +49,7 @@ def load_study(config: Tree, root: Path) -> "Study":
     tables = root / "config" / "experiments.yaml"
     experiments = check(read_yaml(tables), schemas / "experiments.schema.yaml", "experiments.yaml")
     allowed = Allowed.read(schemas / "settings.schema.yaml")
+    config = config | {"overrides": as_yaml(config.get("overrides", {}))}
     study = Study(scale_file.stem, config, scale, experiments, numbers, allowed)
     study.validate()
     return study
@@ -222,16 +218,7 @@ class Study:
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
-        """What ids are called in print: kind → id → text; also of what only the paper's tables have."""
-        variants = {name: entry["label"] for name, entry in self.numbers["variants"].items()}
-        printed = [name for entry in self.experiments.values() for name in entry["datasets"]]
-        noises = [name for entry in self.experiments.values() for name in entry["noises"]]
-        return {
-            "dataset": {name: data.get(name).title for name in dict.fromkeys([*self.scale["datasets"], *printed])},
-            "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in self.runs), *noises])},
-            "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
-            "metric": _METRICS,
-        }
+        return names_in_print(self)
 
     @property
     def _layers(self) -> tuple[Tree, Tree]:

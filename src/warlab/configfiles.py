@@ -48,6 +48,22 @@ def parse_yaml(text: str) -> Any:
     return yaml.load(text, Loader=_Loader)
 
 
+def as_yaml(value: Any) -> Any:
+    """Texts as a YAML file would give them: Snakemake hands on '0.9' of `--config 'overrides={…: 0.9}'` as text."""
+    if isinstance(value, dict):
+        return {key: as_yaml(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [as_yaml(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        found = yaml.load(value, Loader=_LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return value
+    is_null = found is None and value.strip() != ""
+    return found if is_null or isinstance(found, bool | int | float) else value
+
+
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:
     """`content` itself, or a sentence that names file, key, value and what is allowed."""
     found = next(_odd(content, ()), None) or problem(content, read_yaml(schema))

@@ -15,6 +15,8 @@ from typing import Literal
 
 from warlab import data, sources
 from warlab.config import Study
+from warlab.configfiles import read_yaml
+from warlab.plan import core_hours
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
 # networks of some methods; reckoned from the parameters
@@ -74,7 +76,7 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
+def gpu(study: Study, root: Path) -> Iterator[Finding]:
     try:
         import torch
     except ImportError:
@@ -86,7 +88,8 @@ def gpu(_study: Study, _root: Path) -> Iterator[Finding]:
     elif shutil.which("nvidia-smi"):
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
-        yield Finding("gpu", "note", "none: demo and laptop run on the CPU, the paper scale takes weeks")
+        hours = core_hours(study, read_yaml(root / "config" / "speed.yaml"))
+        yield Finding("gpu", "note", f"none: {study.name} takes about {hours:,.1f} core hours, see snakemake plan")
     yield _tf32()
 
 

@@ -1,4 +1,4 @@
-"""What a scale costs before it is paid: its jobs, and the time by measured seconds per image.
+"""What a scale costs before it is paid: its trainings, and their time by measured seconds per image.
 
 Work of a training image = 3 forwards of its network (CCE), times the method's factor after the warm-up. A forward
 grows with the number of pixels and with the square of the width. config/speed.yaml holds what was measured; as long as
@@ -25,7 +25,7 @@ def overview(config: Tree, root: Path) -> str:
     studies = (load_study({**config, "scale": path.stem}, root) for path in _scales(root))
     return "\n".join(
         [
-            f"{'scale':10}{'trainings':>10}{'epochs':>10}{'other jobs':>12}{names}",
+            f"{'scale':10}{'trainings':>10}{'epochs':>10}{names}",
             *(_line(study, columns, config["scale"]) for study in studies),
             *_assumptions(speed, gpus),
         ]
@@ -65,7 +65,8 @@ def _assumptions(speed: Tree, gpus: Tree) -> list[str]:
     reckoned = ", ".join(speed.get("not_measured", []))
     measured = f"Measured: {speed['machine']}" + (f"; {reckoned} reckoned, not measured" if reckoned else "") + "."
     together = (
-        "Times are for one training at a time; trainings run side by side, so divide by the cores or GPUs you give."
+        "Times are for one training at a time; trainings run side by side, so divide by the cores or GPUs you give. "
+        "`snakemake -n` counts the small jobs, too."
     )
     if speed.get("gpu"):
         return [measured, together]
@@ -80,20 +81,15 @@ def _scales(root: Path) -> list[Path]:
 
 def _line(study: Study, columns: dict[str, Tree], chosen: str) -> str:
     epochs = sum(study.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.runs)
-    hours = [sum(seconds(study, cell, speed) for cell in study.runs) / 3600 for speed in columns.values()]
+    hours = [core_hours(study, speed) for speed in columns.values()]
     mark = " (this scale)" if study.name == chosen else ""
     times = "".join(f"{value:>12.{2 if value < 100 else 0}f}" for value in hours)
-    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{other_jobs(study):>12}{times}{mark}"
+    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{times}{mark}"
 
 
-def other_jobs(study: Study) -> int:
-    """Fetching, preparing, noise, costs and their verification, predictions for runs that need them; tables, figures
-    and report come on top."""
-    datasets = {cell.dataset for cell in study.runs}
-    noises = {(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
-    costs = {(cell.dataset, study.cost_key(cell)) for cell in study.runs if study.cost_key(cell)}
-    predicted = {needed for cell in study.runs if (needed := study.needed_run(cell))}
-    return 2 * len(datasets) + len(noises) + 2 * len(costs) + len(predicted)
+def core_hours(study: Study, speed: Tree) -> float:
+    """Of all trainings of a scale."""
+    return sum(seconds(study, cell, speed) for cell in study.runs) / 3600
 
 
 def seconds(study: Study, cell: Cell, speed: Tree) -> float:

@@ -12,17 +12,21 @@ CHOICE = "WARLAB_DEVICE"
 
 def best_device() -> torch.device:
     """A GPU that torch cannot use is an error: days of training on the CPU are not what anyone wants."""
-    if os.environ.get(CHOICE, "") == "cpu":
-        return torch.device("cpu")
-    if torch.cuda.is_available():
+    if uses_gpu():
         return torch.device("cuda")
-    if reason := _expected():
+    if CHOICE not in os.environ and (reason := _expected()):
         built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "no CUDA"
         raise WarlabError(
-            f"There should be a GPU ({reason}), but torch {torch.__version__} with {built} sees none: update the driver "
-            f"or install the torch build for it (docs/cluster.md), or set {CHOICE}=cpu to train on the CPU."
+            f"There should be a GPU ({reason}), but torch {torch.__version__} with {built} sees none: update the "
+            f"driver or install the torch build for it (docs/cluster.md), or set {CHOICE}=cpu to train on the CPU."
         )
     return torch.device("cpu")
+
+
+def uses_gpu() -> bool:
+    if os.environ.get(CHOICE, "cpu") != "cpu":
+        raise WarlabError(f"{CHOICE} is {os.environ[CHOICE]!r}; set it to cpu, or unset it to use a GPU where one is.")
+    return CHOICE not in os.environ and torch.cuda.is_available()
 
 
 def _expected() -> str | None:

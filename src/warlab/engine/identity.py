@@ -9,7 +9,9 @@ from warlab.files import digest, read_json, write_json
 
 _FILE = "identity.json"
 # What a description says that changes no number of a run: where things are, sentences, what only costs and maps read.
-_DECIDES_NOTHING = {"source", "licence", "shards", "words", "colours", "world", "file", "file_sha256", "estimated"}
+_OF_DATA = {"source", "licence", "shards", "words", "colours", "world", "train_files"}
+_OF_NOISE = {"file", "file_sha256", "estimated"}
+_DECIDES_NOTHING = _OF_DATA | _OF_NOISE
 _WORDS = {
     "run": "its settings",
     "code": "the code",

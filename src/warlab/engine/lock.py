@@ -101,14 +101,14 @@ def _waited_for(path: Path, say: Say) -> IO[str]:
 
 def _wait(file: IO[str], say: Say) -> None:
     for waited in count():
-        try:
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if waited % 60 == 0:
-                file.seek(0)
-                holder = file.readline().strip() or "Another process"
-                say(f"{holder} trains this run already; waiting for it to end.")
-            time.sleep(1)
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        if waited % 60 == 0:
+            file.seek(0)
+            holder = file.readline().strip() or "Another process"
+            say(f"{holder} trains this run already; waiting for it to end.")
+        time.sleep(1)
 
 
 def _is_in_place(file: IO[str], path: Path) -> bool:

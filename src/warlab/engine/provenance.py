@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from warlab.engine.device import uses_gpu
 from warlab.precision import float32_precision
 
 Machine = dict[str, str | int]
@@ -56,10 +57,10 @@ def git_version() -> str:
 
 
 def device_name() -> str:
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU {platform.machine()}"
+    return torch.cuda.get_device_name() if uses_gpu() else f"CPU {platform.machine()}"
 
 
 def peak_memory_mb() -> float:
-    if torch.cuda.is_available():
+    if uses_gpu():
         return round(torch.cuda.max_memory_allocated() / 2**20, 1)
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)

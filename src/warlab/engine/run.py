@@ -198,7 +198,7 @@ def device_settings(threads: int) -> None:
     torch.set_num_threads(threads)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads it, and filling takes time
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # only slow
     torch.backends.cudnn.benchmark = False
 
 

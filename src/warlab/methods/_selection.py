@@ -4,31 +4,80 @@
     k    = int((1 - R(e)) n)     of n samples, those with the smallest losses           are kept
 
 If k is 0 all n samples are kept, as in the code of Co-Teaching+ (the others' code then divides by zero).
+
+tau "estimated" asks for no rate: in the first T_k epochs nothing is forgotten and each network learns from one half of
+the samples, those with an even or an odd number. Then tau is estimated once from what each network says of the other
+half, which it has not seen (`_noise_rate`), and stays.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.errors import WarlabError
-from warlab.methods.base import Method, Step, Task
+from warlab.methods._noise_rate import noise_rate
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
+
+ESTIMATED = "estimated"
+MOST = 0.9  # of every batch may be forgotten after an estimate
 
 
 class Selecting(Method):
     """Two networks that forget the share R of every batch; `config` has `forget`, `ramp` and `exponent`."""
 
     n_models = 2
+    saved = ("tau",)
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.tau = forget_rate(config.forget, task)
+        self.estimates = config.forget == ESTIMATED
+        if self.estimates and config.ramp < 1:
+            raise WarlabError("The forget rate can be estimated after a first epoch only; set `ramp` to 1 or more.")
+        self.tau = 0.0 if self.estimates else forget_rate(config.forget, task)
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = [model(batch.x) for model in models]
+        if self.estimates and step.epoch < self.config.ramp:
+            return by_halves(logits, batch)
+        return self.selected_loss(logits, batch, step)
+
+    @abstractmethod
+    def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        """The losses on the samples that are kept, from the outputs of both networks."""
+
+    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+        if self.estimates and step.epoch == 0:
+            next(iter(samples.in_order()))  # what cannot be asked for every sample ends here, not after the warm-up
+        if self.estimates and step.epoch == self.config.ramp:
+            self.tau = min(MOST, noise_rate(*_unseen(models, samples)))
+            self.task.say(f"estimated share of wrong labels, which is forgotten from now on: {self.tau:.3f}")
 
     def forgotten(self, step: Step) -> float:
         """R of this epoch."""
         return forgotten(step.epoch, self.tau, self.config.ramp, self.config.exponent)
+
+
+def by_halves(logits: Sequence[Tensor], batch: Batch) -> tuple[list[Tensor], Log]:
+    """Cross entropy of each network on its half of the samples: even numbers are the first one's."""
+    losses = [cross_entropy(one, batch.y, reduction="none") for one in logits]
+    own = torch.stack([batch.index % 2 == number for number in range(len(logits))])
+    means = [(loss * mine).sum() / mine.sum().clamp_min(1) for loss, mine in zip(losses, own, strict=True)]
+    return means, {SELECTED: own}
+
+
+def _unseen(models: Sequence[nn.Module], samples: Samples) -> tuple[Tensor, Tensor]:
+    """Probabilities and noisy labels of all samples; each is asked of the network that it was kept from."""
+    found = []
+    with evaluating(*models):
+        for batch in samples.in_order():
+            even, odd = (model(batch.x).softmax(1) for model in models)
+            found.append((torch.where((batch.index % 2 == 0)[:, None], odd, even), batch.y))
+    p, y = zip(*found, strict=True)
+    return torch.cat(p), torch.cat(y)
 
 
 def forget_rate(setting: str | float, task: Task) -> float:
@@ -37,6 +86,8 @@ def forget_rate(setting: str | float, task: Task) -> float:
     nominal   the rate by which the noise is called: 0.4 for asym-40
     realised  the share of all labels that are wrong: about 0.2 for asym-40, where half of the classes stay clean
     halved    JoCoR's code: half of the nominal rate for every asymmetric noise, the nominal rate otherwise
+
+    A fifth name, estimated, is no rate that is known beforehand: see `Selecting`.
     """
     asymmetric = task.noise_kind.startswith("asym")
     named = {
@@ -45,7 +96,7 @@ def forget_rate(setting: str | float, task: Task) -> float:
         "halved": task.noise_rate / 2 if asymmetric else task.noise_rate,
     }
     if isinstance(setting, str) and setting not in named:
-        raise WarlabError(f"The forget rate is {', '.join(named)} or a number, not {setting!r}.")
+        raise WarlabError(f"The forget rate is {', '.join([*named, ESTIMATED])} or a number, not {setting!r}.")
     return named[setting] if isinstance(setting, str) else float(setting)
 
 

@@ -10,7 +10,7 @@ Han et al., Co-teaching: robust training of deep neural networks with extremely 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import nn
+from torch import Tensor
 
 from warlab.methods._selection import Selecting, exchange
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
@@ -18,7 +18,7 @@ from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
 
 @dataclass(frozen=True)
 class Config:
-    forget: str | float = "nominal"  # tau, what the baseline's code is called with; or "realised", or a number
+    forget: str | float = "nominal"  # tau, baseline's code; or "realised", "halved", "estimated", or a number
     ramp: int = 10  # T_k, epochs, baseline's code
     exponent: float = 1.0  # c, baseline's code
     division: str = "once"  # our choice; "twice" is the baseline's code: a mean that is divided by k again
@@ -27,7 +27,6 @@ class Config:
 class Algorithm(Selecting):
     label = "Co-Teaching"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        logits = [model(batch.x) for model in models]
+    def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
         losses, selected = exchange(logits, batch.y, self.forgotten(step), self.config.division)
         return losses, {SELECTED: selected}

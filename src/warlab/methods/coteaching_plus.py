@@ -4,8 +4,9 @@
     S_m = the int((1 - R(e)) |D|) samples of D with the smallest CE of network m;  L_1 over S_2, L_2 over S_1
 
 Where D is empty both networks take the CE of the whole batch. Reading "code", which made the paper's numbers: in the
-second phase softmax outputs enter a cross entropy that applies softmax again, means are divided by their number twice,
-and an empty D counts only while epoch * batch < 5000. Reading "fixed" is the formula above.
+second phase softmax outputs enter a cross entropy that applies softmax again, and an empty D counts only while
+epoch * batch < 5000. Reading "fixed" is the formula above. With division "twice" the reading "code" divides means by
+their number once more, as the original does: next to nothing under its Adam, a rate of a hundredth under SGD.
 Yu et al., How does disagreement help generalization against label corruption?, 2019.
 """
 
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from warlab.errors import WarlabError
@@ -27,10 +28,11 @@ EARLY = 5000  # epoch * batch until which agreeing networks are trained, baselin
 @dataclass(frozen=True)
 class Config:
     init_epoch: int = 20  # epochs of Co-Teaching before the disagreement counts, paper
-    forget: str | float = "nominal"  # tau, what the baseline's code is called with; or "realised", or a number
+    forget: str | float = "nominal"  # tau, baseline's code; or "realised", "halved", "estimated", or a number
     ramp: int = 10  # epochs, baseline's code
     exponent: float = 1.0  # baseline's code
     reading: str = "code"  # what the paper ran; or "fixed"
+    division: str = "once"  # our choice; "twice" is the baseline's code, which has Adam: SGD would hardly move
 
 
 class Algorithm(Selecting):
@@ -41,10 +43,9 @@ class Algorithm(Selecting):
         if config.reading not in ("code", "fixed"):
             raise WarlabError(f"The reading of Co-Teaching+ is code or fixed, not {config.reading!r}.")
         self.as_published = config.reading == "code"
-        self.division = "twice" if self.as_published else "once"
+        self.division = config.division if self.as_published else "once"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        logits = [model(batch.x) for model in models]
+    def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
         forget = self.forgotten(step)
         if step.epoch < self.config.init_epoch:
             losses, selected = exchange(logits, batch.y, forget, self.division)

@@ -11,7 +11,7 @@ Wei et al., Combating noisy labels by agreement: a joint training method with co
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.methods._selection import Selecting, mask_of, smallest
@@ -21,7 +21,7 @@ from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
 @dataclass(frozen=True)
 class Config:
     lam: float = 0.9  # baseline's author for CIFAR-10; the default of the code is 0.1
-    forget: str | float = "halved"  # tau, baseline's code; or "nominal", "realised", or a number
+    forget: str | float = "halved"  # tau, baseline's code; or "nominal", "realised", "estimated", or a number
     ramp: int = 10  # epochs, baseline's code
     exponent: float = 1.0  # baseline's code
 
@@ -29,8 +29,8 @@ class Config:
 class Algorithm(Selecting):
     label = "JoCoR"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        first, second = (model(batch.x) for model in models)
+    def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        first, second = logits
         supervised = cross_entropy(first, batch.y, reduction="none") + cross_entropy(second, batch.y, reduction="none")
         joint = (1 - self.config.lam) * supervised + self.config.lam * disagreement(first, second)
         chosen = smallest(joint, self.forgotten(step))

@@ -70,4 +70,5 @@ class Algorithm(Regularised):
     def make_regulariser(self) -> AdversarialLoss:
         if self.task.cost is None:
             raise WarlabError("WAR needs a ground cost between classes; name one in its settings (cost: w2v).")
-        return WARLoss(self.task.cost, lam=self.config.lam, iterations=self.config.iterations, **self.options())
+        # `verify_cost` has refused a cost of the wrong sign before any training; random_raw may be signed.
+        return WARLoss(self.task.cost, self.config.lam, self.config.iterations, signed=True, **self.options())

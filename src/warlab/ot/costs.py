@@ -1,13 +1,9 @@
-"""Ground costs between classes: C[i, j] is what it costs to move probability from class i to class j.
+"""The ground costs of the workflow by name: C[i, j] is what it costs to move probability from class i to class j.
 
-All informative costs follow one construction (large between classes that resemble each other):
-
-    D[i, j] = || e_i - e_j ||_2,   m = D / max(D),   C = exp(-m),   C[i, i] = 0
-
-The division by max(D) is in the authors' code and not in the paper; without it raw distances of 4 to 11 shrink the
-costs to 1e-2 and below, and at lambda = 0.05 the plan degenerates to the independent coupling.
+How a cost is made of points is in `warlab.ot.points`; outside of the workflow call the helpers of `warlab.ground`.
 """
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files as package_files
@@ -20,9 +16,17 @@ from warlab.data import cifar100_names
 from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest
 from warlab.ot.costfile import read_cost
+from warlab.ot.points import (
+    class_centroids,
+    embedded_vectors,
+    from_distances,
+    load_vectors,
+    pairwise_distances,
+    word_points,
+)
 
-ASSETS = ("assets/wordvectors/*.txt",)  # of the package; part of the fingerprint of a cost
-EMBEDDED_VECTORS = "glove_6b_100d_classes.txt"
+ASSETS = ("assets/ground_costs/*.csv",)  # part of the fingerprint of a cost
+PUBLISHED = "published"  # as `vectors` of the cost w2v
 
 
 @dataclass(frozen=True)
@@ -53,20 +57,6 @@ def make_cost(kind: str, inputs: CostInputs, settings: dict[str, Any]) -> tuple[
     return cost, {"cost": kind, "settings": settings, **source}
 
 
-def from_distances(distances: np.ndarray) -> np.ndarray:
-    """exp(-D / max(D)) with zero diagonal."""
-    largest = distances.max()
-    if not largest > 0:
-        raise WarlabError("All classes have the same representation, so no cost can tell them apart.")
-    cost = np.exp(-distances / largest)
-    np.fill_diagonal(cost, 0.0)
-    return cost
-
-
-def pairwise_distances(points: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
-
-
 def zero_one(inputs: CostInputs) -> tuple[np.ndarray, dict[str, Any]]:
     """1 - I: transport becomes the total variation."""
     return 1.0 - np.eye(len(inputs.class_names)), {"source": "1 off the diagonal"}
@@ -77,15 +67,44 @@ def w2v(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """From word vectors of the class names; a name of several words is the mean of their vectors.
 
-    `vectors` is a file in word2vec format for gensim (GoogleNews: binary; GloVe 300-d converted to text); without
-    it the distilled GloVe 100-d vectors that come with warlab are used. `order` is labels, or listing for the rows of
-    CIFAR-100 as the authors' code has them: in the order of its superclasses, not of its labels.
+    `vectors` is "published" for the cost of the vectors that the authors published, or a file in word2vec format for
+    gensim (GoogleNews: binary; GloVe 300-d converted to text); without it the distilled GloVe 100-d vectors that come
+    with warlab are used. `order` is labels, or listing for the rows of CIFAR-100 as the authors' code has them: in the
+    order of its superclasses, not of its labels.
     """
-    path = Path(vectors) if vectors else _embedded_vectors()
     words = _in_order(inputs, order)
-    points = np.stack([_word_vector(name, _load_vectors(path, binary), path) for name in words])
+    if vectors == PUBLISHED:
+        return _published(words)
+    path = Path(vectors) if vectors else embedded_vectors()
+    points = word_points(words, load_vectors(path, binary), path.name)
     source = {"source": f"word vectors {path.name}", "vectors_sha256": file_digest(path), "words": list(words)}
     return from_distances(pairwise_distances(points)), source
+
+
+def _published(words: Sequence[str]) -> tuple[np.ndarray, dict[str, Any]]:
+    """The one published cost that has all of these classes, its rows and columns found by name."""
+    for path in sorted(Path(str(package_files("warlab") / "assets" / "ground_costs")).glob("*.csv")):
+        cost, place = _table(path)
+        if set(place) == {_plain(word) for word in words}:
+            rows = [place[_plain(word)] for word in words]
+            source = f"published cost {path.name}: GloVe, Common Crawl, 300 dimensions, by the authors of WAR"
+            return cost[np.ix_(rows, rows)], {"source": source, "file_sha256": file_digest(path), "words": list(words)}
+    raise WarlabError(
+        f"No published ground cost has the classes {', '.join(words[:5])} …; set its `vectors` to null or a file."
+    )
+
+
+def _table(path: Path) -> tuple[np.ndarray, dict[str, int]]:
+    """The matrix of a file, its rows put in the order of its columns, and the column of every class."""
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    found = {_plain(row[0]): [float(entry) for entry in row[1:]] for row in rows}
+    place = {_plain(name): number for number, name in enumerate(head[1:])}
+    return np.array([found[name] for name in place]), place
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
@@ -94,41 +113,6 @@ def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
     if order != "listing" or tuple(inputs.class_names) != cifar100_names.NAMES:
         raise WarlabError(f"The order {order!r} of words is unknown here: labels, or listing for CIFAR-100.")
     return [cifar100_names.word(name) for members in cifar100_names.SUPERCLASSES for name in members]
-
-
-def _embedded_vectors() -> Path:
-    return Path(str(package_files("warlab") / "assets" / "wordvectors" / EMBEDDED_VECTORS))
-
-
-_LOADED: dict[Path, Any] = {}
-
-
-def _load_vectors(path: Path, binary: bool) -> Any:
-    from gensim.models import KeyedVectors  # slow to import, and only this cost needs it
-
-    if path not in _LOADED:
-        try:
-            _LOADED[path] = KeyedVectors.load_word2vec_format(str(path), binary=binary)
-        except (OSError, ValueError, EOFError, UnicodeDecodeError) as error:
-            raise WarlabError(
-                f"Word vectors {path} cannot be read in word2vec format ({error}); check the path and `binary`."
-            ) from error
-    return _LOADED[path]
-
-
-def _word_vector(name: str, vectors: Any, path: Path) -> np.ndarray:
-    """The name itself if the model has it, else the mean of its words."""
-    for form in (name, name.lower()):
-        if form in vectors:
-            return np.asarray(vectors[form], dtype=np.float64)
-    words = name.lower().replace("_", " ").replace("/", " ").split()
-    missing = [word for word in words if word not in vectors]
-    if missing or not words:
-        raise WarlabError(
-            f"The word {(missing or [name])[0]!r} of class {name!r} is not in {path.name}; name other words for the "
-            "class, another vector file, or another cost."
-        )
-    return np.stack([vectors[word] for word in words]).astype(np.float64).mean(0)
 
 
 def embed(inputs: CostInputs, features: str = "pixels", size: int = 224) -> tuple[np.ndarray, dict[str, Any]]:
@@ -142,13 +126,7 @@ def embed(inputs: CostInputs, features: str = "pixels", size: int = 224) -> tupl
     points = inputs.images if features == "pixels" else inputs.vectors
     if points is None or inputs.labels is None:
         raise WarlabError(f"The embed cost needs the {features} of the training images and their noisy labels.")
-    counts = np.bincount(inputs.labels, minlength=len(inputs.class_names))
-    if (counts == 0).any():
-        empty = inputs.class_names[int(np.argmin(counts))]
-        raise WarlabError(f"No training image is labelled {empty!r}, so it has no centroid for the embed cost.")
-    flat = points.reshape(len(points), -1)
-    # an unscaled unit, such as 255 for white, cancels in D / max(D)
-    centroids = np.stack([flat[inputs.labels == k].mean(0, dtype=np.float64) for k in range(len(counts))])
+    centroids = class_centroids(points, inputs.labels, inputs.class_names)
     seen = "pixels" if features == "pixels" else f"features of {features} at {size} × {size}"
     return from_distances(pairwise_distances(centroids)), {"source": f"centroids of {seen} under the noisy labels"}
 

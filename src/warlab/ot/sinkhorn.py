@@ -19,19 +19,58 @@ DELTA = 1e-18  # the authors' guard against division by zero; kernels below it w
 
 
 def sinkhorn(
-    a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int = 20, log_domain: bool | None = None
+    a: Tensor, b: Tensor, cost: Tensor, lam: float = 0.05, iterations: int = 20, log_domain: bool | None = None
 ) -> Tensor:
-    """OT value per row: a, b (B, C) with rows on the simplex, cost (C, C) → (B,). Differentiable in a and b.
+    r"""Sharp entropic transport between each row of `a` and the same row of `b`, differentiable in both.
 
-    Where rows are at least `chunks.MANY`, only once and in bounded memory; costs in the log domain stay with autograd.
-    `log_domain` None decides by the cost and checks the result, which makes a GPU wait; a loop decides once with
-    `needs_log_domain` and checks its loss.
+    .. math::
+        OT(a, b) = \langle T^\star, C \rangle, \qquad
+        T^\star = \operatorname{argmin}_{T \in U(a, b)} \langle T, C \rangle - \lambda H(T)
+
+    after a fixed number of iterations, the gradient taken through all of them.
+
+    Parameters
+    ----------
+    a, b : Tensor (B, C)
+        Rows of probabilities.
+    cost : Tensor (C, C)
+        What moving mass from class i to class j costs.
+    lam : float
+        Weight of the entropy. Default 0.05: paper.
+    iterations : int
+        Updates of both scalings. Default 20: paper.
+    log_domain : bool, optional
+        Whether to iterate on logarithms, which large or negative costs need. Default: decided by `needs_log_domain`,
+        and the result is checked, which makes a GPU wait; a loop decides once and checks its loss.
+
+    Returns
+    -------
+    Tensor (B,)
+        The transport of each row. From `chunks.MANY` rows on it can be differentiated once only, in bounded memory;
+        in the log domain it needs memory of B × C × C.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from warlab import sinkhorn, zero_one_cost
+    >>> a, b = torch.tensor([[0.7, 0.2, 0.1]]), torch.tensor([[0.1, 0.2, 0.7]])
+    >>> sinkhorn(a, b, zero_one_cost(3), iterations=1000)
+    tensor([0.6000])
     """
     if log_domain is None:
+        _check_rows(a, b, cost)
         return _checked(sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam)))
     if len(a) >= MANY and not log_domain and not cost.requires_grad:
         return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
     return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
+
+
+def _check_rows(a: Tensor, b: Tensor, cost: Tensor) -> None:
+    if a.dim() != 2 or a.shape != b.shape or cost.shape != (a.shape[1], a.shape[1]) or not len(a):
+        raise WarlabError(
+            f"sinkhorn needs a and b of shape (B, C) and a cost of shape (C, C), not {tuple(a.shape)}, "
+            f"{tuple(b.shape)} and {tuple(cost.shape)}."
+        )
 
 
 def _checked(value: Tensor) -> Tensor:

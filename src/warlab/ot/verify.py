@@ -4,39 +4,24 @@ Every check becomes a row of verified.json: name, value, limit, passed, and whet
 The pairs are drawn like a network's predictions: confident, undecided and in between.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import ot
 import torch
 
-from warlab.errors import WarlabError
 from warlab.files import derive_seed
+from warlab.ot.shape import Check, at_most, basic_checks, check_square, refuse_failed, triangle
 from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
 
 CONVERGED = 5000  # iterations after which the plan is compared as a plan, not as a stage of the iteration
 PAIRS = 16
 
 
-@dataclass(frozen=True)
-class Check:
-    name: str
-    value: float
-    limit: float
-    passed: bool
-    required: bool
-    meaning: str
-
-
-def at_most(name: str, value: float, limit: float, meaning: str, required: bool = True) -> Check:
-    return Check(name, float(value), limit, bool(value <= limit), required, meaning)
-
-
 def verify_cost(cost: np.ndarray, lam: float, iterations: int, signed: bool = False) -> dict[str, Any]:
     """All checks of one cost. `signed` permits the raw random costs of the paper: any sign, not symmetric."""
-    if cost.ndim != 2 or cost.shape[0] != cost.shape[1] or not np.isfinite(cost).all():
-        raise WarlabError(f"A cost must be a square matrix of finite numbers, not shape {cost.shape} with gaps.")
+    check_square(cost)
     a, b = prediction_pairs(len(cost), PAIRS)
     checks = [*shape_checks(cost, signed), *pot_checks(a, b, cost, lam, iterations)]
     if not signed and all(check.passed for check in checks if check.required):
@@ -65,13 +50,7 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def shape_checks(cost: np.ndarray, signed: bool) -> list[Check]:
-    through = (cost[:, :, None] + cost[None, :, :]).min(1)  # the cheapest way over one class between
-    return [
-        at_most("diagonal", np.abs(np.diag(cost)).max(), 0.0, "staying in a class is free"),
-        at_most("symmetry", np.abs(cost - cost.T).max(), 1e-12, "both ways cost the same", not signed),
-        at_most("sign", max(0.0, -cost.min()), 0.0, "no negative cost", not signed),
-        at_most("triangle", (cost - through).max(), 1e-12, "no detour is cheaper (the cost is a metric)", False),
-    ]
+    return [*basic_checks(cost, signed), triangle(cost)]
 
 
 def pot_checks(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> list[Check]:
@@ -136,15 +115,10 @@ def _exact(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
 def report(cost: np.ndarray, uses: list[tuple[float, int]], signed: bool, name: str) -> dict[str, Any]:
     """`verify_cost` for every (lambda, iterations) that runs use; a failed check is an error that names it."""
     reports = [verify_cost(cost, lam, iterations, signed) for lam, iterations in uses]
+    refuse_failed((Check(**check) for one in reports for check in one["checks"]), name)
     checks = [
         {**check, "lambda": one["lambda"], "iterations": one["iterations"]}
         for one in reports
         for check in one["checks"]
     ]
-    for check in checks:
-        if check["required"] and not check["passed"]:
-            raise WarlabError(
-                f"The cost {name} fails the check {check['name']!r} ({check['meaning']}): {check['value']:g} is above "
-                f"{check['limit']:g}; correct the cost, no training starts on it."
-            )
     return {"passed": True, "pairs": PAIRS, "pot": ot.__version__, "checks": checks}

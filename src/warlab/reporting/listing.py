@@ -1,11 +1,15 @@
 """Plain tables of rows, such as layers or hyper-parameters, as Markdown and as LaTeX that may go over pages."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warlab.reporting.labels import latex, markdown
 
 Rows = Sequence[Mapping[str, Any]]
+WIDEST = "500pt"  # of a table in LaTeX; a narrower page has it as wide as its line
+ROOM = 66  # characters in the line of a plain article, in \\scriptsize
+LONGEST = 60  # characters of a text that count for the width of its column
 
 
 def to_markdown(rows: Rows, columns: Sequence[str], caption: str) -> str:
@@ -17,15 +21,17 @@ def to_markdown(rows: Rows, columns: Sequence[str], caption: str) -> str:
 
 
 def to_latex(rows: Rows, columns: Sequence[str], caption: str, label: str) -> str:
-    """A longtable with its heading on every page; needs booktabs and longtable, which every LaTeX has."""
-    numeric = [all(isinstance(row.get(key), int | float) for row in rows) for key in columns]
-    widths = "".join("r" if number else _width(rows, key) for key, number in zip(columns, numeric, strict=True))
+    """A longtable with its heading on every page, never wider than the line; its packages come with every LaTeX.
+
+    \\LTcapwidth, the width of the caption, is the width of the whole table, too.
+    """
     head = " & ".join(latex(key.capitalize()) for key in columns) + r" \\"
     return "\n".join(
         [
-            r"% needs \usepackage{booktabs,longtable}",
-            r"{\footnotesize\setlength{\LTcapwidth}{0.9\linewidth}",
-            rf"\begin{{longtable}}{{{widths}}}",
+            r"% needs \usepackage{array,booktabs,longtable}",
+            r"{\scriptsize\setlength{\tabcolsep}{3pt}",
+            rf"\setlength{{\LTcapwidth}}{{\ifdim\linewidth<{WIDEST} \linewidth\else {WIDEST}\fi}}",
+            rf"\begin{{longtable}}{{{''.join(_columns(rows, columns))}}}",
             rf"\caption{{{latex(caption)}}}\label{{{label}}}\\",
             r"\toprule",
             head,
@@ -43,15 +49,26 @@ def to_latex(rows: Rows, columns: Sequence[str], caption: str, label: str) -> st
     )
 
 
-def _width(rows: Rows, key: str) -> str:
-    """A column of long texts is broken into lines."""
-    longest = max((len(text(row.get(key))) for row in rows), default=0)
-    return "p{7cm}" if longest > 48 else "l"
+def _columns(rows: Rows, columns: Sequence[str]) -> list[str]:
+    """Columns that share the width: each has room for its longest word, the rest goes to those with long texts."""
+    texts = {key: [key.capitalize(), *(text(row.get(key)) for row in rows)] for key in columns}
+    words = {key: max(len(word) for one in texts[key] for word in re.split(r"[ _@\u202f]", one)) + 2 for key in columns}
+    longer = {key: min(LONGEST, max(map(len, texts[key]))) - min(LONGEST, words[key]) for key in columns}
+    spare = max(0, ROOM - sum(words.values())) / max(1, sum(longer.values()))
+    shares = {key: words[key] + spare * longer[key] for key in columns}
+    numeric = {key: all(isinstance(row.get(key), int | float) for row in rows) for key in columns}
+    return [_column(shares[key] / sum(shares.values()), numeric[key]) for key in columns]
+
+
+def _column(share: float, right: bool) -> str:
+    flush = r"\raggedleft" if right else r"\raggedright"
+    return rf">{{{flush}\arraybackslash}}p{{\dimexpr {share:.4f}\LTcapwidth-2\tabcolsep\relax}}"
 
 
 def _latex_cell(value: Any) -> str:
-    shown = latex(text(value))
-    return rf"\raggedright {shown}\arraybackslash" if len(shown) > 60 else shown
+    """Names may be broken behind an underscore and before an @."""
+    shown = latex(text(value)).replace(r"\_", r"\_\allowbreak{}")
+    return shown.replace("@", r"\allowbreak{}@")
 
 
 def text(value: Any) -> str:

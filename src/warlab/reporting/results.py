@@ -148,7 +148,8 @@ def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> 
 def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> dict[tuple[str, ...], int]:
     """How many epochs `summarise` averages in each cell: `last`, or fewer where a run is shorter."""
     lengths = finished(runs).groupby([*CELL, "seed"], sort=False).size()
-    return lengths.groupby(list(CELL), sort=False).min().clip(upper=last).to_dict()
+    shortest = lengths.groupby(list(CELL), sort=False).min().clip(upper=last)
+    return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
 
 def _kind_of_data(kinds: pd.Series) -> str:

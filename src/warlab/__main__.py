@@ -1,0 +1,22 @@
+"""`warlab` and `python -m warlab`: the commands of the workflow, or one sentence where only the core is installed."""
+
+import sys
+
+
+def main() -> int:
+    try:
+        from warlab.cli import main as run
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("warlab"):
+            raise
+        print(
+            f"warlab: this command belongs to the workflow, and {error.name} is not installed; call "
+            "pip install 'warlab[workflow]'.",
+            file=sys.stderr,
+        )
+        return 1
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

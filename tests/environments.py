@@ -1,0 +1,53 @@
+"""Environments that hold torch, numpy and what these need, and nothing else of the packages installed here."""
+
+import importlib.metadata as metadata
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+
+def run(call: list[str], cwd: Path, **environment: str) -> str:
+    """Standard output of a call without PYTHONPATH, which would lend it the repository."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, env=kept | environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def core() -> set[str]:
+    """torch and numpy and what they need, by name."""
+    todo, found = ["torch", "numpy"], set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            needs = [Requirement(text) for text in metadata.requires(name) or []]
+            todo += [one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+def core_environment(folder: Path, *further: Path) -> str:
+    """Its Python. The packages are links outside of the environment, where pip never removes anything."""
+    links = folder / "core"
+    run([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder.parent)
+    links.mkdir()
+    for name in core():
+        _link(name, links)
+    (place,) = folder.glob("lib/python*/site-packages")
+    (place / "core.pth").write_text("\n".join(map(str, (links, *further))) + "\n")
+    return str(folder / "bin" / "python")
+
+
+def _link(name: str, into: Path) -> None:
+    for file in metadata.files(name) or []:
+        top = Path(file).parts[0]
+        if top not in ("..", "__pycache__") and not (into / top).exists():
+            (into / top).symlink_to(Path(str(metadata.distribution(name).locate_file(top))))
+
+
+def install(python: str, *packages: str) -> subprocess.CompletedProcess:
+    call = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
+    return subprocess.run([*call, *packages], capture_output=True, text=True, timeout=900)
