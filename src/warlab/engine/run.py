@@ -42,8 +42,8 @@ from warlab.files import (
 from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
-from warlab.readings import LAST
 from warlab.precision import forbid_tf32
+from warlab.readings import LAST
 
 
 @dataclass(frozen=True)
