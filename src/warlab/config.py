@@ -269,7 +269,7 @@ class Study:
     def cost_files(self, name: str, dataset: str) -> dict[str, str]:
         """The user's files that a cost is made from, by the setting that names them."""
         settings = self.cost(name, dataset)
-        return {key: settings[key] for key in costs.USER_FILES if settings.get(key)}
+        return {key: settings[key] for key in costs.USER_FILES if settings.get(key) not in (None, costs.PUBLISHED)}
 
     def features(self, cost: str, dataset: str) -> str | None:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""
