@@ -365,7 +365,7 @@ def test_a_bad_cost_stops_before_training(changed: Path) -> None:
     assert "Traceback" not in done.stderr and "rule train:" not in done.stderr
 
 
-@pytest.mark.parametrize("scale", ["demo", "laptop", "cifar", "paper"])
+@pytest.mark.parametrize("scale", ["demo", "laptop", "cifar", "paper", "readings"])
 def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
     folder = copy_tree(tmp_path)
     command = [sys.executable, "-m", "snakemake", "-n", "--config", f"scale={scale}"]
@@ -379,5 +379,5 @@ def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
 def test_plan_names_every_scale(finished: Path) -> None:
     done = snakemake(finished, "--cores", "1", "plan")
     assert done.returncode == 0
-    for scale in ("smoke", "demo", "laptop", "cifar", "paper"):
+    for scale in ("smoke", "demo", "laptop", "cifar", "sixteenth", "paper", "readings"):
         assert re.search(rf"^{scale} +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)
