@@ -313,6 +313,18 @@ def figure_code(wildcards):
     return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
 
 
+def report_inputs(wildcards):
+    """What the runs, and all that they were made of, say about themselves; given runs come without it."""
+    files = {
+        "results": [f"{folder}/result.json" for folder in run_folders()],
+        "data": [f"{R}/data/{dataset}.json" for dataset in DATASETS],
+        "noise": all_noise(),
+        "costs": [f"{folder}/verified.json" for folder in all_costs()],
+        "beside": described_by(all_noise(), all_costs()),
+    }
+    return {name: unless_given(found) for name, found in files.items()}
+
+
 def headline_spec():
     """How the first table, which the report begins with, reads its runs."""
     first = study.tables[:1]

@@ -35,7 +35,7 @@ def find_mistakes(study: "Study") -> None:
         _experiment(study, name)
     if not study.runs and not study.timed:
         raise WarlabError(f"Scale {study.name} trains nothing: name a dataset of its experiments in its datasets.")
-    for cell in study.runs:
+    for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in study.runs}.values():
         _noise(study, cell)
         _cost(study, cell)
         _weights(study, cell)
@@ -84,10 +84,11 @@ def _experiment(study: "Study", name: str) -> None:
     timing = study.is_timing(name)
     if timing and name != "timing":
         raise WarlabError(f"experiments.yaml: {name}.kind is timing; allowed is that for the experiment timing alone.")
-    for cell in study.cells(name):
+    cells = study.cells(name)
+    for cell in {(cell.dataset, cell.noise, cell.net): cell for cell in cells}.values():
         _names(study, cell)
-        if not timing:
-            check_method(study, cell.method)
+    for method in dict.fromkeys(cell.method for cell in cells if not timing):
+        check_method(study, method)
     if timing:
         _timing(study)
 
