@@ -11,7 +11,7 @@ from warlab.reporting.comparison_text import for_page, readings_for_page
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
 from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
-from warlab.reporting.results import epochs_averaged, read_runs, under_other_names
+from warlab.reporting.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
@@ -42,7 +42,7 @@ with job(snakemake.log[0]) as say:
         results=[read_json(Path(p)) for p in given.results],
         claims=read_table(Path(given.claims)).to_dict("records"),
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
-        readings=readings_for_page(all_readings(runs, spec["metrics"]), spec["labels"]),
+        readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),
         reductions=spec["reductions"],
         curves=curves(runs, spec["labels"]),
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
