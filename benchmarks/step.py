@@ -2,6 +2,7 @@
 
     python benchmarks/step.py            the 9-layer CNN at full width on 32x32 colour images
     python benchmarks/step.py --plan     the small network of the demo, for config/speed.yaml
+    python benchmarks/step.py --options  what epsilon, dropout and power_iterations cost, for the docstring of WARLoss
 
 In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one
 more backward), so 2.67 is the arithmetic limit of WAR / CCE. The methods take turns, so that a noisy machine slows
@@ -24,6 +25,12 @@ from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import AdversarialLoss, ARLoss, WARLoss
 
 CLASSES = 10
+OPTIONS = {
+    "epsilon=0": ARLoss(epsilon=0),
+    "dropout=shared": ARLoss(dropout="shared"),
+    "dropout=off": ARLoss(dropout="off"),
+    "power_iterations=2": ARLoss(power_iterations=2),
+}
 
 
 def main() -> None:
@@ -40,6 +47,8 @@ def main() -> None:
         "WAR": make_step(x, y, width, WARLoss(cost).to(device)),
         "Sinkhorn": lambda: sinkhorn_part(batch, cost),
     }
+    if given.options:
+        steps |= {name: make_step(x, y, width, loss) for name, loss in OPTIONS.items()}
     times = measure(steps, given.repeats, device)
     report(times, batch, torch.get_num_threads())
 
@@ -47,6 +56,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", action="store_true", help="measure the demo's network instead")
+    parser.add_argument("--options", action="store_true", help="measure AR with other options, too")
     parser.add_argument("--batch", type=int, default=256 if torch.cuda.is_available() else 64)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--repeats", type=int, default=5)
@@ -98,10 +108,11 @@ def report(times: dict[str, list[float]], batch: int, threads: int) -> None:
         name: statistics.median(t / c for t, c in zip(values, times["CCE"], strict=True))
         for name, values in times.items()
     }
+    width = max(map(len, times)) if len(times) > 4 else 4
     print(f"torch {torch.__version__}, {threads} thread(s), batch {batch}, median of {len(times['CCE'])}")
-    for name in ("CCE", "AR", "WAR"):
+    for name in (name for name in times if name != "Sinkhorn"):
         per_image = medians[name] / batch
-        print(f"{name:4} {medians[name]:8.3f} s/step  {per_image:.6f} s/image  {ratios[name]:5.2f} x CCE")
+        print(f"{name:{width}} {medians[name]:8.3f} s/step  {per_image:.6f} s/image  {ratios[name]:5.2f} x CCE")
     share = medians["Sinkhorn"] / medians["WAR"]
     print(f"WAR / AR {ratios['WAR'] / ratios['AR']:.3f};  the Sinkhorn part is {share:.2%} of a WAR step")
 

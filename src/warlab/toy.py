@@ -9,6 +9,7 @@ costs 0.1, between the others 1, so WAR may leave the boundary of red and black 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from sklearn.datasets import make_blobs
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from warlab.adversarial import perturbation
+from warlab.adversarial import Dropout, perturbation
 from warlab.files import derive_seed
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, probabilities
 
@@ -35,16 +36,23 @@ class L2Loss(AdversarialLoss):
         return (adversarial - clean).square().sum(1)
 
 
+class Reach(TypedDict):
+    """What all of them are given."""
+
+    epsilon: float
+    dropout: Dropout
+
+
 def regularisers() -> dict[str, AdversarialLoss | None]:
     """The columns of the paper's figure."""
-    cost, reach = torch.tensor(COST), {"epsilon": EPSILON, "dropout": "off"}
+    cost, reach = torch.tensor(COST), Reach(epsilon=EPSILON, dropout="off")
     return {
         "CCE": None,
         "WAR, λ = 0.1": WARLoss(cost, 0.1, 20, **reach),
         "WAR, λ = 0.05": WARLoss(cost, 0.05, 20, **reach),
-        "TV": TVLoss(**reach),  # type: ignore[arg-type]
+        "TV": TVLoss(**reach),
         "KL (AR)": ARLoss("paper", **reach),
-        "L2": L2Loss(**reach),  # type: ignore[arg-type]
+        "L2": L2Loss(**reach),
     }
 
 
