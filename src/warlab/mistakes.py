@@ -45,12 +45,15 @@ def check_settings(study: "Study", section: str, content: Tree, where: str) -> N
     """Names, keys and values that a scale or `overrides` gives."""
     for name, settings in content.items():
         known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
-        base = name.split("@")[0] if section == "training" else name
+        base, _, special = name.partition("@")
         if base not in known:
             raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
         if section == "training":
             _place(study, name, where)
-        file = study.method_file(name) if section == "methods" else base
+        elif special and special not in study.numbers["training"]:
+            known = suggest(special, list(study.numbers["training"]))
+            raise WarlabError(f"{where}: {section}.{name} is of no dataset; {known}")
+        file = study.method_file(base) if section == "methods" else base
         keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
         for key, value in settings.items():
             if key not in keys:
