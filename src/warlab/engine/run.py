@@ -19,6 +19,7 @@ from warlab import methods, nets
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest, only_writer
 from warlab.engine.evaluate import LAST
+from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
@@ -117,6 +118,7 @@ def build_trainer(
         seed=run["seed"],
         fresh=networks,
         on_epoch=progress,
+        listener=Listener(models, len(labels), classes, samples.units),
     )
 
 
@@ -193,6 +195,7 @@ def _write_outputs(
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(rows)))
+    write_arrays(out / "audit.npz", **trainer.listener.means().arrays())
     result = {
         "id": run_id,
         "run": run,

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
+from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import WarlabError
 from warlab.files import derive_seed
@@ -36,6 +37,7 @@ class Trainer:
     seed: int
     fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
     on_epoch: Callable[[list[Row]], None]
+    listener: Listener
     rows: list[Row] = field(default_factory=list)
 
     def fit(self, stop: StopRequest) -> list[Row]:
@@ -81,7 +83,9 @@ class Trainer:
 
     def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
         batch = self.data.batch(index)
-        losses, log = self.method.loss(self.models, batch, step)
+        with self.listener.hearing():
+            losses, log = self.method.loss(self.models, batch, step)
+        self.listener.note(batch, log)
         if isinstance(selected := log.pop(SELECTED, None), Tensor):
             log |= self.evaluate.purity(selected, batch.index)
         total = _total(losses)
@@ -104,6 +108,7 @@ class Trainer:
             "method": self.method.state_dict(),
             "rows": self.rows,
             "recent": self.evaluate.recent,
+            "audit": self.listener.state_dict(),
             "batch": position.batch,
             "seconds": position.seconds,
             "meter": vars(position.meter),
@@ -119,6 +124,7 @@ class Trainer:
         self.method.load_state_dict(state["method"])
         self.rows = state["rows"]
         self.evaluate.recent = state["recent"]
+        self.listener.load_state_dict(state["audit"])
         self.checkpoints.say(f"resumed from epoch {len(self.rows)}, batch {state['batch']}")
         return _Position(state["batch"], state["seconds"], _Meter(**state["meter"]))
 

@@ -66,6 +66,7 @@ class Task:
 Losses = Tensor | Sequence[Tensor]  # one scalar for all models, or one each
 Log = dict[str, Tensor | float]
 SELECTED = "selected"  # of a Log: mask (M, B) of the samples that each network trains on; becomes the purity
+LOGITS = "logits"  # of a Log: logits (B, C) for the audit of labels, if the method never calls a network as a whole
 
 
 class Method(ABC):
