@@ -1,0 +1,99 @@
+"""From what a network said of its training samples to a score of suspicion for each of them: higher is more suspicious.
+
+With given label y, logits z and probabilities p of a sample, and a bar for the mean over the epochs:
+
+    margin      mean of max_{c != y} z_c - z_y        the area under the margin (AUM) of Pleiss et al., 2020, negated
+    loss        mean of -log p_y
+    confident   max_{c != y} (p̄_c - t_c) - (p̄_y - t_y),   t_c = mean of p̄_c over the samples that are labelled c
+                confident learning's off-diagonal (Northcutt et al., 2021) as a margin: above 0 another class exceeds
+                its own threshold by more than the label does
+    transport   sum_c C[y, c] p̄_c                     what it costs to move the label to the mean prediction
+
+The last is optimal transport between onehot(y) and p̄ under the ground cost C, exactly: from a single class there is
+only one plan. With the 0-1 cost it is 1 - p̄_y. A cost that is large between classes that resemble each other, as WAR's
+is, makes a likely confusion weigh more than an unlikely one; the predictions of a network that was trained with WAR are
+smoothed by the same transport.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from warlab.audit.record import Means
+from warlab.errors import WarlabError
+
+SCORES = ("margin", "loss", "confident", "transport")
+DEFAULT = "margin"
+
+
+def thresholds(means: Means) -> np.ndarray:
+    """t (C,); infinite for a class that no sample is labelled with: nothing can exceed it."""
+    found = np.full(means.probabilities.shape[1], np.inf, np.float64)
+    for label in np.unique(means.labels[means.seen > 0]):
+        found[label] = means.probabilities[(means.labels == label) & (means.seen > 0), label].mean(dtype=np.float64)
+    return found
+
+
+def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
+    """Every score (N,) float32 by its name; NaN for a sample that was never seen. Without a cost it is the 0-1 cost."""
+    _check_finite(means)
+    n, classes = means.probabilities.shape
+    ground = zero_one(classes) if cost is None else checked(cost, classes)
+    given, seen = np.maximum(means.labels, 0), means.seen > 0
+    above = means.probabilities - thresholds(means)
+    own = above[np.arange(n), given]
+    above[np.arange(n), given] = -np.inf
+    found = {
+        "margin": -means.margin,
+        "loss": means.loss,
+        "confident": above.max(1) - own,
+        "transport": (ground[given] * means.probabilities).sum(1),
+    }
+    return {name: np.where(seen, values, np.nan).astype(np.float32) for name, values in found.items()}
+
+
+def suggested(means: Means) -> np.ndarray:
+    """(N,) the class that the network predicts on average; the given label for a sample that was never seen."""
+    seen = means.seen > 0
+    return np.where(seen, np.where(seen[:, None], means.probabilities, 0).argmax(1), means.labels)
+
+
+def suspects(means: Means, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
+    """The samples whose suggested label is another than the given one, the most suspicious first.
+
+    A structured array: index, label, suggested, and a column for each score.
+    """
+    if by not in SCORES:
+        raise WarlabError(f"Samples can be ordered by {', '.join(SCORES)}, not by {by!r}.")
+    found, other = scores(means, cost), suggested(means)
+    index = np.flatnonzero((other != means.labels) & (means.seen > 0))
+    order = index[np.argsort(-found[by][index], kind="stable")]
+    whole = [(name, np.int64) for name in ("index", "label", "suggested")]
+    table = np.empty(len(order), [*whole, *((name, np.float32) for name in SCORES)])
+    table["index"], table["label"], table["suggested"] = order, means.labels[order], other[order]
+    for name, values in found.items():
+        table[name] = values[order]
+    return table
+
+
+def zero_one(classes: int) -> np.ndarray:
+    return 1 - np.eye(classes)
+
+
+def checked(cost: Any, classes: int) -> np.ndarray:
+    """A ground cost as an array (C, C) of float64."""
+    array = np.asarray(cost.detach().cpu() if hasattr(cost, "detach") else cost, np.float64)
+    if array.shape != (classes, classes) or not np.isfinite(array).all():
+        raise WarlabError(f"The ground cost must be {classes} × {classes} finite numbers, not {array.shape}.")
+    if np.diagonal(array).any():
+        raise WarlabError("The cost of staying in a class must be 0: the diagonal of the cost matrix is not zero.")
+    return array
+
+
+def _check_finite(means: Means) -> None:
+    bad = np.flatnonzero((means.seen > 0) & ~(np.isfinite(means.margin) & np.isfinite(means.loss)))
+    if len(bad):
+        raise WarlabError(
+            f"The logits of {len(bad)} samples were not finite numbers, first those of sample {bad[0]}; "
+            "look at the training, which has diverged."
+        )
