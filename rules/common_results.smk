@@ -193,9 +193,10 @@ FIGURE_FILES = {
     "statistics": lambda: [f"{R}/statistics.csv"],
     "toy": lambda: [f"{R}/figures/material/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
+    "audit": lambda: [f"{R}/tables/audit.csv"],
 }
-# Given runs come without data, costs, weights and maps.
-NOT_GIVEN = {"data", "costs", "activations", "tiles", "maps"}
+# Given runs come without data, costs, weights, maps and audits.
+NOT_GIVEN = {"data", "costs", "activations", "tiles", "maps", "audit"}
 
 
 def drawable(name):

@@ -5,11 +5,12 @@ from pathlib import Path
 import yaml
 
 from warlab.files import read_json, write_text
+from warlab.reporting.audit import audit_rows, legend, read_audit
 from warlab.reporting.claims import read_table
 from warlab.reporting.comparison import for_page, read_statistics
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
-from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
+from warlab.reporting.page import AuditSection, Context, FigureSection, TableSection, hyperparameter_rows, render, tail
 from warlab.reporting.results import epochs_averaged, read_runs
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
@@ -22,6 +23,10 @@ with job(snakemake.log[0]):
         for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
     ]
     runs = read_runs(Path(given.runs))
+    audit = None
+    if given.audit:
+        found = read_audit(Path(given.audit[0]))
+        audit = AuditSection(Path(given.audit[1]), audit_rows(found, spec["labels"]), legend(found))
     context = Context(
         scale=spec["scale"],
         description=spec["description"],
@@ -37,6 +42,7 @@ with job(snakemake.log[0]):
         claims=read_table(Path(given.claims)).to_dict("records"),
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
         curves=curves(runs, spec["labels"]),
+        audit=audit,
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
         last=epochs_averaged(runs),
     )

@@ -13,13 +13,13 @@ import numpy as np
 
 from warlab.audit.quality import auroc, average_precision, precision_at_errors
 from warlab.audit.record import Means, Record
-from warlab.audit.scores import DEFAULT, SCORES, scores, suggested, suspects
+from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested, suspects
 
 __all__ = ["SCORES", "LabelAudit", "Means", "auroc", "average_precision", "precision_at_errors"]
 
 
 class LabelAudit(Record):
-    """An audit of `n_samples` labels of `n_classes` classes; see `warlab.audit.scores` for what the scores are.
+    """An audit of `n_samples` labels of `n_classes` classes; see `warlab.audit.scoring` for what the scores are.
 
     `epochs` restricts it to a window, such as range(40) to leave out those in which a network learns wrong labels by
     heart (AUM stops at the first drop of the learning rate); then every update names its epoch. By default all count.

@@ -45,6 +45,15 @@ class FigureSection:
 
 
 @dataclass(frozen=True)
+class AuditSection:
+    """The contact sheet of one run, and how well the audit finds wrong labels (`audit.audit_rows`), if it is known."""
+
+    sheet: Path
+    rows: Sequence[Row]
+    legend: str
+
+
+@dataclass(frozen=True)
 class Context:
     """All that the page shows. Whatever is left empty has no section.
 
@@ -57,6 +66,7 @@ class Context:
     results          the result.json of every run
     claims           rows of claims.csv, shown first; statistics: rows of statistics.csv
     curves           panels of `curves.curves`
+    audit            labels that look wrong, see `AuditSection`
     logs             path of a run (dataset/…/seed0) → the last lines of its log
     last             over how many epochs the means go (`results.epochs_averaged`)
     """
@@ -75,6 +85,7 @@ class Context:
     claims: Sequence[Row] = ()
     statistics: Sequence[Row] = ()
     curves: Sequence[Row] = ()
+    audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)
     last: int = 10
 

@@ -53,9 +53,11 @@ def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
 
 
 def suggested(means: Means) -> np.ndarray:
-    """(N,) the class that the network predicts on average; the given label for a sample that was never seen."""
+    """(N,) the class whose mean probability is farthest above its threshold, argmax_c p̄_c - t_c: another than the label
+    where `confident` is above 0. A sample that was never seen keeps its label."""
     seen = means.seen > 0
-    return np.where(seen, np.where(seen[:, None], means.probabilities, 0).argmax(1), means.labels)
+    above = np.where(seen[:, None], means.probabilities - thresholds(means), 0)
+    return np.where(seen, above.argmax(1), means.labels)
 
 
 def suspects(means: Means, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
