@@ -6,7 +6,7 @@ from warlab.audit.run import read_suspects
 from warlab.config import Study
 
 FIRST = 10
-SHOWN = ("sample", "label", "suggested", "confident", "margin", "wrong")
+SHOWN = ("sample", "label", "suggested", "combined", "confident", "wrong")
 
 
 def audit(study: Study) -> tuple[str, bool]:

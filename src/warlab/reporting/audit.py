@@ -22,7 +22,13 @@ METRIC_TEXT = {
     "precision": "precision at the true number of errors",
     CORRECTED: "wrong labels whose suggested label is the true one",
 }
-SCORE_TEXT = {"margin": "logit margin", "loss": "loss", "confident": "confident learning", "transport": "transport"}
+SCORE_TEXT = {
+    "combined": "combined",
+    "margin": "logit margin",
+    "loss": "loss",
+    "confident": "confident learning",
+    "transport": "transport",
+}
 
 
 def run_quality(files: Mapping[str, Any], identity: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -116,7 +122,7 @@ def legend(table: pd.DataFrame) -> str:
     """What stands below the table."""
     text = (
         "How well each score tells wrong labels from right ones, for runs whose errors are known; ± is the 95 % interval "
-        f"of the mean over the seeds. Lists are ordered by the {SCORE_TEXT[DEFAULT]}. Transport is under the run's own "
+        f"of the mean over the seeds. Lists are ordered by the score {SCORE_TEXT[DEFAULT]!r}. Transport is under the run's own "
         "ground cost, or the 0-1 cost where it has none."
     )
     return text + (" † stand-in data." if "stand-in" in set(table["data"]) else "")

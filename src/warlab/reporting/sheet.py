@@ -41,10 +41,10 @@ def draw_sheet(suspects: Sequence[Suspect], title: str, warning: str = "") -> Im
     height = SIDE + 2 * LINE + GAP
     sheet = Image.new("RGB", (COLUMNS * (SIDE + GAP) + GAP, TOP + rows * height), "white")
     pen = ImageDraw.Draw(sheet)
+    title += " (framed: known to be wrong)" if any(one.known for one in shown) else ""
     pen.text((GAP, 8), _fitting(title, sheet.width - 2 * GAP, _font(13)), INK, _font(13))
-    legend = "framed: known to be wrong" if any(one.known for one in shown) else ""
-    second = (warning, RED) if warning else (legend if shown else "No label is contradicted by the network.", QUIET)
-    pen.text((GAP, 27), _fitting(second[0], sheet.width - 2 * GAP, _font(11)), second[1], _font(11))
+    below = warning or ("" if shown else "No label is contradicted by the network.")
+    pen.text((GAP, 27), _fitting(below, sheet.width - 2 * GAP, _font(11)), RED if warning else QUIET, _font(11))
     for place, suspect in enumerate(shown):
         row, column = divmod(place, COLUMNS)
         _paste(sheet, pen, suspect, GAP + column * (SIDE + GAP), TOP + row * height)
@@ -57,8 +57,8 @@ def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, left:
     if suspect.known:
         pen.rectangle((left - 2, top - 2, left + SIDE + 1, top + SIDE + 1), outline=KNOWN, width=2)
     font = _font(11)
-    pen.text((left, top + SIDE + 1), _fitting(suspect.label, SIDE + GAP - 2, font), QUIET, font)
-    pen.text((left, top + SIDE + LINE), _fitting(f"→ {suspect.suggested}", SIDE + GAP - 2, font), INK, font)
+    pen.text((left, top + SIDE + 1), _fitting(suspect.label, SIDE + GAP - 6, font), QUIET, font)
+    pen.text((left, top + SIDE + LINE), _fitting(f"→ {suspect.suggested}", SIDE + GAP - 6, font), INK, font)
 
 
 def _enlarged(picture: np.ndarray) -> Image.Image:

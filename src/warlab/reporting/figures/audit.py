@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.audit import SCORE_TEXT
 from warlab.reporting.figures import style
@@ -11,8 +12,13 @@ from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stan
 
 NEEDS = ("audit",)
 PANEL = ["dataset", "noise", "net"]
-MARKS = {"margin": ("o", style.BLUE), "loss": ("s", style.BLACK), "confident": ("^", style.GREEN)}
-MARKS |= {"transport": ("D", style.VERMILION)}
+MARKS = {
+    "combined": ("o", style.VERMILION),
+    "margin": ("v", style.BLUE),
+    "loss": ("s", style.BLACK),
+    "confident": ("^", style.GREEN),
+    "transport": ("D", style.PURPLE),
+}
 NOTHING = "No run of this scale has labels that are known to be wrong"
 MAX_COLUMNS = 2
 
@@ -27,7 +33,7 @@ def draw(inputs: Inputs) -> Figure:
     most = max(panel["method"].nunique() for _, panel in panels)
     with style.context():
         width = style.COLUMN + 1 if columns == 1 else style.PAGE
-        figure = Figure(figsize=(width, rows * (0.24 * most + 0.75) + 0.35), layout="constrained")
+        figure = Figure(figsize=(width, rows * (0.27 * most + 0.75) + 0.35), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, sharex=True).ravel()
         for ax, (key, panel) in zip(axes, panels, strict=False):
             _panel(ax, panel, inputs)
@@ -53,15 +59,16 @@ def caption(inputs: Inputs) -> str:
 
 
 def _auroc(inputs: Inputs) -> pd.DataFrame:
-    table = inputs.audit
-    return pd.DataFrame({"dataset": []}) if table is None else table[table["metric"] == "auroc"]
+    if inputs.audit is None:
+        raise WarlabError("The figure of the audit needs the table tables/audit.csv; make it first.")
+    return inputs.audit[inputs.audit["metric"] == "auroc"]
 
 
 def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
     methods = list(dict.fromkeys(panel["method"]))[::-1]
     for place, (score, (mark, colour)) in enumerate(MARKS.items()):
         own = panel[panel["score"] == score].set_index("method").reindex(methods)
-        y = [k + 0.12 * (1.5 - place) for k in range(len(methods))]
+        y = [k + 0.14 * (2 - place) for k in range(len(methods))]
         ax.errorbar(
             own["mean"],
             y,
