@@ -123,10 +123,8 @@ def seconds(task: Callable[[], None]) -> float:
 
 def report(method: str, found: dict[str, Any]) -> None:
     without, with_audit = min(found["without"]), min(found["with"])
-    print(
-        f"{method:8} epoch {without:.2f} s without, {with_audit:.2f} s with the audit: {with_audit / without - 1:+.2%};  "
-        f"inside the audit {found['inside']:.2%} of an epoch"
-    )
+    times = f"epoch {without:.2f} s without, {with_audit:.2f} s with the audit: {with_audit / without - 1:+.2%}"
+    print(f"{method:8} {times};  inside the audit {found['inside']:.2%} of an epoch")
 
 
 if __name__ == "__main__":

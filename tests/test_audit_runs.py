@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from PIL import Image
 
 from tests import reports
@@ -18,14 +19,17 @@ from warlab.audit.record import Means
 from warlab.audit.run import COLUMNS, AuditedRun, read_suspects
 from warlab.audit.scoring import scores
 from warlab.data.tiles import objects, unflat
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.listener import Listener
-from warlab.engine.run import Files, train_run
+from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.train import Trainer
 from warlab.errors import WarlabError
 from warlab.files import read_arrays, read_json, write_arrays, write_json, write_text
-from warlab.methods.base import LOGITS
+from warlab.methods.base import LOGITS, Step
 from warlab.reporting import figures, page
 from warlab.reporting.audit import audit_markdown, audit_rows, audit_table, interval, legend, read_audit, run_quality
 from warlab.reporting.sheet import SIDE, Suspect, draw_sheet, write_sheet
+from warlab.script import Interrupted
 
 
 def trained(folder: Path, run: dict, files: Files) -> Means:
@@ -68,6 +72,31 @@ def test_listening_changes_not_one_bit_of_the_training(method: str, tmp_path: Pa
     assert set(unheard.seen) == {0}
     for a, b in zip(weights(tmp_path / "heard"), weights(tmp_path / "unheard"), strict=True):
         assert all((a[name] == b[name]).all() for name in a)
+
+
+@pytest.mark.parametrize("rows", [1, 40, 4096])
+def test_stopped_inside_an_epoch_it_ends_with_the_same_sums(rows: int, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("warlab.audit.record.ROWS", rows)
+    files, run = write_files(tmp_path), resolved("coteaching", epochs=2)
+    calm = trained(tmp_path / "calm", run, files)
+
+    def built() -> Trainer:
+        return build_trainer(run, files, CheckpointFolder(tmp_path / "x", "id", lambda m: None), lambda m: None)
+
+    trainer, stop = built(), StopRequest()
+    step = trainer._step
+
+    def stopping(at: Step, index: torch.Tensor) -> tuple:
+        stop.received = "SIGTERM" if (at.epoch, at.batch) == (1, 1) else None
+        return step(at, index)
+
+    trainer._step = stopping  # type: ignore[method-assign]
+    with pytest.raises(Interrupted):
+        trainer.fit(stop)
+    again = built()
+    again.fit(StopRequest())
+    for name, values in again.listener.means().arrays().items():
+        np.testing.assert_array_equal(values, calm.arrays()[name])
 
 
 def test_flipped_labels_are_found(tmp_path: Path) -> None:
@@ -164,9 +193,8 @@ def test_of_tiles_whole_objects_are_judged(tmp_path: Path) -> None:
     biggest = int(np.bincount(numbers).argmax())
     tile, rows, columns = run._place(biggest)
     assert (unflat(numbers, run.arrays["train_sizes"])[tile][rows, columns] == biggest).all()
-    assert run.name(biggest) == (
-        f"tile {run.meta['train_tiles'][tile]}, row {int(rows.mean())}, column {int(columns.mean())}, {len(rows)} pixels"
-    )
+    middle = f"row {int(rows.mean())}, column {int(columns.mean())}"
+    assert run.name(biggest) == f"tile {run.meta['train_tiles'][tile]}, {middle}, {len(rows)} pixels"
     assert run.picture(biggest).shape[0] == 5
     rows_of_table = run_quality(given, {"method": "cce", "seed": 0})
     assert {row["metric"] for row in rows_of_table} == {"auroc", "average_precision", "precision", "corrected"}
@@ -181,7 +209,9 @@ def test_the_sheet_has_a_hundred_pictures_and_says_what_is_no_real_data(tmp_path
     ten, hundred = draw_sheet(many[:10], "ten"), draw_sheet(many, "many", "Stand-in data")
     assert draw_sheet(many[:100], "many", "Stand-in data").tobytes() == hundred.tobytes()
     assert hundred.size[0] == ten.size[0] and hundred.size[1] - ten.size[1] == 9 * (SIDE + 42)
-    assert (np.asarray(hundred) == (0xB0, 0, 0x20)).all(2).any() and not (np.asarray(ten) == (0xB0, 0, 0x20)).all(2).any()
+    assert (np.asarray(hundred) == (0xB0, 0, 0x20)).all(2).any() and not (np.asarray(ten) == (0xB0, 0, 0x20)).all(
+        2
+    ).any()
     assert draw_sheet([], "nothing").size[0] == ten.size[0]
     odd = [Suspect(np.zeros((1, 40, 9), np.uint8), "x" * 99, "→"), Suspect(np.zeros((5, 300, 200), np.uint8), "a", "b")]
     write_sheet(tmp_path / "sheet.png", odd, "odd shapes")
@@ -232,7 +262,9 @@ def test_the_report_has_the_sheet_and_the_table(tmp_path: Path) -> None:
     assert 'id="audit"' not in page.render(page.Context(scale="x"))
 
 
-@pytest.mark.parametrize("order", [("--root", "{root}", "audit", "--configfile"), ("audit", "--root", "{root}", "--configfile")])
+@pytest.mark.parametrize(
+    "order", [("--root", "{root}", "audit", "--configfile"), ("audit", "--root", "{root}", "--configfile")]
+)
 def test_the_command_says_where_the_lists_are_and_shows_ten(order, tmp_path: Path, capsys) -> None:
     settings = tmp_path / "my.yaml"
     settings.write_text(f"scale: smoke\nresults_root: {tmp_path}\n")

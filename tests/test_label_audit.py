@@ -1,8 +1,11 @@
 """warlab.audit outside of the workflow: running sums, scores, suspects, and what is said of bad input."""
 
 import doctest
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import ot
@@ -13,10 +16,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import warlab.audit
+from tests.conftest import ROOT
 from warlab.audit import LabelAudit, Means, auroc, average_precision, precision_at_errors
 from warlab.audit.record import EXTRA, ROWS, Record
 from warlab.audit.scoring import SCORES, scores, suggested, suspects
+from warlab.config import Cell, load_study
+from warlab.engine.run import train_run
 from warlab.errors import WarlabError
+from warlab.files import read_arrays
 
 N, C = 60, 5
 
@@ -218,3 +225,35 @@ def test_importing_it_needs_numpy_only() -> None:
 def test_means_come_back_from_their_arrays() -> None:
     means = audit_of(trained()).means()
     assert all(a is b for a, b in zip(vars(Means(**means.arrays())).values(), vars(means).values(), strict=True))
+
+
+@pytest.mark.slow
+def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_path: Path) -> None:
+    """A short training on real images of Fashion-MNIST with real confusions. cleanlab is AGPL and no dependency."""
+    benchmark = loaded("audit_quality")
+    quality = benchmark.cleanlab_in(tmp_path / "cleanlab")
+    if quality is None:
+        pytest.skip("cleanlab cannot be installed here")
+    speed = loaded("audit")
+    study = load_study({"scale": "demo"}, ROOT)
+    files, run = speed.write_files(tmp_path, study), study.run(Cell("fashion_mnist", "asym-40", "cnn9", "cce", 0))
+    run["training"] |= {"epochs": 6, "drops": [6]}
+    train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
+    found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))
+    wrong = read_arrays(files.noise)["labels"] != read_arrays(files.data)["train_y"]
+    theirs = {name: auroc(values, wrong) for name, values in benchmark.theirs(found, quality).items()}
+    ours = {name: auroc(values, wrong) for name, values in scores(found).items()}
+    plain = max(theirs["cleanlab self confidence"], theirs["cleanlab normalized margin"])
+    assert ours["confident"] > plain - 0.002, (ours, theirs)
+    assert ours["confident"] == pytest.approx(theirs["cleanlab normalized margin, adjusted"], abs=1e-3)
+    assert ours["combined"] > max(theirs.values()) - 0.01, (ours, theirs)
+    assert ours["transport"] == pytest.approx(theirs["cleanlab self confidence"], abs=1e-4)  # 0-1 cost: 1 - p_y
+
+
+def loaded(name: str) -> Any:
+    """A benchmark as a module."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -33,7 +33,7 @@ class LabelAudit(Record):
     """
 
     def scores(self, cost: Any = None) -> dict[str, np.ndarray]:
-        """Name of a score → (N,) float32, higher is more suspicious; `cost` (C, C) is the ground cost of `transport`."""
+        """Score → (N,) float32, higher is more suspicious; `cost` (C, C) is the ground cost of `transport`."""
         return scores(self.means(), cost)
 
     def suggested(self) -> np.ndarray:

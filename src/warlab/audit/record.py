@@ -124,7 +124,7 @@ class Record:
         self._labels[index] = labels
 
     def _check_range(self, values: Any, end: int, what: str) -> None:
-        if len(values) and not (0 <= int(values.min()) and int(values.max()) < end):
+        if len(values) and not (int(values.min()) >= 0 and int(values.max()) < end):
             raise WarlabError(
                 f"An audit was told of {what} {int(values.min())} to {int(values.max())}; the numbers go from 0 to "
                 f"{end - 1}."

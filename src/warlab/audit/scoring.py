@@ -8,7 +8,7 @@ With given label y, logits z and probabilities p of a sample, and a bar for the 
                 confident learning's off-diagonal (Northcutt et al., 2021) as a margin: above 0 another class exceeds
                 its own threshold by more than the label does
     transport   sum_c C[y, c] p̄_c                     what it costs to move the label to the mean prediction
-    combined    z(confident) + z(margin - its mean over the samples that are labelled y),   z(s) = (s - mean) / deviation
+    combined    z(confident) + z(margin - its mean over the samples labelled y),   z(s) = (s - mean) / deviation;
                 both calibrated by class, so that a class that is hard to learn is not suspected as a whole
 
 `transport` is optimal transport between onehot(y) and p̄ under the ground cost C, exactly: from a single class there is

@@ -15,7 +15,6 @@ from warlab.data.base import Dataset
 from warlab.errors import WarlabError
 from warlab.files import digest
 
-
 EIGHT = np.ones((3, 3), bool)  # pixels that touch at a corner belong together
 
 

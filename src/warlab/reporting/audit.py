@@ -44,7 +44,7 @@ def run_quality(files: Mapping[str, Any], identity: Mapping[str, Any]) -> list[d
         for score, values in scores(run.means, run.cost).items()
         for metric, measure in METRICS.items()
     ]
-    return rows + [{**about, "score": "", "metric": CORRECTED, "value": _corrected(run)}]
+    return [*rows, {**about, "score": "", "metric": CORRECTED, "value": _corrected(run)}]
 
 
 def _corrected(run: AuditedRun) -> float:
@@ -121,8 +121,8 @@ def audit_markdown(table: pd.DataFrame, labels: Labels) -> str:
 def legend(table: pd.DataFrame) -> str:
     """What stands below the table."""
     text = (
-        "How well each score tells wrong labels from right ones, for runs whose errors are known; ± is the 95 % interval "
-        f"of the mean over the seeds. Lists are ordered by the score {SCORE_TEXT[DEFAULT]!r}. Transport is under the run's own "
-        "ground cost, or the 0-1 cost where it has none."
+        "How well each score tells wrong labels from right ones, for runs whose errors are known; ± is the 95 % "
+        f"interval of the mean over the seeds. Lists are ordered by the score {SCORE_TEXT[DEFAULT]!r}. Transport is "
+        "under the run's own ground cost, or the 0-1 cost where it has none."
     )
     return text + (" † stand-in data." if "stand-in" in set(table["data"]) else "")

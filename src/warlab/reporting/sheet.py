@@ -1,4 +1,4 @@
-"""The contact sheet of an audit: the first hundred suspects as one picture, each with its label and the suggested one."""
+"""The contact sheet of an audit: the first hundred suspects as one picture, with given and suggested labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, left:
 
 
 def _enlarged(picture: np.ndarray) -> Image.Image:
-    """As large as fits into the square; the pixels of a small picture stay visible. Of many channels the first three."""
+    """As large as fits into the square, with visible pixels where it is small; of many channels the first three."""
     channels = picture[:3] if len(picture) >= 3 else np.repeat(picture[:1], 3, axis=0)
     image = Image.fromarray(np.ascontiguousarray(channels.transpose(1, 2, 0)))
     scale = SIDE / max(image.size)

@@ -37,7 +37,9 @@ def draw(inputs: Inputs) -> Figure:
         axes = figure.subplots(rows, columns, squeeze=False, sharex=True).ravel()
         for ax, (key, panel) in zip(axes, panels, strict=False):
             _panel(ax, panel, inputs)
-            ax.set_title(", ".join(labels.name(inputs.labels, kind, str(v)) for kind, v in zip(PANEL, key, strict=True)))
+            ax.set_title(
+                ", ".join(labels.name(inputs.labels, kind, str(v)) for kind, v in zip(PANEL, key, strict=True))
+            )
         for ax in axes[len(panels) :]:
             ax.remove()
         handles, texts = axes[0].get_legend_handles_labels()
