@@ -126,7 +126,7 @@ def differences(rows: list[dict[str, Any]]) -> str:
     frame = pd.DataFrame(rows).query("metric == 'auroc'")
     for key, group in frame.groupby(["dataset", "noise", "method"], sort=False):
         by = group.pivot(index="seed", columns="score", values="value")
-        for score in [name for name in by if name.startswith("cleanlab")]:
+        for score in [name for name in map(str, by) if name.startswith("cleanlab")]:
             paired = (by[DEFAULT] - by[score]).to_numpy()
             low, high = interval(paired)
             lines.append(

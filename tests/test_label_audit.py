@@ -234,7 +234,7 @@ def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_p
     quality = benchmark.cleanlab_in(tmp_path / "cleanlab")
     if quality is None:
         pytest.skip("cleanlab cannot be installed here")
-    speed = loaded("audit")
+    speed = loaded("audit_cost")
     study = load_study({"scale": "demo"}, ROOT)
     files, run = speed.write_files(tmp_path, study), study.run(Cell("fashion_mnist", "asym-40", "cnn9", "cce", 0))
     run["training"] |= {"epochs": 6, "drops": [6]}

@@ -79,9 +79,11 @@ class Record:
         with np.errstate(invalid="ignore"):
             found = np.where(seen[:, None] > 0, sums[:, :-1] / np.maximum(seen, 1)[:, None], np.nan)
         return Means(
-            labels.astype(np.int64),
-            *(np.ascontiguousarray(part, np.float32) for part in (found[:, :-2], found[:, -2], found[:, -1])),
-            seen.astype(np.int64),
+            labels=labels.astype(np.int64),
+            probabilities=np.ascontiguousarray(found[:, :-2], np.float32),
+            margin=found[:, -2].astype(np.float32),
+            loss=found[:, -1].astype(np.float32),
+            seen=seen.astype(np.int64),
         )
 
     def state_dict(self) -> dict[str, Any]:

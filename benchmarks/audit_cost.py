@@ -1,6 +1,6 @@
 """What the audit of labels adds to an epoch, in processor time.
 
-    python benchmarks/audit.py            the demo's network and images, CCE (the cheapest step) and WAR
+    python benchmarks/audit_cost.py            the demo's network and images, CCE (the cheapest step) and WAR
 
 Two trainings take turns epoch by epoch, one with the audit and one without it, on the embedded Fashion-MNIST. The
 processor time of the fastest epoch of each is compared: what else the machine does makes no epoch faster. Directly
