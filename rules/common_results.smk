@@ -256,13 +256,14 @@ FIGURE_FILES = {
     "statistics": lambda: [f"{R}/statistics.csv"],
     "toy": lambda: [f"{R}/figures/material/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
+    "audit": lambda: [f"{R}/tables/audit.csv"],
 }
 
 
 def absent():
-    """What figures cannot have here: given runs come without data, costs, weights and maps."""
+    """What figures cannot have here: given runs come without data, costs, weights, maps and audits."""
     if GIVEN:
-        kinds = ("data", "costs", "activations", "tiles", "maps")
+        kinds = ("data", "costs", "activations", "tiles", "maps", "audit")
         return {kind: f"given runs come without {kind}" for kind in kinds}
     kinds = {"data": "no dataset has single images", "tiles": "no dataset has tiles"}
     return {kind: why for kind, why in kinds.items() if not FIGURE_FILES[kind]()}

@@ -5,12 +5,13 @@ from pathlib import Path
 import yaml
 
 from warlab.files import read_json, write_text
+from warlab.reporting.audit import audit_rows, legend, read_audit
 from warlab.reporting.claims import read_table
 from warlab.reporting.comparison import all_readings, read_statistics
 from warlab.reporting.comparison_text import for_page, readings_for_page
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
-from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
+from warlab.reporting.page import AuditSection, Context, FigureSection, TableSection, hyperparameter_rows, render, tail
 from warlab.reporting.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
@@ -27,6 +28,10 @@ with job(snakemake.log[0]) as say:
         for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
     ]
     runs = read_runs(Path(given.runs))
+    audit = None
+    if given.audit:
+        found = read_audit(Path(given.audit[0]))
+        audit = AuditSection(Path(given.audit[1]), audit_rows(found, spec["labels"]), legend(found))
     context = Context(
         scale=spec["scale"],
         description=spec["description"],
@@ -45,6 +50,7 @@ with job(snakemake.log[0]) as say:
         readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),
         reductions=spec["reductions"],
         curves=curves(runs, spec["labels"]),
+        audit=audit,
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
         epochs=epochs_averaged(under_other_names(runs, spec["headline"]["trained_as"]), spec["headline"]["last"]),
     )

@@ -22,6 +22,7 @@ from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
 from warlab.engine.identity import description_digest, identity, remember
+from warlab.engine.listener import Listener
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
@@ -136,6 +137,7 @@ def build_trainer(
         fresh=networks,
         on_epoch=progress,
         evaluate_every=train.get("evaluate_every", 1),
+        listener=Listener(models, len(labels), classes, samples.units),
     )
 
 
@@ -231,6 +233,7 @@ def _write_outputs(
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(rows)))
+    write_arrays(out / "audit.npz", **trainer.listener.means().arrays())
     result = {
         "id": run_id,
         "run": run,

@@ -68,6 +68,7 @@ class Task:
 Losses = Tensor | Sequence[Tensor] | Iterator[Tensor]
 Log = dict[str, Tensor | float]
 SELECTED = "selected"  # of a Log: mask (M, B) of the samples that each network trains on; becomes the purity
+LOGITS = "logits"  # of a Log: logits (B, C) for the audit of labels, if the method never calls a network as a whole
 
 
 class Method(ABC):

@@ -46,6 +46,15 @@ class FigureSection:
 
 
 @dataclass(frozen=True)
+class AuditSection:
+    """The contact sheet of one run, and how well the audit finds wrong labels (`audit.audit_rows`), if it is known."""
+
+    sheet: Path
+    rows: Sequence[Row]
+    legend: str
+
+
+@dataclass(frozen=True)
 class Context:
     """All that the page shows. Whatever is left empty has no section.
 
@@ -60,6 +69,7 @@ class Context:
     claims           rows of claims.csv, shown first; statistics: rows of `comparison_text.for_page`
     reductions       rows of `warlab.reductions`; readings: rows of `comparison_text.readings_for_page`
     curves           panels of `curves.curves`
+    audit            labels that look wrong, see `AuditSection`
     logs             path of a run (dataset/…/seed0) → the last lines of its log
     epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
     """
@@ -81,6 +91,7 @@ class Context:
     readings: Sequence[Row] = ()
     statistics: Sequence[Row] = ()
     curves: Sequence[Row] = ()
+    audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)
     epochs: Epochs = field(default_factory=dict)
 
