@@ -127,3 +127,12 @@ def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
 def test_a_share_without_a_sample_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WarlabError, match=r"`validation` of 0\.001 leaves 64 of 64 samples"):
         trainer(wanted(share=0.001), written(tmp_path), tmp_path)
+
+
+def test_the_audit_names_samples_by_their_numbers_among_all(tmp_path: Path) -> None:
+    files = written(tmp_path, n=64, noise="sym-40")
+    train_run(wanted(), "code", files, tmp_path / "run", 1, silent)
+    found, kept = read_arrays(tmp_path / "run" / "audit.npz"), training_part(64, 0.25, 0)
+    assert (np.flatnonzero(found["seen"]) == kept).all()
+    assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()
+    assert len(found["labels"]) == 64 and (np.delete(found["labels"], kept) == -1).all()

@@ -37,6 +37,15 @@ class Means:
         """As they are kept in a file; `Means(**arrays)` reads them back."""
         return dict(vars(self))
 
+    def among(self, numbers: np.ndarray, total: int) -> "Means":
+        """The same samples by their numbers among `total` ones, of which the others were never seen."""
+        empty = {"labels": -1, "seen": 0}
+        spread = {}
+        for name, values in vars(self).items():
+            spread[name] = np.full((total, *values.shape[1:]), empty.get(name, np.nan), values.dtype)
+            spread[name][numbers] = values
+        return Means(**spread)
+
 
 class Record:
     """The sums of one training. `epochs` are those that count, such as range(20); by default all of them do."""

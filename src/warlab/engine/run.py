@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.audit.record import Means
 from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
@@ -28,7 +29,7 @@ from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
 from warlab.engine.train import TIMES, Row, Trainer
-from warlab.engine.validation import hold_out, with_held_out
+from warlab.engine.validation import hold_out, training_part, with_held_out
 from warlab.errors import WarlabError
 from warlab.files import (
     derive_seed,
@@ -46,6 +47,8 @@ from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 from warlab.precision import forbid_tf32
 from warlab.readings import LAST
+
+OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def train_run(
         remember(checkpoints.path, identity(run, code, checksums), say)
         trainer = build_trainer(run, files, checkpoints, say)
         rows = trainer.fit(stop)
-        _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files.data)
+        _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files)
         checkpoints.remove()
     return None
 
@@ -216,7 +219,7 @@ def device_settings(threads: int) -> None:
 
 
 def _finished(out: Path, run_id: str) -> bool:
-    complete = all((out / name).exists() for name in ("metrics.csv", "weights.pt", "result.json"))
+    complete = all((out / name).exists() for name in OUTPUTS)
     return complete and read_json(out / "result.json")["id"] == run_id
 
 
@@ -227,17 +230,17 @@ def _write_outputs(
     trainer: Trainer,
     rows: list[Row],
     hashes: dict[str, str],
-    data: Path,
+    files: Files,
 ) -> None:
     write_text(out / "metrics.csv", to_csv(rows))
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(rows)))
-    write_arrays(out / "audit.npz", **trainer.listener.means().arrays())
+    write_arrays(out / "audit.npz", **heard(trainer, run, files.noise).arrays())
     result = {
         "id": run_id,
         "run": run,
-        "data": read_json(data.with_suffix(".json"))["data"],
+        "data": read_json(files.data.with_suffix(".json"))["data"],
         "summary": summary(rows),
         "provenance": {
             **provenance(hashes, *(sum(row[name] for row in rows) for name in TIMES)),
@@ -246,6 +249,15 @@ def _write_outputs(
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     write_json(out / "result.json", result)
+
+
+def heard(trainer: Trainer, run: dict[str, Any], noise: Path) -> Means:
+    """What the networks said of every training sample; those of a validation split were never seen."""
+    means, share = trainer.listener.means(), run["training"].get("validation", 0.0)
+    if not share:
+        return means
+    total = len(read_arrays(noise)["labels"])
+    return means.among(training_part(total, share, run["seed"]), total)
 
 
 def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndarray]:

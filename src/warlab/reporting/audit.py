@@ -51,7 +51,8 @@ def _corrected(run: AuditedRun) -> float:
     """Of replaced images no label is right; of objects the truth is not one class."""
     if run.is_tiles or run.wrong is None or "replaced" in run.noise:
         return float("nan")
-    return float((suggested(run.means) == run.arrays["train_y"])[run.wrong].mean())
+    judged = run.wrong & (run.means.seen > 0)
+    return float((suggested(run.means) == run.arrays["train_y"])[judged].mean())
 
 
 def audit_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
