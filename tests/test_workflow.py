@@ -85,7 +85,15 @@ def test_every_promised_file_is_there(finished: Path) -> None:
     for file in ("claims.csv", "claims.md", "statistics.csv", "readings.csv", "tables/architectures.tex"):
         assert (results / file).stat().st_size > 0
     assert (results / "tables.pdf").exists() == bool(TYPESET)
-    for figure in ("learning_curves", "matrices", "flipped_samples", "simplex", "activations", "critical_difference", "audit"):
+    for figure in (
+        "learning_curves",
+        "matrices",
+        "flipped_samples",
+        "simplex",
+        "activations",
+        "critical_difference",
+        "audit",
+    ):
         for ending in ("pdf", "png"):
             assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
 
