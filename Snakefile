@@ -10,6 +10,7 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/common_results.smk"
+include: "rules/common_audit.smk"
 include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"

@@ -9,7 +9,7 @@ rule report:
         fidelity="config/fidelity.yaml",
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
-        audit=unless_given([f"{R}/tables/audit.csv", shown_sheet()]),
+        audit=shown_audit(),
     output:
         report=report(
             f"{R}/report.html",

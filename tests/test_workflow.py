@@ -75,8 +75,11 @@ def edit(file: Path, old: str, new: str) -> None:
 def test_every_promised_file_is_there(finished: Path) -> None:
     results = finished / "results" / "smoke"
     run = results / "runs" / "fashion_mnist" / "asym-40" / "cnn9" / "war_w2v" / "seed0"
-    for file in ("metrics.csv", "result.json", "weights.pt", "test_predictions.npz"):
+    for file in ("metrics.csv", "result.json", "weights.pt", "test_predictions.npz", "audit.npz"):
         assert (run / file).stat().st_size > 0
+    shown = results / "audit" / run.relative_to(results / "runs")  # the one in the report
+    assert (shown / "suspects.png").stat().st_size > 1000 and (shown / "suspects.csv").stat().st_size > 0
+    assert set(pd.read_csv(results / "tables" / "audit.csv")["dataset"]) >= {"fashion_mnist", "vaihingen"}
     assert not (run / "checkpoint").exists()
     for table in ("main_benchmark", "ar_war_variants"):
         for ending in ("csv", "md", "tex"):
@@ -84,7 +87,15 @@ def test_every_promised_file_is_there(finished: Path) -> None:
     for file in ("claims.csv", "claims.md", "statistics.csv", "readings.csv", "tables/architectures.tex"):
         assert (results / file).stat().st_size > 0
     assert (results / "tables.pdf").exists() == bool(TYPESET)
-    for figure in ("learning_curves", "matrices", "flipped_samples", "simplex", "activations", "critical_difference"):
+    for figure in (
+        "learning_curves",
+        "matrices",
+        "flipped_samples",
+        "simplex",
+        "activations",
+        "critical_difference",
+        "audit",
+    ):
         for ending in ("pdf", "png"):
             assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
 
@@ -223,7 +234,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     assert after.pop("total") == sum(after.values())
     # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
     # a step are measured anew, too.
-    read = {"table": 2, "figure": 7, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
+    read = {"table": 2, "audit_table": 1, "figure": 8, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
     timing = {"time_steps": 2, "timing_table": 1, "hyperparameters": 1}
     assert after == {"train": 3, "collect": 1, **read, **timing, **TYPESET, "all": 1}
 

@@ -84,4 +84,5 @@ def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
     names = [labels.plot_method(labels.name(inputs.labels, "method", method)) for method in methods]
     ax.set_yticks(range(len(methods)), names)
     ax.set_ylim(-0.6, len(methods) - 0.4)
+    ax.tick_params(labelbottom=True)
     ax.set_xlabel("area under the ROC curve")
