@@ -2,7 +2,7 @@ rule statistics:
     """Three readings of every run; Friedman, Nemenyi and Wilcoxon tests; the order of the methods beside the paper's."""
     input:
         runs=rules.collect.output.runs,
-        published="config/published.csv",
+        published=own_file("config/published.csv"),
     output:
         readings=f"{R}/readings.csv",
         csv=report(
@@ -31,9 +31,9 @@ rule statistics:
 rule propositions:
     """The paper's propositions, computed on random predictions with POT."""
     output:
-        json=f"{R}/propositions.json",
+        json=f"{COMMON}/propositions.json",
     log:
-        f"{R}/logs/propositions.log",
+        f"{COMMON}/logs/propositions.log",
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -50,8 +50,8 @@ rule claims:
     """Every claim of the paper, judged by this scale's runs: held, did not hold, not tested here."""
     input:
         runs=rules.collect.output.runs,
-        published="config/published.csv",
-        claims="config/claims.yaml",
+        published=own_file("config/published.csv"),
+        claims=own_file("config/claims.yaml"),
         propositions=rules.propositions.output.json,
         timing=unless_given(timing_files()),
     output:
