@@ -3,7 +3,7 @@ rule statistics:
     input:
         **kept_predictions(),
         runs=rules.collect.output.runs,
-        published="config/published.csv",
+        published=own_file("config/published.csv"),
     output:
         readings=f"{R}/readings.csv",
         csv=report(
@@ -33,9 +33,9 @@ rule statistics:
 rule propositions:
     """The paper's propositions, computed on random predictions with POT."""
     output:
-        json=f"{R}/propositions.json",
+        json=f"{COMMON}/propositions.json",
     log:
-        f"{R}/logs/propositions.log",
+        f"{COMMON}/logs/propositions.log",
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -53,8 +53,8 @@ rule claims:
     input:
         **kept_predictions(),
         runs=rules.collect.output.runs,
-        published="config/published.csv",
-        claims="config/claims.yaml",
+        published=own_file("config/published.csv"),
+        claims=own_file("config/claims.yaml"),
         propositions=rules.propositions.output.json,
         timing=unless_given(timing_files()),
     output:

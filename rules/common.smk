@@ -11,7 +11,14 @@ from warlab.errors import WarlabError
 from warlab.fingerprint import fingerprint
 from warlab.inputs import InputFiles, description
 
-ROOT = Path(workflow.basedir)
+# Of this repository, from wherever it is called or imported. A file that lies below the working folder is named from
+# there, so that results look the same on every machine.
+if "://" in str(workflow.current_basedir):
+    raise WorkflowError(
+        "warlab reads files beside its Snakefile and needs its Python package: clone the repository, "
+        "install it (make setup) and give the path of workflow/Snakefile to `module`."
+    )
+ROOT = Path(str(workflow.current_basedir)).resolve().parent
 SCRIPTS = ROOT / "workflow" / "scripts"
 
 try:
@@ -19,8 +26,18 @@ try:
 except WarlabError as error:
     raise WorkflowError(str(error))
 
+
+def own_file(path):
+    """A file of the repository as a rule names it."""
+    file = ROOT / path
+    return str(
+        file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    )
+
+
 RAW = config.get("data_root", "data")
 R = f"{config.get('results_root', 'results')}/{study.name}"
+COMMON = f"{config.get('results_root', 'results')}/common"  # what no scale changes is made once
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 FILES = InputFiles(study, RAW, R)
 DATASETS = sorted({cell.dataset for cell in study.runs})

@@ -252,9 +252,9 @@ FIGURE_FILES = {
     "data": lambda: [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
     "tiles": lambda: [f"{R}/data/{name}.npz" for name in TILES],
     "maps": lambda: [f"{R}/maps/{cell.path}/labels.npz" for cell in mapped_runs()],
-    "published": lambda: ["config/published.csv"],
+    "published": lambda: [own_file("config/published.csv")],
     "statistics": lambda: [f"{R}/statistics.csv"],
-    "toy": lambda: [f"{R}/figures/material/toy.npz"],
+    "toy": lambda: [f"{COMMON}/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
     "audit": lambda: [f"{R}/tables/audit.csv"],
 }

@@ -30,9 +30,9 @@ rule figure:
 rule toy:
     """Small networks trained in the plane with each regulariser, for the figures of them."""
     output:
-        toy=f"{R}/figures/material/toy.npz",
+        toy=f"{COMMON}/toy.npz",
     log:
-        f"{R}/logs/figure/material/toy.log",
+        f"{COMMON}/logs/toy.log",
     conda:
         "../envs/warlab.yaml"
     threads: 1

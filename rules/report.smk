@@ -6,7 +6,7 @@ rule report:
         figures=expand(rules.figure.output.png, figure=FIGURES),
         captions=expand(rules.figure.output.caption, figure=FIGURES),
         runs=rules.collect.output.runs,
-        fidelity="config/fidelity.yaml",
+        fidelity=own_file("config/fidelity.yaml"),
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
         audit=shown_audit(),

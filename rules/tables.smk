@@ -2,7 +2,7 @@ rule table:
     """One table of the paper, ours beside the published numbers, as csv, md and tex."""
     input:
         unpack(table_inputs),
-        published="config/published.csv",
+        published=own_file("config/published.csv"),
     output:
         csv=report(
             f"{R}/tables/{{experiment}}.csv",

@@ -22,7 +22,7 @@ rule timing_table:
     """Seconds per epoch and their ratios, ours beside the published ones."""
     input:
         times=timing_files(),
-        published="config/published.csv",
+        published=own_file("config/published.csv"),
     output:
         csv=f"{R}/tables/timing.csv",
         md=f"{R}/tables/timing.md",

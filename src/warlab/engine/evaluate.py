@@ -17,7 +17,7 @@ class Evaluator:
     image.
     """
 
-    def __init__(self, images: Images, labels: Tensor, trusted: Tensor, batch_size: int = 1000) -> None:
+    def __init__(self, images: Images, labels: Tensor, trusted: Tensor, batch_size: int = 500) -> None:
         self.images = images
         self.labels = labels
         self.trusted = trusted

@@ -1,0 +1,68 @@
+"""The share of an epoch that testing takes, at the size of the scale `sixteenth`: 3 750 images of 14 x 14 in batches of
+16, and 4 000 test images; processor time of one epoch of CCE and of one evaluation, for several sizes of its batches.
+
+    python benchmarks/evaluation.py
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from warlab.engine.batches import Images, place
+from warlab.engine.evaluate import Evaluator
+from warlab.methods import make
+from warlab.methods.base import Task
+from warlab.nets import build
+
+CPU = torch.device("cpu")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", type=int, default=3750)
+    parser.add_argument("--test", type=int, default=4000)
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    images = Images(rng.integers(0, 256, (given.test, 1, 14, 14), dtype=np.uint8), [0.5], [0.5], CPU)
+    labels = torch.randint(10, (given.test,))
+    model = place(build("cnn9", 1, 10, width=0.25, dropout=0.125, head_dropout=0.0), CPU)
+    method = make("cce", {}, Task(labels, 10, 0.0, 0.0, CPU))
+    steps = given.train // 16
+    epoch = steps * statistics.median(processor(step(model)) for _ in range(max(30, 10 * given.repeats)))
+    print(f"epoch of {given.train} images: {epoch:.2f} s of the processor")
+    accuracies = set()
+    for size in (100, 250, 500, 1000, 2000, 4000):
+        evaluate = Evaluator(images, labels, labels == labels, size)
+        taken = [processor(lambda: accuracies.add(evaluate(method, [model])["test_accuracy"])) for _ in range(3)]  # noqa: B023
+        seconds = statistics.median(taken)
+        print(f"evaluation in batches of {size:5}: {seconds:.3f} s, {seconds / (epoch + seconds):6.1%} of the epoch")
+    print(f"different accuracies among them: {len(accuracies)}")
+
+
+def step(model: torch.nn.Module) -> Callable[[], None]:
+    x, y = torch.randn(16, 1, 14, 14), torch.randint(10, (16,))
+    optimiser = torch.optim.Adam(model.parameters(), 1e-9)
+
+    def take() -> None:
+        optimiser.zero_grad(set_to_none=True)
+        cross_entropy(model(x), y).backward()
+        optimiser.step()
+
+    return take
+
+
+def processor(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+if __name__ == "__main__":
+    main()

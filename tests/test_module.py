@@ -1,0 +1,53 @@
+"""The workflow inside another one: imported as a module, from a folder of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from tests.conftest import ROOT
+
+IMPORTING = f"""
+configfile: "config.yaml"
+
+module warlab:
+    snakefile: "{ROOT / "workflow" / "Snakefile"}"
+    config: config["warlab"]
+
+use rule * from warlab as warlab_*
+
+rule mine:
+    input:
+        rules.warlab_corrupt.output.labels.format(dataset="fashion_mnist", noise="asym-40", seed=0)
+    output:
+        "mine.npz"
+    shell:
+        "cp {{input}} {{output}}"
+"""
+
+
+def snakemake(folder: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--cores", "1", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout
+
+
+def test_another_workflow_imports_ours(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(IMPORTING)
+    (tmp_path / "config.yaml").write_text("warlab: {scale: smoke}\n")
+    assert "warlab_train" in snakemake(tmp_path, "-n", "warlab_all")
+    snakemake(tmp_path, "mine")
+    made = tmp_path / "results" / "smoke" / "noise" / "fashion_mnist" / "asym-40" / "seed0.npz"
+    assert (tmp_path / "mine.npz").read_bytes() == made.read_bytes()
+    assert not (tmp_path / "config").exists()
+
+
+def test_the_catalog_finds_what_it_asks_for() -> None:
+    catalog = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
+    assert {"mandatory-flags", "software-stack-deployment", "report"} <= set(catalog["usage"])
+    assert (ROOT / "workflow" / "Snakefile").is_file() and (ROOT / "config" / "config.yaml").is_file()
+    listed = (ROOT / "config" / "README.md").read_text()
+    files = [file.name for file in (ROOT / "config").iterdir() if file.is_file() and file.name != "README.md"]
+    assert [name for name in files if f"`{name}`" not in listed] == []
