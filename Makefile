@@ -41,7 +41,7 @@ DOCS := .venv-docs
 
 docs: $(READY) $(DOCS)/.ready
 	@$(BIN)/python tools/tutorials.py docs/tutorials
-	@$(DOCS)/bin/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
 	@echo "Open site/index.html"
 
 $(DOCS)/.ready: requirements-docs.txt

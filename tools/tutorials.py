@@ -2,7 +2,7 @@
 
     python tools/tutorials.py docs/tutorials
 
-A tutorial is a Python file in percent format: `# %%` begins a cell of code, `# %% [markdown]` a cell of text in comments.
+A tutorial is a Python file in percent format: `# %%` begins a cell of code, `# %% [markdown]` one of text in comments.
 The cells of a file run in one namespace. What a cell prints and the figures that it draws stand below it.
 """
 

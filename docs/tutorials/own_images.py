@@ -1,11 +1,12 @@
 # %% [markdown]
 # # WAR on your own images in thirty lines
 #
-# You have images and labels, some of the labels are wrong, and you do not know which. This page trains a small network with and
-# without WAR on such data. Everything runs in less than a minute on one core.
+# You have images and labels, some of the labels are wrong, and you do not know which. This page trains a small
+# network with and without WAR on such data. Everything runs in less than a minute on one core.
 #
-# Here "your images" are 2000 of the Fashion-MNIST images that come with warlab, as an array of bytes; put your own in their place.
-# We make 40 % of the labels of five classes wrong, so that a fifth of all labels is, and keep the true ones only to measure.
+# Here "your images" are 2000 of the Fashion-MNIST images that come with warlab, as an array of bytes; put your own in
+# their place. We make 40 % of the labels of five classes wrong, so that a fifth of all labels is, and keep the true
+# ones only to measure.
 
 # %%
 import matplotlib.pyplot as plt
@@ -34,8 +35,8 @@ print(tuple(train_x.shape), f"{(train_y.numpy() != arrays.train_y).mean():.0%} o
 # %% [markdown]
 # ## The ground cost
 #
-# WAR needs to know which classes resemble each other. Their names are enough: the cost is made from word vectors, and is large where the
-# words are close. Without good names use `centroid_cost(train_x, train_y)`.
+# WAR needs to know which classes resemble each other. Their names are enough: the cost is made from word vectors, and
+# is large where the words are close. Without good names use `centroid_cost(train_x, train_y)`.
 
 # %%
 words = ["t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"]
@@ -90,13 +91,16 @@ axes.set(xlabel="epoch", ylabel="test accuracy (%)")
 axes.legend(frameon=False)
 
 # %% [markdown]
-# Test labels are true ones. Cross entropy alone falls when the network begins to memorise the wrong labels; how far the curves are apart depends on the
-# noise, the network and the seed, and one seed of a small network is a demonstration, not a measurement.
+# Test labels are true ones. Cross entropy alone falls when the network begins to memorise the wrong labels; how far
+# the curves are apart depends on the noise, the network and the seed, and one seed of a small network is a
+# demonstration, not a measurement.
 #
 # ## What to change for your data
 #
 # - `train_x` and `train_y`: your images, scaled to about mean 0 and deviation 1, and your labels.
-# - `words`: the names of your classes in the order of their labels, or another [ground cost](../loss.md#the-ground-cost).
+# - `words`: the names of your classes in the order of their labels, or another [ground
+#   cost](../loss.md#the-ground-cost).
 # - `beta` and `warm_up`: the paper has 10, and 15 of 120 to 300 epochs. A larger `beta` smooths more.
 #
-# To compare WAR with eleven other methods on a folder of images, use the workflow: [Your own data](../your-own-data.md).
+# To compare WAR with eleven other methods on a folder of images, use the workflow: [Your own
+# data](../your-own-data.md).

@@ -1,12 +1,13 @@
 # %% [markdown]
 # # Finding wrong labels in real human annotations
 #
-# CIFAR-10N (Wei et al., 2022) has the labels that paid annotators gave to the images of CIFAR-10. In its set `worse` about 40 % of them
-# differ from the original labels. We train a small network on these human labels, let `LabelAudit` watch, and see which labels it suspects. The original labels
-# are used only at the end, to judge the suspects.
+# CIFAR-10N (Wei et al., 2022) has the labels that paid annotators gave to the images of CIFAR-10. In its set `worse`
+# about 40 % of them differ from the original labels. We train a small network on these human labels, let `LabelAudit`
+# watch, and see which labels it suspects. The original labels are used only at the end, to judge the suspects.
 #
-# The data are downloaded on first use, 140 MB, into `data/`. Where that is impossible, the page goes on with the part of Fashion-MNIST that comes with warlab and labels that were
-# made wrong on purpose. The first output says which data you see.
+# The data are downloaded on first use, 140 MB, into `data/`. Where that is impossible, the page goes on with the part
+# of Fashion-MNIST that comes with warlab and labels that were made wrong on purpose. The first output says which data
+# you see.
 
 # %%
 from pathlib import Path
@@ -17,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from warlab import WARLoss, WarlabError, word_cost
+from warlab import WarlabError, WARLoss, word_cost
 from warlab.audit import SCORES, LabelAudit, auroc, precision_at_errors
 from warlab.data import cifar10, cifar_n, fashion_mnist
 from warlab.data.base import choose, subset
@@ -55,13 +56,14 @@ except WarlabError as error:
     images, labels, original, dataset = made_labels(3000)
     print("Fashion-MNIST with labels made wrong on purpose, because CIFAR-10N cannot be had here:", error)
 wrong = labels != original
-print(f"{len(images)} images of {images.shape[2]}×{images.shape[3]}, {wrong.mean():.0%} of the labels differ from the original")
+print(f"{len(images)} images, {wrong.mean():.0%} of their labels differ from the original ones")
 
 # %% [markdown]
 # ## The training, and one line for the audit
 #
-# `index` is the number of each sample of the batch. The audit takes note of the logits that the loss is made of; it needs no pass of its own. We train with
-# WAR, which keeps the network from learning the wrong labels by heart, so that it keeps contradicting them.
+# `index` is the number of each sample of the batch. The audit takes note of the logits that the loss is made of; it
+# needs no pass of its own. We train with WAR, which keeps the network from learning the wrong labels by heart, so
+# that it keeps contradicting them.
 
 # %%
 x = torch.from_numpy(images).float() / 127.5 - 1
@@ -92,7 +94,8 @@ for epoch in range(12):
 # %% [markdown]
 # ## The suspects
 #
-# A suspect is a sample for which the network suggests another label than the given one. They come in order, the most suspicious first.
+# A suspect is a sample for which the network suggests another label than the given one. They come in order, the most
+# suspicious first.
 
 # %%
 suspects = audit.suspects(cost=cost)
@@ -111,12 +114,14 @@ for axes, row in zip(grid.ravel(), suspects, strict=False):
     axes.axis("off")
 
 # %% [markdown]
-# Given label → suggested label; green where the original label says that the given one is wrong, red where it agrees with it.
+# Given label → suggested label; green where the original label says that the given one is wrong, red where it agrees
+# with it.
 #
 # ## How good is the order?
 #
-# AUROC is the chance that a wrong label gets a higher score than a right one. The precision is the share of wrong labels among as many of the most suspicious samples
-# as there are wrong labels; a random order has the share of wrong labels in the data.
+# AUROC is the chance that a wrong label gets a higher score than a right one. The precision is the share of wrong
+# labels among as many of the most suspicious samples as there are wrong labels; a random order has the share of wrong
+# labels in the data.
 
 # %%
 scores = audit.scores(cost=cost)
@@ -126,5 +131,6 @@ for name in SCORES:
 print(f"{'random':10} 0.500  {wrong.mean():.1%}")
 
 # %% [markdown]
-# One small network and one seed: a demonstration. What the scores are, and how to get the list for a folder of your own images without writing any code, is in
-# [Find wrong labels](../find-wrong-labels.md). Look at the suspects before you change a label: the original labels of CIFAR-10 are not all right either.
+# One small network and one seed: a demonstration. What the scores are, and how to get the list for a folder of your
+# own images without writing any code, is in [Find wrong labels](../find-wrong-labels.md). Look at the suspects before
+# you change a label: the original labels of CIFAR-10 are not all right either.
