@@ -4,7 +4,9 @@ from datetime import date
 
 from snakemake.logging import logger
 
+from warlab.claimfile import check_entries, read_entries
 from warlab.files import derive_seed
+from warlab.reductions import reductions
 from warlab.reporting.catalogue import (
     Design,
     figure_names,
@@ -27,6 +29,44 @@ def given_runs():
 
 
 GIVEN = given_runs()
+FILE = "test_predictions.npz"
+
+try:
+    check_entries(read_entries(ROOT / "config" / "claims.yaml"), study)
+except WarlabError as error:
+    raise WorkflowError(str(error))
+
+
+def kept_predictions():
+    """What the runs say of each test image: a file per run, or one of the given study; older ones have none."""
+    if GIVEN:
+        file = Path(GIVEN).with_name(FILE)
+        return {"predictions": [str(file)] if file.is_file() else [], "truth": []}
+    images = [cell for cell in study.runs if cell.dataset not in TILES]
+    return {
+        "predictions": [f"{R}/runs/{cell.path}/{FILE}" for cell in images],
+        "truth": [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
+    }
+
+
+def read_epochs():
+    """dataset → how many of the last epochs its table reads, where not ten"""
+    return {
+        dataset: entry["last"]
+        for entry in study.experiments.values()
+        if "last" in entry
+        for dataset in entry["datasets"]
+    }
+
+
+def tested_on():
+    """dataset → number of test images, where one prediction is one image"""
+    specs = {name: study.data_spec(name) for name in DATASETS if name not in TILES}
+    whole = {
+        name: data.get(name).images[1] if spec["source"] == "real" else 0
+        for name, spec in specs.items()
+    }
+    return {name: specs[name]["test"] or whole[name] for name in specs}
 
 
 def collected():
@@ -197,6 +237,7 @@ def compared():
     return {
         name: {
             "title": study.experiments[name]["title"],
+            "metric": study.experiments[name]["metric"],
             "cells": [cell for cell in study.layout(name) if cell[3] in ran[name]],
             "trained_as": study.aliases(name),
         }
@@ -272,6 +313,18 @@ def figure_code(wildcards):
     return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
 
 
+def report_inputs(wildcards):
+    """What the runs, and all that they were made of, say about themselves; given runs come without it."""
+    files = {
+        "results": [f"{folder}/result.json" for folder in run_folders()],
+        "data": [f"{R}/data/{dataset}.json" for dataset in DATASETS],
+        "noise": all_noise(),
+        "costs": [f"{folder}/verified.json" for folder in all_costs()],
+        "beside": described_by(all_noise(), all_costs()),
+    }
+    return {name: unless_given(found) for name, found in files.items()}
+
+
 def headline_spec():
     """How the first table, which the report begins with, reads its runs."""
     first = study.tables[:1]
@@ -296,6 +349,8 @@ def report_spec():
         "headline": headline_spec(),
         "left_out": left_out(),
         "labels": study.labels,
+        "metrics": [study.experiments[name]["metric"] for name in study.tables],
+        "reductions": reductions(study),
         "hyperparameters": study.numbers,
         "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
     }

@@ -9,6 +9,8 @@ rule train:
         predictions=f"{RUN}/test_predictions.npz",
     log:
         f"{R}/logs/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.tsv"
     conda:
         "../envs/warlab.yaml"
     threads: study.scale.get("threads", 1)

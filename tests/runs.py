@@ -16,6 +16,7 @@ from tests.conftest import ROOT, blobs
 from warlab import methods
 from warlab.config import Study, load_study
 from warlab.engine.run import Files
+from warlab.engine.train import TIMES
 from warlab.files import digest, read_arrays, write_arrays, write_json, write_text
 from warlab.noise.inject import noisy_labels
 from warlab.ot.costfile import write_cost
@@ -96,9 +97,9 @@ def weights(out: Path) -> list[dict[str, torch.Tensor]]:
 
 
 def metrics(out: Path, *without: str) -> list[str]:
-    """metrics.csv without the column of seconds, the only one that may differ between two runs of one task."""
+    """metrics.csv without the columns of time, the only ones that may differ between two runs of one task."""
     rows = [line.split(",") for line in (out / "metrics.csv").read_text().splitlines()]
-    keep = [i for i, name in enumerate(rows[0]) if name not in ("seconds", *without)]
+    keep = [i for i, name in enumerate(rows[0]) if name not in (*TIMES, *without)]
     return [",".join(row[i] for i in keep) for row in rows]
 
 

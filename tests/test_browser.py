@@ -100,8 +100,8 @@ def test_the_report_works_in_a_browser(report: Path, width: int, scheme: str) ->
     assert found, done.stderr[-1500:]
     seen = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
     assert seen["problems"] == [] and seen["requests"] == []
-    assert (seen["up"], seen["down"], seen["sorted"]) == (["A", "B"], ["B", "A"], "descending")
-    assert seen["filtered"] == ["B"] and seen["count"] == "1 of 2 rows"
+    assert (seen["up"], seen["down"], seen["sorted"]) == (["A", "B", "C"], ["C", "B", "A"], "descending")
+    assert seen["filtered"] == ["B"] and seen["count"] == "1 of 3 rows"
     assert seen["best"] == "WARw2v"  # the highest mean first
     assert seen["lines"] == 2 and seen["fewer"] == 1 and seen["values"].startswith("Epoch 1: ")
     assert seen["images"] == [[True, True]] and seen["enlarged"] and seen["focusable"]

@@ -1,6 +1,6 @@
 """Every command and code block in README.md and docs/ is carried out as it stands there, as a dry run where it trains.
 
-The tutorials are carried out by tests/test_tutorials.py. Where `make docs` has set up .venv-docs, the site is built, too.
+The tutorials are carried out by tests/test_tutorials.py. Where `make docs` has made .venv-docs, the site is built, too.
 """
 
 import os

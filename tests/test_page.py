@@ -20,7 +20,7 @@ from tests.reports import (
     tidy_table,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import claims, comparison, figures, page
+from warlab.reporting import claims, comparison, comparison_text, figures, page
 from warlab.reporting.curves import curves
 from warlab.reporting.figures import style
 from warlab.reporting.headline import headlines
@@ -99,8 +99,14 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
         fidelity=fidelity,
         hyperparameters=page.hyperparameter_rows(numbers),
         results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
-        claims=[claim_row("A held", "held"), claim_row("B </script> failed", "did not hold")],
-        statistics=comparison.for_page(figure_inputs(data).statistics, LABELS),
+        claims=[
+            claim_row("A held", "held in this setting"),
+            claim_row("B </script> failed", "did not hold"),
+            claim_row("C undecided", "undecided, points for"),
+        ],
+        statistics=comparison_text.for_page(figure_inputs(data).statistics, LABELS),
+        readings=comparison_text.readings_for_page(comparison.all_readings(figure_inputs(data).runs, []), LABELS),
+        reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
         curves=curves(figure_inputs(data).runs, {**LABELS, "method": {"cce": "CCE </script>"}}),
         logs={"fashion_mnist/asym-40/cnn9/cce/seed0": "epoch 4/4 <done>"},
     )
@@ -109,7 +115,9 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
 def claim_row(text: str, verdict: str) -> dict[str, str]:
     row = dict.fromkeys(claims.COLUMNS, "")
     numbers = {"numbers": "WAR_w2v 80.00, CCE 70.00", "runs": "fashion_mnist/x", "tested": "1 of 2", "source": "paper"}
-    return {**row, "id": text[0], "claim": text, "verdict": verdict, "certainty": "within the spread", **numbers}
+    decided = {"decided_by": "WAR_w2v − CCE", "difference": "10.0", "low": "7.5", "high": "12.5", "level": "0.95"}
+    decided |= {"threshold": "above 0", "interval_from": "3 seeds, Student's t"}
+    return {**row, "id": text[0], "claim": text, "verdict": verdict, **numbers, **decided}
 
 
 def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
@@ -144,10 +152,14 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "2.13.0",
         "A &lt;b&gt;test&lt;/b&gt;",
         "prefers-color-scheme: dark",
-        '<b class="good">1 held</b>, <b class="bad">1 did not hold</b>, <b class="aside">0 not tested here</b>',
-        "decided by less than the spread",
+        '<b class="good">1 held</b>, <b class="bad">1 did not hold</b>, <b class="aside">1 undecided</b>',
+        '<b class="good">held in this setting</b><small>WAR<sub>w2v</sub> − CCE: +10.00 (95 %: +7.50 to +12.50), must',
+        "must be above 0; 3 seeds, Student&#39;s t</small>",
+        '<b class="aside">undecided, points for</b>',
         "WAR<sub>w2v</sub> 80.00, CCE 70.00",
-        "3 methods in 2 complete cells; a test needs 3 and 6",
+        "of 3 methods in 6 settings or more",
+        "<td>Fashion-MNIST: epochs</td>",
+        "last ten epochs",
         "epoch 4/4 &lt;done&gt;",
     ):  # fmt: skip
         assert expected in text

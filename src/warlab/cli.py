@@ -1,4 +1,4 @@
-"""`warlab status | plan | doctor`: look at a study without running anything."""
+"""`warlab status | plan | doctor | speed`: look at a study without running anything."""
 
 import argparse
 import sys
@@ -9,6 +9,7 @@ from warlab.configfiles import read_yaml
 from warlab.doctor import doctor
 from warlab.errors import WarlabError
 from warlab.plan import overview
+from warlab.speed import speed
 from warlab.status import status
 
 
@@ -17,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         config = read_yaml(given.root / "config" / "config.yaml")
         config["scale"] = given.scale or config.get("scale")
-        text, good = _answer(given.command, config, given.root)
+        text, good = _answer(given, config, given.root)
     except WarlabError as error:
         print(f"warlab: {error}", file=sys.stderr)
         return 1
@@ -35,11 +36,15 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("status", help="every run with its state, epoch, accuracy and remaining time")
     commands.add_parser("plan", help="trainings and time of every scale")
     commands.add_parser("doctor", help="whether this machine is ready, and what to do where it is not")
+    measured = commands.add_parser("speed", help="how fast this machine is, by the finished runs of the scale")
+    measured.add_argument("--write", action="store_true", help="into config/speed.yaml, which plan reckons with")
     return parser
 
 
-def _answer(command: str, config: dict, root: Path) -> tuple[str, bool]:
-    if command == "plan":
+def _answer(given: argparse.Namespace, config: dict, root: Path) -> tuple[str, bool]:
+    if given.command == "plan":
         return overview(config, root), True
     study = load_study(config, root)
-    return doctor(study, root) if command == "doctor" else (status(study), True)
+    if given.command == "speed":
+        return speed(study, root, given.write), True
+    return doctor(study, root) if given.command == "doctor" else (status(study), True)

@@ -57,7 +57,7 @@ def as_yaml(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        found = yaml.load(value, Loader=_LOADER)
+        found = yaml.load(value, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return value
     is_null = found is None and value.strip() != ""

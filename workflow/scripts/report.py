@@ -6,11 +6,12 @@ import yaml
 
 from warlab.files import read_json, write_text
 from warlab.reporting.claims import read_table
-from warlab.reporting.comparison import for_page, read_statistics
+from warlab.reporting.comparison import all_readings, read_statistics
+from warlab.reporting.comparison_text import for_page, readings_for_page
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
 from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
-from warlab.reporting.results import epochs_averaged, read_runs, under_other_names
+from warlab.reporting.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
@@ -41,6 +42,8 @@ with job(snakemake.log[0]) as say:
         results=[read_json(Path(p)) for p in given.results],
         claims=read_table(Path(given.claims)).to_dict("records"),
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
+        readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),
+        reductions=spec["reductions"],
         curves=curves(runs, spec["labels"]),
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
         epochs=epochs_averaged(under_other_names(runs, spec["headline"]["trained_as"]), spec["headline"]["last"]),

@@ -21,13 +21,13 @@ from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
-from warlab.engine.evaluate import LAST
 from warlab.engine.identity import description_digest, identity, remember
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
-from warlab.engine.train import Row, Trainer
+from warlab.engine.train import TIMES, Row, Trainer
+from warlab.engine.validation import hold_out, with_held_out
 from warlab.errors import WarlabError
 from warlab.files import (
     derive_seed,
@@ -44,6 +44,7 @@ from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 from warlab.precision import forbid_tf32
+from warlab.readings import LAST
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ def build_trainer(
     meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
     noise = read_json(files.noise.with_suffix(".json"))
     trusted = _open_set(data, noise, files)
-    labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device).long()
+    noisy = _noisy_labels(files.noise, noise, data["train_y"])
+    noisy, trusted = hold_out(data, noisy, trusted, run["training"], run["seed"])
+    labels = torch.from_numpy(noisy).to(device).long()
     classes = len(meta["class_names"])
     task = Task(
         labels=labels,
@@ -110,7 +113,7 @@ def build_trainer(
         realised_rate=noise["realised_rate"],
         device=device,
         cost=_cost(files.cost, meta["class_names"]),
-        predictions=_predictions(files.predictions),
+        predictions=_predictions(files.predictions, len(labels)),
         noise_kind=noise["kind"],
         say=say,
     )
@@ -127,11 +130,12 @@ def build_trainer(
         optimisers=[make_optimiser(model, train) for model in models],
         schedule=Schedule(train["epochs"], train["lr"], tuple(train["drops"])),
         data=samples.data,
-        evaluate=samples.evaluate,
+        evaluate=with_held_out(samples.evaluate, data, meta, device),
         checkpoints=checkpoints,
         seed=run["seed"],
         fresh=networks,
         on_epoch=progress,
+        evaluate_every=train.get("evaluate_every", 1),
     )
 
 
@@ -187,8 +191,16 @@ def _cost(path: Path | None, class_names: list[str]) -> Tensor | None:
     return None if path is None else torch.from_numpy(read_cost(path, class_names)).float()
 
 
-def _predictions(path: Path | None) -> Tensor | None:
-    return None if path is None else torch.from_numpy(read_arrays(path)["probabilities"])
+def _predictions(path: Path | None, count: int) -> Tensor | None:
+    if path is None:
+        return None
+    found = torch.from_numpy(read_arrays(path)["probabilities"])
+    if len(found) != count:
+        raise WarlabError(
+            f"{path} has predictions for {len(found)} samples, but this run trains on {count}; give both runs the same "
+            "`validation`."
+        )
+    return found
 
 
 def device_settings(threads: int) -> None:
@@ -225,7 +237,7 @@ def _write_outputs(
         "data": read_json(data.with_suffix(".json"))["data"],
         "summary": summary(rows),
         "provenance": {
-            **provenance(hashes, sum(row["seconds"] for row in rows)),
+            **provenance(hashes, *(sum(row[name] for row in rows) for name in TIMES)),
             "machines": trainer.checkpoints.machines,  # more than one if the run went on elsewhere
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -243,7 +255,7 @@ def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndar
 def summary(rows: list[Row]) -> dict[str, float]:
     """The readings of a run: mean and spread of the last ten epochs (the paper's), last, and best on test,
     which is a diagnostic only, since no one may choose an epoch by test labels."""
-    accuracy = np.array([row["test_accuracy"] for row in rows])
+    accuracy = np.array([row["test_accuracy"] for row in rows if "test_accuracy" in row])
     return {
         "last10_mean": float(accuracy[-LAST:].mean()),
         "last10_std": float(accuracy[-LAST:].std()),

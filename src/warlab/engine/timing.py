@@ -4,6 +4,7 @@ Time depends on shapes, not on what the images show. The methods take turns step
 work slows all of them alike; the median step times the steps of an epoch is what an epoch takes.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -18,18 +19,18 @@ from warlab.engine.batches import memory_format, place
 from warlab.engine.device import best_device
 from warlab.engine.optimise import make_optimiser
 from warlab.engine.progress import duration
-from warlab.methods.base import Batch, Step, Task
+from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
 AS_THE_AUTHORS_CODE = "war_code"
 EVERY = 10.0  # seconds between two lines of progress
 _PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what guards its division, in the authors' code
 TakeStep = Callable[[], None]
-Loss = Callable[[], Tensor]
+Loss = Callable[[], Losses]
 
 
 def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[str, dict[str, float]]:
-    """method → median seconds of a step and seconds of an epoch.
+    """method → median seconds of a step, seconds of an epoch, and the standard error of these.
 
     `spec` has shape, classes, images (how many an epoch has), net, training, methods (id → file and settings), steps.
     """
@@ -38,7 +39,17 @@ def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[
     times = _measured(takers, spec["steps"], device, say)
     per_epoch = -(-spec["images"] // spec["training"]["batch_size"])
     medians = {name: statistics.median(values) for name, values in times.items()}
-    return {name: {"step": median, "epoch": median * per_epoch} for name, median in medians.items()}
+    return {
+        name: {"step": median, "epoch": median * per_epoch, "error": per_epoch * error_of_median(times[name])}
+        for name, median in medians.items()
+    }
+
+
+def error_of_median(values: list[float]) -> float:
+    """A quarter of the distance between the two values that enclose the median with 95 % (binomial ranks)."""
+    ordered, reach = sorted(values), math.sqrt(len(values))
+    low, high = math.floor(len(values) / 2 - reach), math.ceil(len(values) / 2 + reach)
+    return (ordered[min(high, len(values) - 1)] - ordered[max(low, 0)]) / 4
 
 
 def _measured(
@@ -77,9 +88,8 @@ def _taker(method: dict[str, Any], spec: dict[str, Any], device: torch.device) -
     optimiser = make_optimiser(model, spec["training"])
 
     def take() -> None:
-        total = loss()
         optimiser.zero_grad(set_to_none=True)
-        total.backward()
+        differentiate(loss())
         optimiser.step()
 
     return take
@@ -98,7 +108,7 @@ def _loss(method: dict[str, Any], model: nn.Module, batch: Batch, classes: int) 
     task = Task(batch.y, classes, 0.0, 0.0, batch.x.device, cost)
     algorithm = methods.make(method["file"], method["settings"], task)
     late = Step(10**6, 10**6)  # past every warm-up
-    return lambda: torch.as_tensor(algorithm.loss([model], batch, late)[0])
+    return lambda: algorithm.loss([model], batch, late)[0]
 
 
 def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: dict[str, Any]) -> Tensor:

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from warlab.errors import WarlabError
 from warlab.reporting import labels as names
+from warlab.reporting.claims import difference_text, kind
 from warlab.reporting.grid import Orientation, explained, grid, number, setting_name, signed, small_print
 from warlab.reporting.headline import Epochs, headlines
 from warlab.reporting.labels import Labels
@@ -56,7 +57,8 @@ class Context:
     fidelity         entries of config/fidelity.yaml
     hyperparameters  rows of any columns, such as `hyperparameter_rows` makes
     results          the result.json of every run
-    claims           rows of claims.csv, shown first; statistics: rows of statistics.csv
+    claims           rows of claims.csv, shown first; statistics: rows of `comparison_text.for_page`
+    reductions       rows of `warlab.reductions`; readings: rows of `comparison_text.readings_for_page`
     curves           panels of `curves.curves`
     logs             path of a run (dataset/…/seed0) → the last lines of its log
     epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
@@ -75,6 +77,8 @@ class Context:
     hyperparameters: Sequence[Row] = ()
     results: Sequence[Row] = ()
     claims: Sequence[Row] = ()
+    reductions: Sequence[Row] = ()
+    readings: Sequence[Row] = ()
     statistics: Sequence[Row] = ()
     curves: Sequence[Row] = ()
     logs: Mapping[str, str] = field(default_factory=dict)
@@ -103,7 +107,7 @@ def render(context: Context) -> str:
     environment.filters["method"] = lambda identifier: method(context.labels, identifier)
     environment.filters["methods"] = lambda text: with_methods(context.labels, text)
     environment.globals.update(grid=grid, explained=explained, setting_name=setting_name, small_print=small_print)
-    environment.globals["filled_columns"] = filled_columns
+    environment.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
     environment.globals["called"] = lambda kind, identifier: names.name(context.labels, kind, identifier)
     environment.tests["missing"] = missing
     return environment.get_template("page.html").render(
@@ -112,7 +116,7 @@ def render(context: Context) -> str:
         stand_ins=[entry for entry in context.datasets if entry.get("data") == "stand-in"],
         fidelity=relevant(context.fidelity, _ids(context)),
         runs=[run_row(result) | {"log": context.logs.get(run_path(result), "")} for result in context.results],
-        verdicts=Counter(row["verdict"] for row in context.claims),
+        verdicts=Counter(kind(row["verdict"]) for row in context.claims),
         environments=environments(context.results),
     )
 

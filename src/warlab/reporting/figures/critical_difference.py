@@ -29,8 +29,8 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Average ranks over all cells (dataset, noise, network, seed) that have every method, 1 is the best. Where "
-        "there are cells enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
+        "Average ranks over all settings (dataset, noise, network) that have every method, 1 is the best. Where "
+        "there are settings enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
         "elsewhere the title says that there is no test."
     )
     return with_stand_in(text, inputs)
@@ -59,7 +59,7 @@ def _critical(rows: pd.DataFrame) -> float | None:
 
 def _note(rows: pd.DataFrame) -> str:
     friedman = rows[rows["test"] == "friedman"].iloc[0]
-    cells = f"{int(friedman['cells'])} cell" + ("s" if friedman["cells"] != 1 else "")
+    cells = f"{int(friedman['cells'])} setting" + ("s" if friedman["cells"] != 1 else "")
     return f"{cells}, too few for a test" if friedman["note"] else f"{cells}, Friedman p = {friedman['p_value']:.2g}"
 
 

@@ -10,6 +10,7 @@ from warlab.reporting.figures.base import Inputs, toy_of
 
 NEEDS = ("toy",)
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+SHADES, LEVELS = "Greys", 24  # as in the paper: white is zero, darker is larger
 COLOURS = (style.ORANGE, style.VERMILION, style.BLACK)
 
 
@@ -32,10 +33,13 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     return (
-        "Top: value of each divergence on the simplex of three classes with respect to a fixed prediction (cross); "
-        "cross entropy alone has none. Bottom: decision regions of small networks trained with each of them on the "
-        "same points, some of which in the red cloud carry the label black. Left: the ground cost, smallest between "
-        "red and black. Values and trainings are computed; the paper gives no numbers for its own such figure."
+        "Top: value of each divergence on the simplex of three classes with respect to a fixed prediction (green "
+        "cross); white is zero, darker is larger; cross entropy alone has none. Bottom: decision regions of small "
+        "networks trained with each of them on the same points, some of which in the red cloud carry the label black. "
+        "Left: the ground cost, smallest between red and black. The paper says of its own such figure that a boundary "
+        "is smoothed less the higher the cost between its classes; by its Proposition 2 a higher cost penalises a "
+        "change between them more. The loss here is the formula, which follows the proposition. Values and trainings "
+        "are computed; the paper gives no numbers."
     )
 
 
@@ -64,12 +68,13 @@ def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
     place = toy["simplex"] @ CORNERS
     values = toy["values"][number]
     if np.ptp(values) > 0:
-        ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=14, cmap="viridis")
+        levels = np.linspace(0, values.max(), LEVELS)
+        ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=levels, cmap=SHADES, vmin=0)
     else:
-        ax.fill(*CORNERS.T, color="#EEEEEE")
         ax.text(0.5, 0.3, "none", ha="center", va="center", fontsize=6)
+    ax.fill(*CORNERS.T, facecolor="none", edgecolor="#999999", linewidth=0.5)  # zero is as white as the page
     x, y = toy["prediction"] @ CORNERS
-    ax.plot(x, y, "x", color="white" if np.ptp(values) > 0 else style.BLACK, markersize=4)
+    ax.plot(x, y, "x", color=style.GREEN, markersize=4)
     for corner, colour in zip(CORNERS, COLOURS, strict=True):
         ax.plot(*corner, "o", color=colour, markersize=4, clip_on=False)
     ax.set_aspect("equal")
