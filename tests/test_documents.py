@@ -22,19 +22,21 @@ TUTORIALS = ROOT / "docs" / "tutorials"  # their pages are made by `make docs`
 SITE = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent != TUTORIALS)
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *SITE]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PROGRAMS = ("snakemake", "warlab", "make", "pytest", "pip", "source", "tmux")
+PROGRAMS = ("snakemake", "warlab", "make", "pytest", "pip", "python", "source", "tmux")
 OPTIONS = ("--config ", "--configfile ", "--workflow-profile ")  # of snakemake, named alone
 # What cannot be carried out here, by how the command begins, with the reason.
 NOT_HERE = {
     "pip install": "installs packages from a network",
     "source .venv/bin/activate": "is of the user's shell",
     "tmux new": "needs a terminal",
+    "python benchmarks/": "measures for minutes",
+    "python tools/make_evidence.py": "needs the finished runs of a study",
     "snakemake --workflow-profile profiles/mine": "the profile is the user's own copy of profiles/slurm",
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/test_own_data.py carries it out with the page's files",
     "snakemake --cores 1 --config scale=my_scale.yaml": "tests/test_adding_a_method.py carries it out",
-    "pytest tests/test_methods.py -k label_smoothing": "the method is there after the page's steps only",
+    "pytest tests/test_methods.py tests/test_resume.py -k label_smoothing": "the method is there after the page's steps only",
 }
 
 
@@ -204,6 +206,13 @@ def test_the_site_is_built_and_asks_no_network(tmp_path: Path) -> None:
     reference = (site / "api.html").read_text()
     assert ".. math::" not in reference and reference.count("<math") >= 6
     assert (site / "search" / "search_index.js").exists()
+
+
+def test_scripts_that_are_not_run_here_are_there() -> None:
+    scripts = {command.split()[1]: page for command, page in FOUND.items() if command.startswith("python ")}
+    assert scripts
+    for script, page in scripts.items():
+        assert (ROOT / script).exists(), f"{page.name} names {script}"
 
 
 @pytest.mark.parametrize("text", ["0.9", "1", "true", "null", "[40, 80]"])
