@@ -36,7 +36,7 @@ NOT_HERE = {
     "--configfile my.yaml": "the file is the user's own; tests/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/test_own_data.py carries it out with the page's files",
     "snakemake --cores 1 --config scale=my_scale.yaml": "tests/test_adding_a_method.py carries it out",
-    "pytest tests/test_methods.py tests/test_resume.py -k label_smoothing": "the method is there after the page's steps only",
+    "pytest tests/test_methods.py tests/test_resume.py -k label_smoothing": "the method is there after its steps",
 }
 
 
