@@ -1,8 +1,10 @@
 rule report:
     """The one self-contained page: results beside the paper's, verification, provenance, run times."""
     input:
+        **kept_predictions(),
         tables=expand(rules.table.output.csv, experiment=study.tables),
         figures=expand(rules.figure.output.png, figure=FIGURES),
+        pictures=expand(rules.figure.output.svg, figure=FIGURES),
         captions=expand(rules.figure.output.caption, figure=FIGURES),
         runs=rules.collect.output.runs,
         results=unless_given([f"{folder}/result.json" for folder in run_folders()]),
@@ -17,8 +19,8 @@ rule report:
         report=report(
             f"{R}/report.html",
             caption="../workflow/report/page.rst",
-            category="Report",
-            labels={"page": "report"},
+            category="00 The report",
+            labels={"shows": "The whole report"},
         ),
     log:
         f"{R}/logs/report.log",
