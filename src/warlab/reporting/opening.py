@@ -152,12 +152,11 @@ def _run(content: Content) -> str:
 
 def _smaller(reductions: Sequence[Row]) -> str:
     """The most telling values that differ from the paper's."""
-    telling = [row for word in TOLD for row in reductions if row["what"].endswith(f": {word}")]
+    telling = [row for word in TOLD for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
     chosen = [f"{row['what'].replace(': ', ' ')} {row['here']} (paper: {row['paper']})" for row in telling]
     owners = {row["what"].partition(": ")[0] for row in telling}
     if len(owners) == 1:  # one dataset: it is named already
         chosen = [text.removeprefix(f"{next(iter(owners))} ") for text in chosen]
-    chosen = chosen[:MOST_REDUCTIONS]
     rest = len(reductions) - len(chosen)
     more = f"; {_several(rest, 'more value')} below" if rest else ""
     return f"Reduced: {', '.join(chosen)}{more}." if chosen else ""
