@@ -1,109 +1,216 @@
-"""Seconds per training step of CCE, AR and WAR, side by side in one run, as ratios.
+"""Time and memory of one training step of CCE, AR and all variants of WAR, side by side in one run, as ratios.
 
-    python benchmarks/step.py            the 9-layer CNN at full width on 32x32 colour images
-    python benchmarks/step.py --plan     the small network of the demo, for config/speed.yaml
+    python benchmarks/step.py                        the 9-layer CNN at full width on 32x32 colour images, ten classes
+    python benchmarks/step.py --classes 10 100 1000  the same for more classes
+    python benchmarks/step.py --memory               peak memory of each variant, each in a process of its own
+    python benchmarks/step.py --plan                 the small network of the demo, for config/speed.yaml
+    on a GPU also: --tf32, --channels-last, --compile, one at a time or together
 
-In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one
-more backward), so 2.67 is the arithmetic limit of WAR / CCE. The methods take turns, so that a noisy machine slows
-all of them alike; medians are printed.
+In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one more
+backward), so 2.67 is the arithmetic limit of WAR / CCE; 2.33 with direction "clean", 2.0 with epsilon 0, 3.0 with
+dropout "shared" or "off", 4.0 with three power iterations. "authors" computes WAR as the authors' code does: four
+forwards, and weight gradients for the direction. The variants take turns, so that a noisy machine slows all alike.
+Processor time is beside the clock because other work on the machine does not count for it; of a GPU the clock counts.
 """
 
 import argparse
+import json
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from memory import forget_peak, peak
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.engine.batches import memory_format, place
-from warlab.engine.run import device_settings
+from warlab.methods.base import Losses, differentiate
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
-from warlab.war import AdversarialLoss, ARLoss, WARLoss
+from warlab.precision import tf32_allowed, true_float32
+from warlab.regulariser import AdversarialLoss
+from warlab.war import ARLoss, WARLoss
 
-CLASSES = 10
+Step = Callable[[], None]
+AUTHORS, JOINT = "authors", "WAR, one backward"
+BETA, PROBE, TINY = 10, 1e-6, 1e-8
+
+
+def regularisers(classes: int) -> dict[str, AdversarialLoss | None]:
+    cost = 1 - torch.eye(classes)
+    return {
+        "CCE": None,
+        "AR": ARLoss(),
+        "WAR": WARLoss(cost),
+        JOINT: WARLoss(cost),
+        "WAR, direction clean": WARLoss(cost, direction="clean"),
+        "WAR, epsilon 0": WARLoss(cost, epsilon=0),
+        "WAR, dropout shared": WARLoss(cost, dropout="shared"),
+        "WAR, dropout off": WARLoss(cost, dropout="off"),
+        "WAR, 3 power iterations": WARLoss(cost, power_iterations=3),
+        AUTHORS: WARLoss(cost),
+    }
 
 
 def main() -> None:
     given = arguments()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    channels, size, width, batch = (1, 14, 0.25, 64) if given.plan else (3, 32, 1.0, given.batch)
-    device_settings(1 if given.plan else given.threads)
-    x = torch.randn(batch, channels, size, size, device=device).contiguous(memory_format=memory_format(device))
-    y = torch.randint(CLASSES, (batch,), device=device)
-    cost = (1 - torch.eye(CLASSES)).to(device)
-    steps = {
-        "CCE": make_step(x, y, width, None),
-        "AR": make_step(x, y, width, ARLoss()),
-        "WAR": make_step(x, y, width, WARLoss(cost).to(device)),
-        "Sinkhorn": lambda: sinkhorn_part(batch, cost),
-    }
-    times = measure(steps, given.repeats, device)
-    report(times, batch, torch.get_num_threads())
+    torch.set_num_threads(1 if given.plan else given.threads)
+    if given.tf32:
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    if given.only:
+        print(json.dumps(memory_of(given, given.only, device)))
+        return
+    print(heading(given, device))
+    for classes in given.classes:
+        if given.memory:
+            report_memory(given, classes)
+        else:
+            report(measure(steps(given, classes, device), given.repeats, device), classes, given)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plan", action="store_true", help="measure the demo's network instead")
-    parser.add_argument("--batch", type=int, default=256 if torch.cuda.is_available() else 64)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--plan", action="store_true", help="CCE, AR and WAR on the demo's network")
+    parser.add_argument("--memory", action="store_true", help="peak memory in place of time")
+    parser.add_argument("--classes", type=int, nargs="+", default=[10])
+    parser.add_argument("--batch", type=int, default=256 if torch.cuda.is_available() else 32)
+    parser.add_argument("--width", type=float, default=1.0)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5)
-    return parser.parse_args()
+    parser.add_argument("--tf32", action="store_true", help="allow TF32 (GPU): faster, and not the same numbers")
+    parser.add_argument("--channels-last", action="store_true", help="memory format of a GPU's images; CPUs have it")
+    parser.add_argument("--compile", action="store_true", help="torch.compile the network")
+    parser.add_argument("--only", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.plan:
+        given.width, given.batch = 0.25, 64
+    return given
 
 
-def make_step(x: Tensor, y: Tensor, width: float, regulariser: AdversarialLoss | None) -> Callable[[], None]:
+def heading(given: argparse.Namespace, device: torch.device) -> str:
+    name = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {torch.get_num_threads()} thread(s)"
+    settings = f"TF32 {'on' if tf32_allowed() else 'off'}, " if device.type == "cuda" else ""
+    settings += "channels last, " if layout(given, device) == torch.channels_last else ""
+    settings += "compiled, " if given.compile else ""
+    return f"torch {torch.__version__}, {name}, {settings}cnn9 at width {given.width:g}, batch {given.batch}"
+
+
+def layout(given: argparse.Namespace, device: torch.device) -> torch.memory_format:
+    return torch.channels_last if given.channels_last else memory_format(device)
+
+
+def steps(given: argparse.Namespace, classes: int, device: torch.device) -> dict[str, Step]:
+    chosen = ("CCE", "AR", "WAR") if given.plan else tuple(regularisers(classes))
+    return {name: make_step(given, name, classes, device) for name in chosen}
+
+
+def make_step(given: argparse.Namespace, name: str, classes: int, device: torch.device) -> Step:
     """One whole training step, as the engine takes it."""
     torch.manual_seed(0)
-    model = place(build("cnn9", x.shape[1], CLASSES, width=width), x.device)
+    channels, size = (1, 14) if given.plan else (3, 32)
+    x = torch.randn(given.batch, channels, size, size, device=device).contiguous(memory_format=layout(given, device))
+    y = torch.randint(classes, (given.batch,), device=device)
+    model = place(build("cnn9", channels, classes, width=given.width), device)
+    model = model.to(memory_format=layout(given, device))  # type: ignore[call-overload]
+    model = torch.compile(model) if given.compile else model  # type: ignore[assignment]
     optimiser = torch.optim.Adam(model.parameters(), 1e-3)
+    regulariser = regularisers(classes)[name]
+    if regulariser is not None:
+        regulariser = regulariser.to(device)
 
     def step() -> None:
-        logits = model(x)
-        loss = cross_entropy(logits, y)
-        if regulariser is not None:
-            loss = loss + 10 * regulariser(model, x, logits)
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        differentiate(losses(name, model, x, y, regulariser))
         optimiser.step()
 
     return step
 
 
-def sinkhorn_part(batch: int, cost: Tensor) -> None:
-    """The two transports of a WAR step, each with its backward."""
-    for _ in range(2):
-        logits = torch.randn(batch, CLASSES, device=cost.device, requires_grad=True)
-        reference = torch.randn(batch, CLASSES, device=cost.device).softmax(1)
-        sinkhorn(logits.softmax(1), reference, cost, 0.05, 20, log_domain=False).sum().backward()
+def losses(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: AdversarialLoss | None) -> Losses:
+    if name == AUTHORS:
+        assert isinstance(regulariser, WARLoss)
+        return as_the_authors(model, x, y, regulariser.cost)
+    if regulariser is None:
+        return cross_entropy(model(x), y)
+    if name == JOINT or regulariser.direction == "clean":
+        x = x.detach().requires_grad_(regulariser.direction == "clean")
+        logits = model(x)
+        return cross_entropy(logits, y) + BETA * regulariser(model, x, logits)
+    logits = model(x)
+    entropy = cross_entropy(logits, y)
+    return (loss() for loss in (lambda: entropy, lambda: BETA * regulariser(model, x, logits.detach())))
 
 
-def measure(steps: dict[str, Callable[[], None]], repeats: int, device: torch.device) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {name: [] for name in steps}
+def as_the_authors(model: nn.Module, x: Tensor, y: Tensor, cost: Tensor) -> Tensor:
+    """Four forwards, and gradients of all weights for the direction, which are thrown away."""
+
+    def transport(given: Tensor) -> Tensor:
+        return sinkhorn(model(given).softmax(1), reference, cost, 0.05, 20, log_domain=False).mean()
+
+    entropy = cross_entropy(model(x), y)
+    reference = model(x).softmax(1).detach()
+    probe = of_length(torch.randn_like(x), PROBE).requires_grad_()
+    with true_float32():
+        transport(x + probe).backward()
+        model.zero_grad(set_to_none=True)
+        assert probe.grad is not None
+        return entropy + BETA * transport(x + of_length(probe.grad, 0.005))
+
+
+def of_length(x: Tensor, length: float) -> Tensor:
+    return length * x / (x.flatten(1).norm(dim=1).view(-1, 1, 1, 1) + TINY)
+
+
+Times = dict[str, list[tuple[float, float]]]  # variant → seconds by the clock and of the processor, per step
+
+
+def measure(steps: dict[str, Step], repeats: int, device: torch.device) -> Times:
+    times: Times = {name: [] for name in steps}
     for number in range(repeats + 1):
         for name, step in steps.items():
-            started = time.perf_counter()
+            clock, processor = time.perf_counter(), time.process_time()
             step()
             if device.type == "cuda":
                 torch.cuda.synchronize()
             if number > 0:  # the first round warms up
-                times[name].append(time.perf_counter() - started)
+                times[name].append((time.perf_counter() - clock, time.process_time() - processor))
     return times
 
 
-def report(times: dict[str, list[float]], batch: int, threads: int) -> None:
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    ratios = {
-        name: statistics.median(t / c for t, c in zip(values, times["CCE"], strict=True))
-        for name, values in times.items()
-    }
-    print(f"torch {torch.__version__}, {threads} thread(s), batch {batch}, median of {len(times['CCE'])}")
-    for name in ("CCE", "AR", "WAR"):
-        per_image = medians[name] / batch
-        print(f"{name:4} {medians[name]:8.3f} s/step  {per_image:.6f} s/image  {ratios[name]:5.2f} x CCE")
-    share = medians["Sinkhorn"] / medians["WAR"]
-    print(f"WAR / AR {ratios['WAR'] / ratios['AR']:.3f};  the Sinkhorn part is {share:.2%} of a WAR step")
+def report(times: Times, classes: int, given: argparse.Namespace) -> None:
+    print(f"\n{classes} classes, median of {given.repeats}   clock s  x CCE   processor s  x CCE   s/image")
+    for name, values in times.items():
+        cells = []
+        for kind in (0, 1):
+            ratio = statistics.median(v[kind] / c[kind] for v, c in zip(values, times["CCE"], strict=True))
+            cells += [statistics.median(v[kind] for v in values), ratio]
+        clock, by_clock, processor, by_processor = cells
+        image = processor / given.batch
+        print(f"{name:25}{clock:12.3f}{by_clock:7.2f}{processor:14.3f}{by_processor:7.2f}{image:10.5f}", flush=True)
+
+
+def memory_of(given: argparse.Namespace, name: str, device: torch.device) -> float:
+    """Megabytes that two steps take beyond the network and its optimiser's first look at it."""
+    step = make_step(given, name, given.classes[0], device)
+    forget_peak(device)
+    before = peak(device)
+    step()
+    step()
+    return peak(device) - before
+
+
+def report_memory(given: argparse.Namespace, classes: int) -> None:
+    print(f"\n{classes} classes              MB  x CCE")
+    options = ["--batch", str(given.batch), "--width", str(given.width), "--classes", str(classes)]
+    found: dict[str, float] = {}
+    for name in regularisers(classes):
+        command = [sys.executable, __file__, "--only", name, *options]
+        found[name] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        print(f"{name:25}{found[name]:7.0f}{found[name] / found['CCE']:7.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 # Names and paths that all rules share, and how the study's answers become their inputs and parameters.
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -27,8 +28,9 @@ TILES = [name for name in DATASETS if data.get(name).samples == "tiles"]
 MAP = f"{R}/maps/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 
 
+@cache
 def code(script, *modules):
-    """What a job's result depends on in the code: comments and docstrings do not count."""
+    """What a job's result depends on in the code, looked at once: comments and docstrings do not count."""
     return fingerprint(SCRIPTS / f"{script}.py", *modules)
 
 
@@ -96,14 +98,7 @@ def weights_of(wildcards):
 
 
 def cost_uses(wildcards):
-    """The distinct (lambda, iterations) with which the study's runs use a cost."""
-    cells = [
-        cell
-        for cell in study.runs
-        if cell.dataset == wildcards.dataset and study.cost_key(cell) == wildcards.cost
-    ]
-    settings = [study.method(cell.method, cell.dataset, cell.noise) for cell in cells]
-    return sorted({(setting["lam"], setting["iterations"]) for setting in settings})
+    return study.cost_uses(wildcards.dataset, wildcards.cost)
 
 
 def train_inputs(wildcards):

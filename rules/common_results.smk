@@ -259,13 +259,14 @@ FIGURE_FILES = {
     "statistics": lambda: [f"{R}/statistics.csv"],
     "toy": lambda: [f"{R}/figures/material/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
+    "audit": lambda: [f"{R}/tables/audit.csv"],
 }
 
 
 def absent():
-    """What figures cannot have here: given runs come without data, costs, weights and maps."""
+    """What figures cannot have here: given runs come without data, costs, weights, maps and audits."""
     if GIVEN:
-        kinds = ("data", "costs", "activations", "tiles", "maps")
+        kinds = ("data", "costs", "activations", "tiles", "maps", "audit")
         return {kind: f"given runs come without {kind}" for kind in kinds}
     kinds = {"data": "no dataset has single images", "tiles": "no dataset has tiles"}
     return {kind: why for kind, why in kinds.items() if not FIGURE_FILES[kind]()}
@@ -322,6 +323,19 @@ def table_section(name):
         return "adversarial"
     tiles = set(study.experiments[name]["datasets"]) <= set(TILES)
     return "maps" if tiles else "results"
+
+
+def report_inputs(wildcards):
+    """What the runs, and all that they were made of, say about themselves; given runs come without it."""
+    files = {
+        "results": [f"{folder}/result.json" for folder in run_folders()],
+        "data": [f"{R}/data/{dataset}.json" for dataset in DATASETS],
+        "noise": all_noise(),
+        "costs": [f"{folder}/verified.json" for folder in all_costs()],
+        "beside": described_by(all_noise(), all_costs()),
+    }
+    own = {name: unless_given(found) for name, found in files.items()}
+    return own | kept_predictions()
 
 
 def headline_spec():

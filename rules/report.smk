@@ -1,20 +1,16 @@
 rule report:
     """The one self-contained page: results beside the paper's, verification, provenance, run times."""
     input:
-        **kept_predictions(),
+        unpack(report_inputs),  # a function, since Snakemake compares each file of a list with the whole list
         tables=expand(rules.table.output.csv, experiment=study.tables),
         figures=expand(rules.figure.output.png, figure=FIGURES),
         pictures=expand(rules.figure.output.svg, figure=FIGURES),
         captions=expand(rules.figure.output.caption, figure=FIGURES),
         runs=rules.collect.output.runs,
-        results=unless_given([f"{folder}/result.json" for folder in run_folders()]),
-        data=unless_given([f"{R}/data/{dataset}.json" for dataset in DATASETS]),
-        noise=unless_given(all_noise()),
-        costs=unless_given([f"{folder}/verified.json" for folder in all_costs()]),
-        beside=unless_given(described_by(all_noise(), all_costs())),
         fidelity="config/fidelity.yaml",
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
+        audit=unless_given([f"{R}/tables/audit.csv", shown_sheet()]),
     output:
         report=report(
             f"{R}/report.html",

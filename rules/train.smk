@@ -7,8 +7,11 @@ rule train:
         result=f"{RUN}/result.json",
         weights=f"{RUN}/weights.pt",
         predictions=f"{RUN}/test_predictions.npz",
+        audit=f"{RUN}/audit.npz",
     log:
         f"{R}/logs/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.tsv"
     conda:
         "../envs/warlab.yaml"
     threads: study.scale.get("threads", 1)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods
-from warlab.methods.base import Batch, Log, Method, Step, Task
+from warlab.methods.base import Batch, Log, Method, Step, Task, differentiate
 
 LATER = Step(epoch=50, epochs=60)
 
@@ -31,10 +31,9 @@ def evaluate(method: Method, logits: Tensor, y: Tensor, step: Step = LATER) -> t
     # With two networks, the one batch holds the logits of both and each network takes its own.
     models = [nn.Identity()] if given.dim() == 2 else [_Take(0), _Take(1)]
     losses, log = method.loss(models, Batch(given, y, torch.arange(len(y))), step)
-    total = losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()
-    total.backward()
+    total = differentiate(losses)
     assert given.grad is not None
-    return float(total.detach()), given.grad, log
+    return float(total), given.grad, log
 
 
 class _Take(nn.Module):

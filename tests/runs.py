@@ -16,6 +16,7 @@ from tests.conftest import ROOT, blobs
 from warlab import methods
 from warlab.config import Study, load_study
 from warlab.engine.run import Files
+from warlab.engine.train import TIMES
 from warlab.files import digest, read_arrays, write_arrays, write_json, write_text
 from warlab.noise.inject import noisy_labels
 from warlab.ot.costfile import write_cost
@@ -96,9 +97,9 @@ def weights(out: Path) -> list[dict[str, torch.Tensor]]:
 
 
 def metrics(out: Path, *without: str) -> list[str]:
-    """metrics.csv without the column of seconds, the only one that may differ between two runs of one task."""
+    """metrics.csv without the columns of time, the only ones that may differ between two runs of one task."""
     rows = [line.split(",") for line in (out / "metrics.csv").read_text().splitlines()]
-    keep = [i for i, name in enumerate(rows[0]) if name not in ("seconds", *without)]
+    keep = [i for i, name in enumerate(rows[0]) if name not in (*TIMES, *without)]
     return [",".join(row[i] for i in keep) for row in rows]
 
 
@@ -108,6 +109,8 @@ def assert_same(one: Path, two: Path, *without: str) -> None:
         assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
     kept = [read_arrays(out / "test_predictions.npz") for out in (one, two)]
     assert all(np.array_equal(kept[0][name], kept[1][name]) for name in ("predictions", "epochs"))
+    noted = [read_arrays(out / "audit.npz") for out in (one, two)]
+    assert all(np.array_equal(noted[0][name], noted[1][name]) for name in noted[0])
 
 
 def wait_for(file: Path, text: str, seconds: float = 240) -> None:

@@ -149,14 +149,18 @@ def test_tables_are_copied_as_they_are_shown(report: Path) -> None:
     assert rows[0] == ["Claim", "Here", "Settings tested", "By the paper's tables"] and len(rows) == 2
     assert rows[1][0].startswith("B </script> failed") and rows[1][1].startswith("did not hold")
     assert csv_text.splitlines()[1] == "WARw2v,80.5" and csv_text.splitlines()[-1] == "tv,"
-    assert "\\begin{tabular}{lr}" in latex and "\\textbf{80.50~$\\pm$ 0.50 {\\scriptsize 90.41 ($-$9.91)}} \\\\" in latex
+    assert (
+        "\\begin{tabular}{lr}" in latex and "\\textbf{80.50~$\\pm$ 0.50 {\\scriptsize 90.41 ($-$9.91)}} \\\\" in latex
+    )
     assert latex.index("WAR\\textsubscript{w2v} &") < latex.index("CCE &")
 
 
 def test_on_a_phone_nothing_sticks_out(report: Path) -> None:
     """Chromium's own windows are at least 500 pixels wide, a frame is not."""
     inner = report.with_name("phone.html")
-    tell = "addEventListener('load', () => parent.postMessage([document.documentElement.scrollWidth, innerWidth], '*'));"
+    tell = (
+        "addEventListener('load', () => parent.postMessage([document.documentElement.scrollWidth, innerWidth], '*'));"
+    )
     inner.write_text(page.render(page_context(report.parent)).replace("</body>", f"<script>{tell}</script></body>"))
     listen = """<script>addEventListener("message", (event) => {
       const note = document.createElement("pre"); note.id = "outcome"; note.textContent = JSON.stringify(event.data);

@@ -117,7 +117,8 @@ UNTESTED = items.Item("x", None, tested=0)
         ([item(2, math.nan)], 0, "undecided, points for"),  # no interval at all
         ([item(2, 0.5, above=1)], 0, "held"),
         ([item(2, 0.5, above=1.5)], 0, "undecided, points for"),
-        ([item(2, 0.0)], 0, "held"),  # exact
+        ([item(2, 0.0)], 0, "held"),  # the same difference everywhere
+        ([item(0, 0.0)], 0, "undecided, points against"),  # no difference anywhere: the interval is the threshold
         # one setting of six decides nothing about the claim
         ([item(2, 0.5), *[UNTESTED] * 5], 0, "held in this setting"),
         ([item(-2, 0.5), *[UNTESTED] * 5], 0, "did not hold in this setting"),

@@ -1,6 +1,7 @@
 """Clothing1M: the owners' lists, images resized once into shards, batches that stay on disk, the rule for epsilon."""
 
 import shutil
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -314,3 +315,18 @@ def test_noise_real_is_for_data_that_have_it() -> None:
     embed = {"clothing1m": {"methods": ["war_embed"], "nets": ["cnn6"]}}
     with pytest.raises(WarlabError, match="The cost embed needs images in memory, which clothing1m has not"):
         replace(smoke, scale={**smoke.scale, "experiments": embed}).validate()
+
+
+def test_batches_are_decoded_from_numbers_asked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch's numbers on a GPU would make it wait for all its work: they are fetched at the start of an epoch."""
+    asked = []
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda tensor: asked.append(len(tensor)) or tensor.to("cpu"))
+    fetched: list[list[int]] = []
+    images = StoredImages.__new__(StoredImages)
+    images.begun, images.waiting = deque(), deque()
+    images._begin = lambda places: fetched.append(list(places)) or []  # type: ignore[method-assign]
+    batches = [torch.tensor([3, 1]), torch.tensor([0, 2]), torch.tensor([5])]
+    images.announce(batches)
+    for batch in batches:
+        images._futures(batch)
+    assert fetched == [[3, 1], [0, 2], [5]] and asked == [5]

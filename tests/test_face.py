@@ -152,7 +152,7 @@ VECTORS = {"cat": [0.0, 1.0], "dog": [1.0, 1.0], "odd": [1.0], "gap": [float("na
         (lambda: sinkhorn(X.softmax(1), X.softmax(1), zero_one_cost(3)), r"not \(6, 8\), \(6, 8\) and \(3, 3\)"),
         (lambda: WARLoss(1 - torch.eye(3), epsilon=float("nan")), "epsilon"),
         (lambda: ARLoss(epsilon=float("inf")), "epsilon"),
-        (lambda: ARLoss(direction="avg"), "direction must be sum or mean"),  # type: ignore[arg-type]
+        (lambda: ARLoss(direction="avg"), "direction must be sum, mean or clean"),  # type: ignore[arg-type]
         (lambda: TVLoss(epsilon="0.1"), "epsilon"),  # type: ignore[arg-type]
         (lambda: WARLoss(torch.zeros(0, 0)), "square matrix"),
     ],

@@ -44,7 +44,9 @@ RISES, STAYS = [60.0, 80.0, 70.0], [60.0, 75.0, 79.0]
 
 
 def test_the_story_with_the_numbers_and_how_sure_they_are() -> None:
-    text = study({("cce", 0): RISES, ("ar", 0): [60.0, 74.0, 75.0], ("war_w2v", 0): STAYS, ("sl", 0): [50.0, 60.0, 65.0]})
+    text = study(
+        {("cce", 0): RISES, ("ar", 0): [60.0, 74.0, 75.0], ("war_w2v", 0): STAYS, ("sl", 0): [50.0, 60.0, 65.0]}
+    )
     said = first_screen(text)
     assert "learns the wrong ones by heart" in said and "Wasserstein adversarial regularisation" in said
     assert "<math" in text and "stay the same nearby" in said
@@ -52,7 +54,10 @@ def test_the_story_with_the_numbers_and_how_sure_they_are() -> None:
     assert "WARw2v ends at 71.3 %, CCE at 70.0 %" in said and estimate in said
     assert "The paper, at full scale: WARw2v 90.41 % and CCE 78.85 %." in said
     assert "CCE is highest after epoch 2 (80.0 %) and ends at 70.0 %" in said and "Grey: one other method." in said
-    assert "4 trainings of four methods on Fashion-MNIST (asymmetric 40 %), one seed each; their times were not kept." in said
+    assert (
+        "4 trainings of four methods on Fashion-MNIST (asymmetric 40 %), one seed each; their times were not kept."
+        in said
+    )
     assert "One training of each method" in said
 
 
@@ -100,7 +105,9 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: 
     rows += [("Fashion-MNIST: epochs", "60", "24"), ("Fashion-MNIST: lr", "1", "2")]
     reduced = [dict(zip(("what", "paper", "here"), row, strict=True)) for row in rows]
     claims = [{"verdict": "not tested here"}, {"verdict": "held"}]
-    content = opening.Content(LABELS, "", curves(runs_table({("cce", 0): RISES}), LABELS), [], None, [], reduced, claims, 5, "5 s")
+    content = opening.Content(
+        LABELS, "", curves(runs_table({("cce", 0): RISES}), LABELS), [], None, [], reduced, claims, 5, "5 s"
+    )
     made = opening.opening(content)
     assert made.run[1] == "Reduced: train images 10000 (paper: 60000), epochs 24 (paper: 60); two more values below."
     assert made.run[0].endswith("; 5 s of training.")
@@ -113,7 +120,12 @@ def test_nothing_to_show_is_shown() -> None:
 
 
 def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
-    cells = {"clean": ("cce", "war_w2v", "ar"), "asym-20": ("cce", "war_w2v"), "asym-40": ("cce", "war_w2v"), "sym-60": ("cce",)}
+    cells = {
+        "clean": ("cce", "war_w2v", "ar"),
+        "asym-20": ("cce", "war_w2v"),
+        "asym-40": ("cce", "war_w2v"),
+        "sym-60": ("cce",),
+    }
     parts = [runs_table({(m, 0): RISES for m in methods}).assign(noise=noise) for noise, methods in cells.items()]
     fake = runs_table({("cce", 0): RISES, ("war_w2v", 0): RISES}, "stand-in").assign(dataset="cifar10", noise="asym-45")
     panel = opening.pictured(curves(pd.concat([*parts, fake]), LABELS))

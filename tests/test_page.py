@@ -219,7 +219,9 @@ def test_page_of_almost_nothing(tmp_path: Path) -> None:
 
 def test_page_needs_hyperparameters_with_sources() -> None:
     own = {"value": 1, "source": "our choice"}
-    rows = page_rows.hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
+    rows = page_rows.hyperparameter_rows(
+        {"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}}
+    )
     assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
         ("", 2, "paper"),
         ("d", 1, "our choice"),

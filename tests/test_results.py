@@ -74,7 +74,7 @@ def test_collect_reads_the_declared_runs(tmp_path: Path) -> None:
     extra = pd.read_csv(folders[1] / "metrics.csv").assign(regulariser=0.5)
     extra.to_csv(folders[1] / "metrics.csv", index=False)
     runs = results.collect(folders)
-    assert list(runs.columns) == [*results.RUN, "epoch", "test_accuracy", "regulariser"]
+    assert list(runs.columns) == [*results.RUN, "epoch", "test_accuracy", "peak_memory_mb", "regulariser"]
     assert runs["method"].tolist() == ["cce", "cce", "war_w2v+beta=5"]
     assert runs["seed"].tolist() == [0, 0, 2]
     assert runs["data"].tolist() == ["real", "real", "stand-in"]

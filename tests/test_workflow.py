@@ -373,7 +373,7 @@ def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
     assert done.returncode == 0
     trainings = re.findall(r"^train +(\d+)$", done.stdout, re.MULTILINE)
     planned_ = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
-    assert trainings == planned_ and int(trainings[0]) > 0, "the plan and the dry run agree"
+    assert set(trainings) == set(planned_) and int(trainings[0]) > 0, "the plan and the dry run agree"
 
 
 def test_plan_names_every_scale(finished: Path) -> None:

@@ -14,10 +14,11 @@ from warlab import data, methods, noise
 from warlab.allowed import Allowed, changed_setting
 from warlab.configfiles import as_yaml, check, read_yaml, suggest
 from warlab.errors import WarlabError
+from warlab.memory import remembered
 from warlab.mistakes import find_mistakes
 from warlab.names import names_in_print
 from warlab.ot import costs
-from warlab.places import at_place, in_units, numbered, places
+from warlab.places import at_dataset, at_place, in_units, numbered, places
 
 Tree = dict[str, Any]
 
@@ -75,6 +76,11 @@ class Study:
     numbers: Tree
     allowed: Allowed = field(default_factory=lambda: Allowed({}))
 
+    @cached_property
+    def answers(self) -> Tree:
+        """What was asked before, see `remembered`."""
+        return {}
+
     # ---- which runs
 
     @cached_property
@@ -97,6 +103,7 @@ class Study:
         wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
+    @remembered
     def cells(self, experiment: str) -> list[Cell]:
         """The runs behind one table at this scale: the scale's choice, and the blocks that it or else the experiment
         names in `also`."""
@@ -132,6 +139,7 @@ class Study:
         """Methods whose published numbers the authors took from others: shown, and not run unless a scale adds them."""
         return self.experiments[experiment].get("quoted", [])
 
+    @remembered
     def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
         """(dataset, noise, network, method in the table, method of the run) where the two methods differ.
 
@@ -147,6 +155,7 @@ class Study:
         layers = (self.experiments[experiment], self.scale, self.scale["experiments"].get(experiment, {}))
         return [layer["seeds"] for layer in layers if "seeds" in layer][-1]
 
+    @remembered
     def trained_as(self, cell: Cell) -> Cell:
         """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
         base, *changes = cell.method.split("+")
@@ -176,11 +185,13 @@ class Study:
             "seed": cell.seed,
         }
 
+    @remembered
     def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Tree:
         """The schedule of a dataset, unless its noise or the method has one of its own there."""
         entries, values = self._schedule(dataset, noise_id, method_id)
         return in_units(values, entries, self._share(dataset, noise_id, method_id))
 
+    @remembered
     def net(self, name: str, dataset: str) -> Tree:
         return self._resolve("nets", name, dataset)
 
@@ -188,6 +199,7 @@ class Study:
         """Settings of a network whose shape counts, not its weights: nothing has to be fetched for it."""
         return {key: value for key, value in self.net(name, dataset).items() if key != "weights"}
 
+    @remembered
     def method(self, method_id: str, dataset: str, noise_id: str = "") -> Tree:
         """Defaults of the file < hyperparameters.yaml < scale < overrides; on top of these, for a variant of the file,
         the same three under the variant's name; `+key=value` of the id last."""
@@ -196,7 +208,7 @@ class Study:
         settings = methods.declaration(file).settings | self._resolve("methods", file, dataset, noise_id)
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         for layer in self._layers:
-            settings |= layer.get("methods", {}).get(base, {})
+            settings |= at_dataset(layer.get("methods", {}), base, dataset)
         settings |= dict(changed_setting(change, method_id, list(settings)) for change in changes)
         return in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
@@ -218,9 +230,10 @@ class Study:
         entries = self.numbers[section].get(name, {})
         values = {key: at_place(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
         for layer in self._layers:
-            values |= layer.get(section, {}).get(name, {})
+            values |= at_dataset(layer.get(section, {}), name, dataset)
         return values
 
+    @remembered
     def _schedule(self, dataset: str, noise_id: str, method_id: str) -> tuple[Tree, Tree]:
         """Entries of hyperparameters.yaml and values for a training, each place adding to the more general ones."""
         named = [self.method_file(method_id), method_id.split("+")[0]] if method_id else []
@@ -243,9 +256,11 @@ class Study:
 
     # ---- data and costs
 
+    @remembered
     def data_spec(self, dataset: str) -> Tree:
         return {"dataset": dataset, "train": None, "test": None, "pool": 1, **self.scale["datasets"][dataset]}
 
+    @remembered
     def cost_key(self, cell: Cell) -> str | None:
         """Folder of the run's ground cost: "w2v", or "embed@asym-40@seed0" if it reads the noisy labels."""
         name = self.method(cell.method, cell.dataset, cell.noise).get("cost")
@@ -256,6 +271,20 @@ class Study:
             raise WarlabError(f"The cost {name} needs images in memory, which {cell.dataset} has not; choose another.")
         return f"{name}@{cell.noise}@seed{cell.seed}" if reads_labels else name
 
+    def cost_uses(self, dataset: str, cost: str) -> list[tuple[float, int]]:
+        """The distinct (lambda, iterations) with which the study's runs use the cost in this folder."""
+        return self._cost_uses.get((dataset, cost), [])
+
+    @cached_property
+    def _cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
+        found: dict[tuple[str, str], set[tuple[float, int]]] = {}
+        for cell in self.runs:
+            if key := self.cost_key(cell):
+                settings = self.method(cell.method, cell.dataset, cell.noise)
+                found.setdefault((cell.dataset, key), set()).add((settings["lam"], settings["iterations"]))
+        return {place: sorted(uses) for place, uses in found.items()}
+
+    @remembered
     def cost(self, name: str, dataset: str) -> Tree:
         """kind and settings of a named cost; random.7 is the cost `random` with the seed 7"""
         base, dot, seed = name.partition(".")
@@ -269,7 +298,7 @@ class Study:
     def cost_files(self, name: str, dataset: str) -> dict[str, str]:
         """The user's files that a cost is made from, by the setting that names them."""
         settings = self.cost(name, dataset)
-        return {key: settings[key] for key in costs.USER_FILES if settings.get(key)}
+        return {key: settings[key] for key in costs.USER_FILES if settings.get(key) not in (None, costs.PUBLISHED)}
 
     def features(self, cost: str, dataset: str) -> str | None:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""

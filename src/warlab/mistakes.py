@@ -35,7 +35,7 @@ def find_mistakes(study: "Study") -> None:
         _experiment(study, name)
     if not study.runs and not study.timed:
         raise WarlabError(f"Scale {study.name} trains nothing: name a dataset of its experiments in its datasets.")
-    for cell in study.runs:
+    for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in study.runs}.values():
         _noise(study, cell)
         _cost(study, cell)
         _weights(study, cell)
@@ -45,12 +45,15 @@ def check_settings(study: "Study", section: str, content: Tree, where: str) -> N
     """Names, keys and values that a scale or `overrides` gives."""
     for name, settings in content.items():
         known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
-        base = name.split("@")[0] if section == "training" else name
+        base, _, special = name.partition("@")
         if base not in known:
             raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
         if section == "training":
             _place(study, name, where)
-        file = study.method_file(name) if section == "methods" else base
+        elif special and special not in study.numbers["training"]:
+            known = suggest(special, list(study.numbers["training"]))
+            raise WarlabError(f"{where}: {section}.{name} is of no dataset; {known}")
+        file = study.method_file(base) if section == "methods" else base
         keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
         for key, value in settings.items():
             if key not in keys:
@@ -84,10 +87,11 @@ def _experiment(study: "Study", name: str) -> None:
     timing = study.is_timing(name)
     if timing and name != "timing":
         raise WarlabError(f"experiments.yaml: {name}.kind is timing; allowed is that for the experiment timing alone.")
-    for cell in study.cells(name):
+    cells = study.cells(name)
+    for cell in {(cell.dataset, cell.noise, cell.net): cell for cell in cells}.values():
         _names(study, cell)
-        if not timing:
-            check_method(study, cell.method)
+    for method in dict.fromkeys(cell.method for cell in cells if not timing):
+        check_method(study, method)
     if timing:
         _timing(study)
 

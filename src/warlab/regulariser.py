@@ -1,7 +1,8 @@
 """What the losses of `warlab.war` share: the passes of a step, for any model, output and number format.
 
     the loop's own pass   p(x), reused as the reference where its precision and its dropout masks allow it
-    the probe             one forward and the gradient in x alone: the direction, `warlab.adversarial.perturbation`
+    the probe             one forward and the gradient in x alone: the direction, `warlab.adversarial.perturbation`;
+                          with direction "clean" no forward, but the gradient of the loop's own pass
     the final pass        p(x + r), the only one that the loss is differentiated through
 
 Of a DistributedDataParallel the probe runs on the module inside, where no reducer waits for weight gradients that
@@ -19,12 +20,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from warlab.adversarial import Dropout, extra_pass, perturbation, same_random_numbers
+from warlab.adversarial import Dropout, extra_pass, perturbation, same_random_numbers, unit
 from warlab.errors import WarlabError
 from warlab.logits import class_axis, logits_of, looks_like_probabilities, probabilities, rows_of_mask
 from warlab.precision import tf32_allowed
 
-Direction = Literal["sum", "mean"]
+Direction = Literal["sum", "mean", "clean"]
 Predict = Callable[[Tensor], Any]  # inputs → logits, or an output that carries them
 
 
@@ -33,6 +34,8 @@ class AdversarialLoss(nn.Module, ABC):
 
     A subclass names the divergence D; `WARLoss` describes the parameters.
     """
+
+    slope_at_clean = False  # whether D(q, p) has a gradient in q where q = p
 
     def __init__(
         self,
@@ -48,10 +51,12 @@ class AdversarialLoss(nn.Module, ABC):
             raise WarlabError(f"epsilon is the length of the perturbation and cannot be {epsilon}; give 0 or more.")
         if dropout not in ("independent", "shared", "off"):
             raise WarlabError(f"dropout must be independent, shared or off, not {dropout!r}.")
-        if direction not in ("sum", "mean"):
-            raise WarlabError(f"direction must be sum or mean, not {direction!r}.")
+        if direction not in ("sum", "mean", "clean"):
+            raise WarlabError(f"direction must be sum, mean or clean, not {direction!r}.")
         if power_iterations < 1:
             raise WarlabError(f"power_iterations must be at least 1, not {power_iterations}.")
+        if direction == "clean":
+            self._check_clean(dropout, power_iterations)
         self.epsilon = epsilon
         self.dropout: Dropout = dropout
         self.batchnorm_update = batchnorm_update
@@ -59,6 +64,18 @@ class AdversarialLoss(nn.Module, ABC):
         self.power_iterations = power_iterations
         self.class_dim = class_dim
         self._are_logits = False  # not yet known
+
+    def _check_clean(self, dropout: Dropout, power_iterations: int) -> None:
+        if not self.slope_at_clean:
+            raise WarlabError(
+                f"direction cannot be clean for {type(self).__name__}: its divergence has no slope where both "
+                "predictions are the same, so that its direction needs a probe; choose sum or mean."
+            )
+        if dropout != "independent" or power_iterations != 1:
+            raise WarlabError(
+                "direction is clean, which takes the one gradient that the clean pass gives; with it leave "
+                "dropout independent and power_iterations 1."
+            )
 
     @abstractmethod
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
@@ -104,8 +121,30 @@ class AdversarialLoss(nn.Module, ABC):
             clean = self._clean(inner, x, None if logits is None else logits_of(logits))
             rows = _Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
             reference = rows.probabilities(clean)
-            perturbed = x if self.epsilon == 0 else x + self._perturbation(inner, x, reference, rows)
+            if self.epsilon == 0:
+                perturbed = x
+            elif self.direction == "clean":
+                perturbed = x + self.epsilon * self._clean_direction(inputs, logits, rows).to(x)
+            else:
+                perturbed = x + self._perturbation(inner, x, reference, rows)
             return rows.mean(self.divergence(rows.probabilities(outer(perturbed)), reference))
+
+    def _clean_direction(self, inputs: Tensor, output: Any, rows: "_Rows") -> Tensor:
+        """Unit vectors along the gradient of D(p(x), sg[p(x)]) in x, through the graph of the loop's own forward."""
+        clean = rows.probabilities(output) if output is not None else inputs.detach()
+        if not (inputs.requires_grad and clean.requires_grad):
+            raise WarlabError(
+                "direction is clean, so that the gradient comes from the loop's own forward: call "
+                "inputs.requires_grad_() before logits = model(inputs), and give these logits with their graph."
+            )
+        value = rows.per_sample(self.divergence(clean, clean.detach())).sum()
+        try:
+            (gradient,) = torch.autograd.grad(value, inputs, retain_graph=True)
+        except RuntimeError as error:
+            if "not have been used in the graph" in str(error):
+                raise WarlabError("The logits were not made of these inputs; give both of one forward.") from error
+            raise
+        return unit(gradient)
 
     def _perturbation(self, predict: Predict, x: Tensor, reference: Tensor, rows: "_Rows") -> Tensor:
         try:
@@ -115,7 +154,7 @@ class AdversarialLoss(nn.Module, ABC):
                 x,
                 reference,
                 self.epsilon,
-                self.direction,
+                "mean" if self.direction == "mean" else "sum",
                 self.power_iterations,
             )
         except RuntimeError as error:

@@ -49,7 +49,8 @@ def run_state(study: Study, cell: Cell, folder: Path) -> RunState:
     if not rows:
         return RunState(cell.path, state, f"0/{epochs}" if state == "running" else "", note=note)
     left = (epochs - len(rows)) * seconds_per_epoch(rows)
-    return RunState(cell.path, state, f"{len(rows)}/{epochs}", float(rows[-1]["test_accuracy"]), left, note)
+    tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
+    return RunState(cell.path, state, f"{len(rows)}/{epochs}", tested[-1] if tested else None, left, note)
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:

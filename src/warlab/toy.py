@@ -38,14 +38,14 @@ class L2Loss(AdversarialLoss):
 
 def regularisers() -> dict[str, AdversarialLoss | None]:
     """The columns of the paper's figure."""
-    cost, reach = torch.tensor(COST), {"epsilon": EPSILON, "dropout": "off"}
+    cost = torch.tensor(COST)
     return {
         "CCE": None,
-        "WAR, λ = 0.1": WARLoss(cost, 0.1, 20, **reach),
-        "WAR, λ = 0.05": WARLoss(cost, 0.05, 20, **reach),
-        "TV": TVLoss(**reach),  # type: ignore[arg-type]
-        "KL (AR)": ARLoss("paper", **reach),
-        "L2": L2Loss(**reach),  # type: ignore[arg-type]
+        "WAR, λ = 0.1": WARLoss(cost, 0.1, epsilon=EPSILON, dropout="off"),
+        "WAR, λ = 0.05": WARLoss(cost, 0.05, epsilon=EPSILON, dropout="off"),
+        "TV": TVLoss(epsilon=EPSILON, dropout="off"),
+        "KL (AR)": ARLoss("paper", epsilon=EPSILON, dropout="off"),
+        "L2": L2Loss(epsilon=EPSILON, dropout="off"),
     }
 
 

@@ -3,6 +3,7 @@
 import difflib
 import importlib
 import pkgutil
+from functools import cache
 
 from warlab.data.base import Dataset, Resource
 from warlab.errors import WarlabError
@@ -17,6 +18,7 @@ def names() -> list[str]:
     return sorted({module.name for module in pkgutil.iter_modules(__path__)} - _MACHINERY - _RESOURCES)
 
 
+@cache
 def get(name: str) -> Dataset:
     """The data set of that name, found in the module warlab.data.<name>."""
     if name not in names():

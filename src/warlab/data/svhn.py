@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from scipy import io
 
 from warlab.data.base import Arrays, Dataset, Source
 from warlab.data.drawn import draw, shuffled_labels
@@ -22,6 +21,8 @@ def load(root: Path) -> Arrays:
 
 def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """X is (32, 32, 3, N), y is (N, 1) with 10 for the digit zero."""
+    from scipy import io  # slow to import, and every plan of the workflow reads this module
+
     try:
         content = io.loadmat(str(path), variable_names=["X", "y"])
         images, labels = content["X"].transpose(3, 2, 0, 1), content["y"].astype(np.int64).reshape(-1) % 10
@@ -33,6 +34,8 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> None:
     """Patterns of their own, as official .mat files."""
+    from scipy import io
+
     rng = np.random.default_rng(seed)
     for name, n in zip(_FILES, (n_train, n_test), strict=True):
         labels = shuffled_labels(n, 10, rng)

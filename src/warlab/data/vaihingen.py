@@ -17,9 +17,7 @@ import numpy as np
 from PIL import Image
 
 from warlab.data import own
-from warlab.data.aerial import sizes, town
 from warlab.data.base import Arrays, Dataset
-from warlab.data.photograph import irrg, surface
 from warlab.data.tiles import Tile
 from warlab.errors import WarlabError
 from warlab.files import derive_seed, write_atomic, write_json, write_text
@@ -124,6 +122,8 @@ def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
 
 def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
     """Procedural tiles in the owners' files."""
+    from warlab.data.aerial import sizes  # SciPy is slow to import, and every plan of the workflow reads this module
+
     names = (*TRAIN, *VALIDATION, *TEST)
     shapes = sizes(len(names), low, high, np.random.default_rng(seed))
     for name, (height, width) in zip(names, shapes, strict=True):
@@ -132,6 +132,9 @@ def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
 
 
 def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
+    from warlab.data.aerial import town
+    from warlab.data.photograph import irrg, surface
+
     scene = town(height, width, rng)
     image, (dsm, ndsm) = irrg(scene), surface(scene)
     top = root / "top" / f"top_mosaic_09cm_area{name}.tif"

@@ -7,8 +7,10 @@ configuration or code therefore never finds it, and going back to the old config
 
 import hashlib
 import io
+import os
 import shutil
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +25,7 @@ from warlab.errors import WarlabError
 from warlab.files import write_atomic
 
 State = dict[str, Any]
+INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
 
 
 class CheckpointFolder:
@@ -41,14 +44,33 @@ class CheckpointFolder:
         self.latest = self.path / "latest.ckpt"
         self.previous = self.path / "previous.ckpt"
         self._latest_is_whole = False
+        self.interval = seconds_between_writes()
+        self._written = time.monotonic()
+        self._kept: bytes | None = None
 
-    def save(self, state: State) -> None:
-        """The newest state is whole on the disk before the older ones are touched, and only a whole one moves on."""
+    def due(self) -> bool:
+        """Whether so much would be lost by a kill that a state should be written in the middle of an epoch."""
+        return self.interval > 0 and time.monotonic() - self._written >= self.interval
+
+    def keep(self, state: State) -> None:
+        """The state as it is now, written if that is due, and at hand for `write` if not."""
         _refuse_what_cannot_be_read_back(state)
         self.machines = self.machines or [machine()]
         buffer = io.BytesIO()
         torch.save({**state, "run_id": self.run_id, "machines": self.machines}, buffer)
-        content = buffer.getvalue()
+        self._kept = buffer.getvalue()
+        if self.interval == 0 or self.due():
+            self.write()
+
+    def save(self, state: State) -> None:
+        self.keep(state)
+        self.write()
+
+    def write(self) -> None:
+        """The state that was kept last, unless it is on the disk. It is whole there before the older ones are touched,
+        and only a whole one moves on."""
+        if (content := self._kept) is None:
+            return
         checksum = hashlib.sha256(content).hexdigest().encode()
         with naming(self.next):
             write_atomic(self.next, lambda file: (file.write(checksum), file.write(content)))
@@ -56,6 +78,7 @@ class CheckpointFolder:
                 self.latest.replace(self.previous)
             self.next.replace(self.latest)
         self._latest_is_whole = True
+        self._kept, self._written = None, time.monotonic()
 
     def load(self) -> State | None:
         """The newest whole state, or None for a run that starts."""
@@ -87,6 +110,18 @@ class CheckpointFolder:
         shutil.rmtree(self.path, ignore_errors=True)
         with suppress(OSError):
             self.path.parent.rmdir()
+
+
+def seconds_between_writes() -> float:
+    """A kill loses at most so much; a stop that is asked for loses nothing. 0 writes after every epoch, and in none."""
+    given = os.environ.get(INTERVAL, "120")
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise WarlabError(f"{INTERVAL} is {given!r}; give a number of seconds, such as 120, or 0 for every epoch.")
+    return seconds
 
 
 @contextmanager

@@ -21,8 +21,9 @@ class Progress:
         # The newest epochs foretell the rest best: a warm-up is cheaper than what follows it.
         recent = [row["seconds"] for row in rows[-3:]]
         remaining = duration(left * sum(recent) / len(recent))
+        test = f"test {last['test_accuracy']:.2f} %" if "test_accuracy" in last else "not tested"
         self.say(
-            f"epoch {len(rows)}/{self.epochs}  loss {last['loss']:.4f}  test {last['test_accuracy']:.2f} %  "
+            f"epoch {len(rows)}/{self.epochs}  loss {last['loss']:.4f}  {test}  "
             f"{last['seconds']:.1f} s/epoch  remaining {remaining}"
         )
 

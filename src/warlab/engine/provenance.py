@@ -17,7 +17,7 @@ Machine = dict[str, str | int]
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
 
-def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
+def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float) -> dict[str, Any]:
     return {
         "inputs_sha256": hashes,
         "git": git_version(),
@@ -31,6 +31,7 @@ def provenance(hashes: dict[str, str], seconds: float) -> dict[str, Any]:
         "slurm_job": os.environ.get("SLURM_JOB_ID"),
         "visible_gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "seconds": round(seconds, 2),
+        "processor_seconds": round(processor_seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
     }
 

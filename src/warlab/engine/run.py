@@ -21,13 +21,13 @@ from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
-from warlab.engine.evaluate import LAST
 from warlab.engine.identity import description_digest, identity, remember
+from warlab.engine.listener import Listener
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
-from warlab.engine.train import Row, Trainer
+from warlab.engine.train import TIMES, Row, Trainer
 from warlab.engine.validation import hold_out, with_held_out
 from warlab.errors import WarlabError
 from warlab.files import (
@@ -45,6 +45,7 @@ from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 from warlab.precision import forbid_tf32
+from warlab.readings import LAST
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ def build_trainer(
         seed=run["seed"],
         fresh=networks,
         on_epoch=progress,
+        evaluate_every=train.get("evaluate_every", 1),
+        listener=Listener(models, len(labels), classes, samples.units),
     )
 
 
@@ -230,13 +233,14 @@ def _write_outputs(
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(rows)))
+    write_arrays(out / "audit.npz", **trainer.listener.means().arrays())
     result = {
         "id": run_id,
         "run": run,
         "data": read_json(data.with_suffix(".json"))["data"],
         "summary": summary(rows),
         "provenance": {
-            **provenance(hashes, sum(row["seconds"] for row in rows)),
+            **provenance(hashes, *(sum(row[name] for row in rows) for name in TIMES)),
             "machines": trainer.checkpoints.machines,  # more than one if the run went on elsewhere
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -254,7 +258,7 @@ def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndar
 def summary(rows: list[Row]) -> dict[str, float]:
     """The readings of a run: mean and spread of the last ten epochs (the paper's), last, and best on test,
     which is a diagnostic only, since no one may choose an epoch by test labels."""
-    accuracy = np.array([row["test_accuracy"] for row in rows])
+    accuracy = np.array([row["test_accuracy"] for row in rows if "test_accuracy" in row])
     return {
         "last10_mean": float(accuracy[-LAST:].mean()),
         "last10_std": float(accuracy[-LAST:].std()),

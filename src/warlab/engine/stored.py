@@ -30,7 +30,7 @@ class StoredImages(Images):
         self.mean = torch.tensor(meta["mean"], device=device).view(1, -1, 1, 1)
         self.std = torch.tensor(meta["std"], device=device).view(1, -1, 1, 1)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
-        self.waiting: deque[Tensor] = deque()  # announced and not begun
+        self.waiting: deque[tuple[Tensor, np.ndarray]] = deque()  # announced and not begun, with its numbers
         self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
 
     def __len__(self) -> int:
@@ -39,35 +39,39 @@ class StoredImages(Images):
     def announce(self, batches: Sequence[Tensor]) -> None:
         """These batches will be asked for in this order."""
         self.begun.clear()
-        self.waiting = deque(batches)
+        # Asked for once: a batch whose numbers come from a GPU would wait for all that the GPU has to do.
+        numbers = torch.cat(list(batches)).cpu().split([len(batch) for batch in batches]) if batches else ()
+        self.waiting = deque((batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True))
 
     def __getitem__(self, index: Tensor | slice) -> Tensor:
-        decoded = np.stack([future.result() for future in self._futures(index)])
-        images = (torch.from_numpy(decoded).to(self.device).float() / 255 - self.mean) / self.std
+        decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
+        if self.device.type == "cuda":
+            decoded = decoded.pin_memory()  # from there the copy runs beside the program
+        images = (decoded.to(self.device, non_blocking=True).float() / 255 - self.mean) / self.std
         return images.contiguous(memory_format=memory_format(images.device))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
         """Those that are at work already if the batch was announced."""
         self._skip_to(index)
         while self.waiting and len(self.begun) < AHEAD:
-            batch = self.waiting.popleft()
-            self.begun.append((batch, self._begin(batch)))
+            batch, places = self.waiting.popleft()
+            self.begun.append((batch, self._begin(places)))
         if self.begun and self.begun[0][0] is index:
             return self.begun.popleft()[1]
-        return self._begin(index)
+        return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
 
     def _skip_to(self, index: Tensor | slice) -> None:
         """A resumed run leaves out the batches that it has trained on."""
-        announced = [*(batch for batch, _ in self.begun), *self.waiting] if self._next() is not index else []
-        if any(batch is index for batch in announced):
+        announced = [*self.begun, *self.waiting] if self._next() is not index else []
+        if any(batch is index for batch, _ in announced):
             while self._next() is not index:
                 (self.begun or self.waiting).popleft()
 
     def _next(self) -> Tensor | None:
-        return self.begun[0][0] if self.begun else next(iter(self.waiting), None)
+        queue = self.begun or self.waiting
+        return queue[0][0] if queue else None
 
-    def _begin(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
-        places = index.cpu().numpy() if isinstance(index, Tensor) else index
+    def _begin(self, places: np.ndarray | slice) -> list[Future[np.ndarray]]:
         return [self.pool.submit(self._decoded, int(number)) for number in self.numbers[places]]
 
     def _decoded(self, number: int) -> np.ndarray:

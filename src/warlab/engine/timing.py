@@ -19,14 +19,14 @@ from warlab.engine.batches import memory_format, place
 from warlab.engine.device import best_device
 from warlab.engine.optimise import make_optimiser
 from warlab.engine.progress import duration
-from warlab.methods.base import Batch, Step, Task
+from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
 AS_THE_AUTHORS_CODE = "war_code"
 EVERY = 10.0  # seconds between two lines of progress
 _PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what guards its division, in the authors' code
 TakeStep = Callable[[], None]
-Loss = Callable[[], Tensor]
+Loss = Callable[[], Losses]
 
 
 def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[str, dict[str, float]]:
@@ -88,9 +88,8 @@ def _taker(method: dict[str, Any], spec: dict[str, Any], device: torch.device) -
     optimiser = make_optimiser(model, spec["training"])
 
     def take() -> None:
-        total = loss()
         optimiser.zero_grad(set_to_none=True)
-        total.backward()
+        differentiate(loss())
         optimiser.step()
 
     return take
@@ -109,7 +108,7 @@ def _loss(method: dict[str, Any], model: nn.Module, batch: Batch, classes: int) 
     task = Task(batch.y, classes, 0.0, 0.0, batch.x.device, cost)
     algorithm = methods.make(method["file"], method["settings"], task)
     late = Step(10**6, 10**6)  # past every warm-up
-    return lambda: torch.as_tensor(algorithm.loss([model], batch, late)[0])
+    return lambda: algorithm.loss([model], batch, late)[0]
 
 
 def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: dict[str, Any]) -> Tensor:

@@ -15,13 +15,16 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
+from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import WarlabError
 from warlab.files import derive_seed
-from warlab.methods.base import SELECTED, Log, Losses, Method, Step
+from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
+from warlab.readings import is_tested
 from warlab.script import Interrupted
 
 Row = dict[str, float]
+TIMES = ("seconds", "processor_seconds")
 
 
 @dataclass
@@ -38,6 +41,8 @@ class Trainer:
     seed: int
     fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
     on_epoch: Callable[[list[Row]], None]
+    listener: Listener
+    evaluate_every: int = 1  # epochs
     rows: list[Row] = field(default_factory=list)
 
     def fit(self, stop: StopRequest) -> list[Row]:
@@ -48,10 +53,10 @@ class Trainer:
         return self.rows
 
     def _epoch(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
-        started = time.perf_counter() - position.seconds
+        clock = _Clock(**position.times)
         step = Step(epoch, self.schedule.epochs)
         if position.batch == 0:
-            with watched(stop, lambda: _leave(stop, epoch, 0)):  # the epoch before is saved
+            with watched(stop, lambda: self._leave_before(epoch, stop)):
                 self._begin(step)
         rate = self.method.lr(step, self.schedule.rate)
         set_rate(self.optimisers, rate)
@@ -61,14 +66,17 @@ class Trainer:
             torch.manual_seed(derive_seed("step", self.seed, epoch, number))
             position.meter.add(number, *self._step(replace(step, batch=number), index))
             if stop:
-                self._interrupt(epoch, _Position(number + 1, time.perf_counter() - started, position.meter), stop)
+                self._interrupt(epoch, _Position(number + 1, clock.times(), position.meter), stop)
+            if self.checkpoints.due():
+                self._save(epoch, _Position(number + 1, clock.times(), position.meter))
         position.meter.check(self.method, epoch)
-        trained = _Position(position.meter.batches, time.perf_counter() - started, position.meter)
+        trained = _Position(position.meter.batches, clock.times(), position.meter)
         with watched(stop, lambda: self._interrupt(epoch, trained, stop)):
-            found = self.evaluate(self.method, self.models)
+            tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
+            found = self.evaluate(self.method, self.models) if tested else {}
         row = {"epoch": epoch + 1, "lr": rate, **position.meter.means(), **found}
-        self.rows.append({**row, "seconds": time.perf_counter() - started})
-        self.checkpoints.save(self._state(_Position()))
+        self.rows.append({**row, **clock.times()})
+        self.checkpoints.keep(self._state(_Position()))
         self.on_epoch(self.rows)
 
     def _begin(self, step: Step) -> None:
@@ -82,21 +90,30 @@ class Trainer:
 
     def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
         batch = self.data.batch(index)
-        losses, log = self.method.loss(self.models, batch, step)
-        if isinstance(selected := log.pop(SELECTED, None), Tensor):
-            log |= self.evaluate.purity(selected, batch.index)
-        total = _total(losses)
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
-        total.backward()
+        with self.listener.hearing():
+            losses, log = self.method.loss(self.models, batch, step)
+        self.listener.note(batch, log)
+        total = differentiate(losses)
+        if isinstance(selected := log.pop(SELECTED, None), Tensor):
+            log |= self.evaluate.purity(selected, batch.index)
         for optimiser in self.optimisers:
             optimiser.step()
-        return total.detach(), log
+        return total, log
 
     def _interrupt(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
+        self._save(epoch, position)
+        _leave(stop, epoch, position.batch)
+
+    def _leave_before(self, epoch: int, stop: StopRequest) -> None:
+        """The state at the end of the epoch before is kept; that of now is half prepared."""
+        self.checkpoints.write()
+        _leave(stop, epoch, 0)
+
+    def _save(self, epoch: int, position: "_Position") -> None:
         position.meter.check(self.method, epoch)
         self.checkpoints.save(self._state(position))
-        _leave(stop, epoch, position.batch)
 
     def _state(self, position: "_Position") -> State:
         return {
@@ -105,8 +122,9 @@ class Trainer:
             "method": self.method.state_dict(),
             "rows": self.rows,
             "recent": self.evaluate.recent,
+            "audit": self.listener.state_dict(),
             "batch": position.batch,
-            "seconds": position.seconds,
+            "times": position.times,
             "meter": vars(position.meter),
         }
 
@@ -120,10 +138,11 @@ class Trainer:
         self.method.load_state_dict(state["method"])
         self.rows = state["rows"]
         self.evaluate.recent = state["recent"]
+        self.listener.load_state_dict(state["audit"])
         done, batch = len(self.rows), state["batch"]
         place = _place(done, batch) if done < self.schedule.epochs else f"epoch {done}, which was the last"
         self.checkpoints.say(f"resumed from {place}")
-        return _Position(state["batch"], state["seconds"], _Meter(**state["meter"]))
+        return _Position(state["batch"], state["times"], _Meter(**state["meter"]))
 
 
 @dataclass
@@ -161,8 +180,19 @@ class _Position:
     """Where inside an epoch a run stands."""
 
     batch: int = 0
-    seconds: float = 0.0
+    times: Row = field(default_factory=dict)
     meter: _Meter = field(default_factory=_Meter)
+
+
+class _Clock:
+    """How long an epoch has taken: by the clock, and of the processor, which pauses and other work do not count for."""
+
+    def __init__(self, seconds: float = 0.0, processor_seconds: float = 0.0) -> None:
+        self.started = time.perf_counter() - seconds, time.process_time() - processor_seconds
+
+    def times(self) -> Row:
+        now = time.perf_counter(), time.process_time()
+        return dict(zip(TIMES, (end - start for end, start in zip(now, self.started, strict=True)), strict=True))
 
 
 @contextmanager
@@ -182,8 +212,3 @@ def _leave(stop: StopRequest, epoch: int, batch: int) -> NoReturn:
 def _place(epoch: int, batch: int) -> str:
     """The epoch that a run is in, from 1, and how many of its batches are done."""
     return f"epoch {epoch + 1}, batch {batch}"
-
-
-def _total(losses: Losses) -> Tensor:
-    """Networks with a loss each have disjoint graphs, so the sum gives each its own gradient."""
-    return losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()

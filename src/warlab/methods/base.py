@@ -63,9 +63,12 @@ class Task:
     say: Callable[[str], None] = _silent  # a sentence for the run's log
 
 
-Losses = Tensor | Sequence[Tensor]  # one scalar for all models, or one each
+# One scalar for all models, or one each; or scalars in turn, each differentiated before the next is computed, so that
+# the graph of the one is gone before that of the other is there.
+Losses = Tensor | Sequence[Tensor] | Iterator[Tensor]
 Log = dict[str, Tensor | float]
 SELECTED = "selected"  # of a Log: mask (M, B) of the samples that each network trains on; becomes the purity
+LOGITS = "logits"  # of a Log: logits (B, C) for the audit of labels, if the method never calls a network as a whole
 
 
 class Method(ABC):
@@ -111,6 +114,26 @@ class Method(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value.to(self.task.device) if isinstance(value, Tensor) else value)
+
+
+def in_turn(losses: Losses) -> Iterator[Tensor]:
+    """Networks with a loss each have disjoint graphs, so the sum gives each its own gradient."""
+    if isinstance(losses, Tensor):
+        yield losses
+    elif isinstance(losses, Iterator):
+        yield from losses
+    else:
+        yield torch.stack(list(losses)).sum()
+
+
+def differentiate(losses: Losses) -> Tensor:
+    """Add the gradients of all losses to those of the weights; the total without its graph."""
+    total: Tensor | None = None
+    for loss in in_turn(losses):
+        loss.backward()
+        total = loss.detach() if total is None else total + loss.detach()
+    assert total is not None
+    return total
 
 
 @contextmanager

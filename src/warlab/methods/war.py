@@ -5,16 +5,17 @@
 The variants of the paper (war_01, war_w2v, war_embed, war_random) differ in the ground cost C alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from warlab.errors import WarlabError
 from warlab.methods._epsilon import EpsilonRule
 from warlab.methods._regularised import Regularised
-from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task
+from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
 from warlab.war import AdversarialLoss, WARLoss
 
 
@@ -46,12 +47,19 @@ class Algorithm(Regularised):
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         self.regulariser.epsilon = self.rule.epsilon
-        loss, log = super().loss(models, batch, step)
+        losses, log = super().loss(models, batch, step)
         if self.config.epsilon_rule == "never":
-            return loss, log
-        assert isinstance(loss, Tensor)
-        self.rule.see(loss)
-        return loss, log | {"epsilon": self.rule.epsilon}
+            return losses, log
+        log["epsilon"] = self.rule.epsilon
+        return self._seen(losses), log
+
+    def _seen(self, losses: Losses) -> Iterator[Tensor]:
+        """What the rule follows is their sum."""
+        parts = []
+        for loss in in_turn(losses):
+            parts.append(loss.detach())
+            yield loss
+        self.rule.see(torch.stack(parts).sum())
 
     def state_dict(self) -> dict[str, Any]:
         return self.rule.state()

@@ -18,7 +18,8 @@ from torch.autograd.function import once_differentiable
 from warlab.precision import true_float32
 
 MANY = 4096  # rows; fewer are left to autograd
-_ROWS = {"cpu": 4096, "cuda": 1 << 16}  # of a chunk: what fits into a processor's cache, what keeps a GPU busy
+# Of a chunk: what fits into a processor's cache; on a GPU few launches in half a gigabyte for six classes.
+_ROWS = {"cpu": 4096, "cuda": 1 << 18}
 
 
 class Iterate(NamedTuple):

@@ -21,7 +21,7 @@ def compare(runs: pd.DataFrame, metrics: Path, run: str) -> dict[str, Any]:
             f"The run {run} is reported with {len(reported)} epochs and was trained again with {len(again)}; "
             "choose the scale that the reported runs were made with."
         )
-    largest = float(np.abs(reported - again).max())
+    largest = float(np.nanmax(np.abs(reported - again)))  # some epochs may be left untested
     means = [float(values[-LAST:].mean()) for values in (reported, again)]
     difference = means[1] - means[0]
     if abs(difference) > TOLERANCE:

@@ -174,7 +174,12 @@ def for_page(table: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
     ]
     empty = dict.fromkeys(found[0], "") if found else {}
     return found + [
-        {**empty, "experiment": ", ".join(_titled(one, labels) for one in where), "statistic": NOT_COMPUTED, "note": note}
+        {
+            **empty,
+            "experiment": ", ".join(_titled(one, labels) for one in where),
+            "statistic": NOT_COMPUTED,
+            "note": note,
+        }
         for note, where in notes(table)
     ]
 

@@ -71,7 +71,7 @@ def difference_of(evidence: Evidence, setting: Setting, ours: str, other: str) -
 
 
 def interval_text(estimate: Estimate | None, sign: bool = True) -> str:
-    """" (95 %: +1.2 to +4.0; 3 seeds, Student's t)", or nothing where there is no interval."""
+    """ " (95 %: +1.2 to +4.0; 3 seeds, Student's t)", or nothing where there is no interval."""
     low, high = estimate.interval() if estimate else (math.nan, math.nan)
     if estimate is None or not math.isfinite(low):
         return ""

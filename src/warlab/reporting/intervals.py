@@ -15,6 +15,7 @@ from scipy import stats
 LEVEL = 0.95
 MIN_SEEDS = 3
 DRAWS = 2000
+PRINTED = "as printed"  # the basis of a number that is taken as it is
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: 
     images, and what was resampled; without either, the means as they are and no words."""
     means = np.array([number.mean for number in numbers])
     if all(number.printed for number in numbers):
-        return np.tile(means, (draws, 1)), "as printed"
+        return np.tile(means, (draws, 1)), PRINTED
     seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers)))
     if len(seeds) >= MIN_SEEDS:
         values = np.array([[number.by_seed[seed] for seed in seeds] for number in numbers])
@@ -151,4 +152,4 @@ def _binomial(percent: float, count: int) -> float:
 
 
 def _printed(value: float) -> Estimate:
-    return Estimate(value, 0.0, basis="as printed")
+    return Estimate(value, 0.0, basis=PRINTED)

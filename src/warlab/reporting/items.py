@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from warlab.reporting import intervals
 from warlab.reporting.evidence import Evidence, Setting
-from warlab.reporting.intervals import LEVEL, Estimate, Number
+from warlab.reporting.intervals import LEVEL, PRINTED, Estimate, Number
 
 Settings = Sequence[Setting]
 
@@ -53,8 +53,8 @@ class Item:
 
     @property
     def decided(self) -> bool | None:
-        exact = all(part.estimate.error == 0 for part in self.parts)
-        if self.holds is None or exact:
+        printed = all(part.estimate.basis == PRINTED for part in self.parts)
+        if self.holds is None or printed:
             return self.holds
         if self.holds and all(part.is_inside() for part in self.parts):
             return True

@@ -110,7 +110,9 @@ def _told(panel: Row, labels: Labels) -> str:
     for line in (line for method in bright for line in panel["lines"] if line["method"] == method):
         top = max(line["mean"])
         peak = line["epochs"][line["mean"].index(top)]
-        said.append(f"{line['name']} is highest after epoch {peak} ({_percent(top)}) and ends at {_percent(line['mean'][-1])}")
+        said.append(
+            f"{line['name']} is highest after epoch {peak} ({_percent(top)}) and ends at {_percent(line['mean'][-1])}"
+        )
     others = len(panel["lines"]) - len(said)
     grey = f" Grey: {count(others)} other method{'s' * (others != 1)}." if others else ""
     return f"{'; '.join(said)}.{grey}"
@@ -124,7 +126,9 @@ def _numbers(panel: Row, content: Content) -> str:
         if list(headline.setting[:3]) == list(panel["setting"]):
             return headline.sentence
     place = Setting(*panel["setting"], "test_accuracy")
-    found = [(line, content.evidence.number(place, line["method"])) for line in panel["lines"]] if content.evidence else []
+    found = (
+        [(line, content.evidence.number(place, line["method"])) for line in panel["lines"]] if content.evidence else []
+    )
     said = [
         f"{line['name']} ends at {_percent(number.mean)}{interval_text(single(number), sign=False)}"
         for line, number in found[:2]
@@ -165,7 +169,9 @@ def _smaller(reductions: Sequence[Row]) -> str:
 def _limits(content: Content, methods: set[str]) -> list[str]:
     """What this run cannot say, the gravest first."""
     lines = [line for panel in content.curves for line in panel["lines"]]
-    fake = [name(content.labels, "dataset", row["dataset"]) for row in content.datasets if row.get("data") == "stand-in"]
+    fake = [
+        name(content.labels, "dataset", row["dataset"]) for row in content.datasets if row.get("data") == "stand-in"
+    ]
     seeds = min((line["seeds"] for line in lines), default=0)
     untested = sum(row["verdict"] == "not tested here" for row in content.claims)
     clean = bool(lines) and all(panel["setting"][1] == "clean" for panel in content.curves)

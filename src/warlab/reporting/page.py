@@ -49,6 +49,15 @@ class FigureSection:
 
 
 @dataclass(frozen=True)
+class AuditSection:
+    """The contact sheet of one run, and how well the audit finds wrong labels (`audit.audit_rows`), if it is known."""
+
+    sheet: Path
+    rows: Sequence[Row]
+    legend: str
+
+
+@dataclass(frozen=True)
 class Context:
     """All that the page shows. Whatever is left empty has no section.
 
@@ -63,6 +72,7 @@ class Context:
     claims           rows of claims.csv; statistics: rows of `comparison_text.for_page`
     reductions       rows of `warlab.reductions`; readings: rows of `comparison_text.readings_for_page`
     curves           panels of `curves.curves`
+    audit            labels that look wrong, see `AuditSection`
     logs             path of a run (dataset/…/seed0) → the last lines of its log
     epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
     evidence         how sure the numbers of the runs are (`evidence.of_runs`)
@@ -85,6 +95,7 @@ class Context:
     readings: Sequence[Row] = ()
     statistics: Sequence[Row] = ()
     curves: Sequence[Row] = ()
+    audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)
     epochs: Epochs = field(default_factory=dict)
     evidence: Evidence | None = None
@@ -94,20 +105,24 @@ def render(context: Context) -> str:
     """The whole page as text; it loads nothing from anywhere."""
     said = _headlines(context)
     settled = [row for row in context.claims if row["verdict"] != UNTESTED]
-    return _environment(context).get_template("page.html").render(
-        page=context,
-        opening=_opening(context, said),
-        sections=sections(context),
-        headlines=said,
-        stand_ins=[entry for entry in context.datasets if entry.get("data") == "stand-in"],
-        fidelity=relevant(context.fidelity, _ids(context)),
-        runs=[run_row(result) | {"log": context.logs.get(run_path(result), "")} for result in context.results],
-        settled=settled,
-        untested=[row for row in context.claims if row["verdict"] == UNTESTED],
-        verdicts=Counter(kind(row["verdict"]) for row in context.claims),
-        tests=[row for row in context.statistics if row["statistic"] != NOT_COMPUTED],
-        lacking=[row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
-        environments=environments(context.results),
+    return (
+        _environment(context)
+        .get_template("page.html")
+        .render(
+            page=context,
+            opening=_opening(context, said),
+            sections=sections(context),
+            headlines=said,
+            stand_ins=[entry for entry in context.datasets if entry.get("data") == "stand-in"],
+            fidelity=relevant(context.fidelity, _ids(context)),
+            runs=[run_row(result) | {"log": context.logs.get(run_path(result), "")} for result in context.results],
+            settled=settled,
+            untested=[row for row in context.claims if row["verdict"] == UNTESTED],
+            verdicts=Counter(kind(row["verdict"]) for row in context.claims),
+            tests=[row for row in context.statistics if row["statistic"] != NOT_COMPUTED],
+            lacking=[row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
+            environments=environments(context.results),
+        )
     )
 
 
@@ -115,7 +130,7 @@ def sections(context: Context) -> dict[str, str]:
     """The sections that have something to show, in their order, with their titles."""
     content = {
         "results": context.tables or context.curves,
-        "audit": getattr(context, "audit", None),
+        "audit": context.audit,
         "claims": context.claims,
         "statistics": context.statistics or context.readings,
         "data": context.datasets or context.noise or context.costs,
@@ -123,7 +138,7 @@ def sections(context: Context) -> dict[str, str]:
         "settings": context.reductions or context.hyperparameters,
         "provenance": context.results or context.left_out,
     }
-    sorted_in = {part.section for part in (*context.tables, *context.figures)}
+    sorted_in = {part.section for part in (*context.tables, *context.figures)} - {"audit"}  # needs its own content
     titles = SECTIONS if _beside_the_paper(context) else SECTIONS | {"results": "Results"}
     return {name: title for name, title in titles.items() if content.get(name) or name in sorted_in}
 

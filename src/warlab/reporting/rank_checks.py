@@ -48,7 +48,7 @@ def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estima
         return Estimate(value)
     before = _before(draws, own, at_most)
     words = ", ".join(dict.fromkeys(basis for _, basis in drawn))
-    exact = words == "as printed"
+    exact = words == intervals.PRINTED
     return Estimate(value, 0.0 if exact else math.nan, basis=words, draws=None if exact else before)
 
 

@@ -174,10 +174,12 @@ def _run(folder: Path, missing: str) -> pd.DataFrame:
     metrics = read_csv(folder / "metrics.csv", EPOCH)
     if metrics.empty:
         raise WarlabError(f"{folder / 'metrics.csv'} holds no epoch; delete the run's folder and train it again.")
-    data = read_json(folder / "result.json").get("data")
+    result = read_json(folder / "result.json")
+    data = result.get("data")
     if data not in ("real", "stand-in"):
         raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
-    return metrics.assign(**identity, data=data)
+    memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
+    return metrics.assign(**identity, data=data, peak_memory_mb=memory)
 
 
 def _identity(folder: Path) -> dict[str, Any]:

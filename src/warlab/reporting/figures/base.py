@@ -14,7 +14,7 @@ from warlab.errors import WarlabError
 from warlab.reporting.labels import Labels, name
 
 RED = "#B00020"  # says that data are a stand-in, and nothing else
-NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations")
+NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations", "audit")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Inputs:
     published    the paper's numbers (`results.read_published`); aliases: `Study.aliases`
     statistics   the table of `comparison.statistics`
     toy          arrays of `warlab.toy.compute`
+    audit        the table of `reporting.audit.audit_table`
     activations  features, labels, class_names, run and data of a trained network on test images
     """
 
@@ -47,6 +48,7 @@ class Inputs:
     statistics: pd.DataFrame | None = None
     toy: Mapping[str, np.ndarray] = field(default_factory=dict)
     activations: Mapping[str, np.ndarray] = field(default_factory=dict)
+    audit: pd.DataFrame | None = None
 
 
 class NothingToDraw(WarlabError):
@@ -73,6 +75,8 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
     if inputs.statistics is not None:
         marked = inputs.statistics[(inputs.statistics["data"] == "stand-in") & (inputs.statistics["test"] == "kendall")]
         found += marked["subject"].str.split(" ").str[0].tolist()
+    if inputs.audit is not None:
+        found += inputs.audit.loc[inputs.audit["data"] == "stand-in", "dataset"].tolist()
     if inputs.activations and str(inputs.activations["data"]) == "stand-in":
         found.append(str(inputs.activations["run"]).split("/")[0])
     return sorted(set(found))

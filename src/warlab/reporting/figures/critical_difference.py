@@ -51,7 +51,9 @@ def _experiments(inputs: Inputs) -> list[tuple[str, dict[str, float], float | No
         ranks = dict(zip(ranked["subject"], ranked["value"], strict=True))
         if len(ranks) >= 3:
             title = labels.name(inputs.labels, "experiment", str(experiment))
-            found.append((title.replace("_", " "), ranks, _critical(rows), _note(rows), "stand-in" in set(rows["data"])))
+            found.append(
+                (title.replace("_", " "), ranks, _critical(rows), _note(rows), "stand-in" in set(rows["data"]))
+            )
     if not found:
         raise NothingToDraw("No experiment of this scale has three methods in a common cell; there are no ranks.")
     return found

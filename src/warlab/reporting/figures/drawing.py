@@ -107,7 +107,8 @@ def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) 
 def _covered(box: tuple[float, ...], taken: Iterable[tuple[float, ...]], width: float) -> float:
     """The area shared with what is there already, and what would stick out at the sides."""
     shared = sum(
-        max(0.0, min(box[2], other[2]) - max(box[0], other[0])) * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
+        max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
+        * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
         for other in taken
     )
     return shared + 10 * max(0.0, -box[0]) + 10 * max(0.0, box[2] - 72 * width)

@@ -88,7 +88,7 @@ def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
 
 def _limits(runs: pd.DataFrame) -> tuple[float, float]:
     """One range per dataset; the worst 3 % are cut, else the first epochs would flatten all that follows."""
-    values = runs["test_accuracy"].to_numpy(float)
+    values = runs["test_accuracy"].dropna().to_numpy(float)
     low, high = np.percentile(values, 3), values.max()
     margin = max(0.5, 0.06 * (high - low))
     return max(0.0, low - margin), min(100.5, high + margin)

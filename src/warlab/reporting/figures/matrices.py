@@ -143,7 +143,9 @@ def _cost_panel(cost: Entry, inputs: Inputs) -> Panel:
     matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
     constant = np.nanmin(matrix) == np.nanmax(matrix)
     title = _title(cost, inputs, f"ground cost: {', '.join(words)}")
-    return Panel(cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", 0.0 if constant else np.nan)
+    return Panel(
+        cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", 0.0 if constant else np.nan
+    )
 
 
 def _noise_panel(entry: Entry, inputs: Inputs) -> Panel:

@@ -1,0 +1,77 @@
+"""What planning asks of a study for every job is worked out once for each setting, not once per seed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warlab.config import Study, load_study
+from warlab.configfiles import read_yaml
+
+ROOT = Path(__file__).parent.parent
+
+
+def study_of(scale: str = "smoke", seeds: int | None = None) -> Study:
+    config = read_yaml(ROOT / "config" / "config.yaml") | {"scale": scale}
+    study = load_study(config, ROOT)
+    return (
+        study
+        if seeds is None
+        else Study(scale, config, study.scale | {"seeds": seeds}, study.experiments, study.numbers)
+    )
+
+
+def ask(study: Study) -> int:
+    """What the rules ask for every run."""
+    for cell in study.runs:
+        study.run(cell), study.cost_key(cell), study.needed_run(cell), study.trained_as(cell)
+    return len(study.runs)
+
+
+def test_more_seeds_resolve_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    resolve = Study._resolve
+    monkeypatch.setattr(Study, "_resolve", lambda *given: asked.append(given[1:]) or resolve(*given))
+    runs, counts = [], []
+    for seeds in (1, 6):
+        asked.clear()
+        runs.append(ask(study_of("sixteenth", seeds)))
+        counts.append(len(asked))
+    assert runs[1] == 6 * runs[0]
+    assert counts[1] < counts[0] + runs[1]  # was: some for every run
+
+
+@pytest.mark.parametrize("scale", ["smoke", "sixteenth"])
+def test_uses_of_a_cost_are_those_of_its_runs(scale: str) -> None:
+    study = study_of(scale)
+    for dataset, cost in {(cell.dataset, study.cost_key(cell)) for cell in study.runs} - {
+        (cell.dataset, None) for cell in study.runs
+    }:
+        cells = [cell for cell in study.runs if (cell.dataset, study.cost_key(cell)) == (dataset, cost)]
+        settings = [study.method(cell.method, cell.dataset, cell.noise) for cell in cells]
+        assert study.cost_uses(dataset, cost) == sorted({(one["lam"], one["iterations"]) for one in settings})
+
+
+def test_what_a_caller_changes_in_an_answer_changes_no_later_one() -> None:
+    study = study_of()
+    study.method("war_w2v", "fashion_mnist")["beta"] = -1
+    study.cells("main_benchmark").clear()
+    assert study.method("war_w2v", "fashion_mnist")["beta"] > 0
+    assert study.cells("main_benchmark")
+
+
+def test_two_studies_share_no_answers() -> None:
+    demo, paper = study_of("demo"), study_of("paper")
+    assert demo.training("fashion_mnist")["epochs"] != paper.training("fashion_mnist")["epochs"]
+
+
+def test_planning_imports_neither_torch_nor_scipy() -> None:
+    """Every job of a cluster reads the study before it does anything."""
+    read = "from tests.test_planning import study_of; study_of('paper').labels"
+    heavy = "{'torch', 'scipy', 'gensim', 'pandas', 'matplotlib'}"
+    said = subprocess.run(
+        [sys.executable, "-c", f"import sys; {read}; print({heavy} & set(sys.modules))"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert said.stdout.strip() == "set()"
