@@ -27,9 +27,9 @@ rule audit_table:
     output:
         csv=report(
             f"{R}/tables/audit.csv",
-            caption="../workflow/report/table.rst",
-            category="Tables",
-            labels={"table": "audit"},
+            caption="../workflow/report/audit.rst",
+            category=category("audit"),
+            labels={"shows": "How well wrong labels are found"},
         ),
         md=f"{R}/tables/audit.md",
     log:

@@ -9,8 +9,8 @@ rule statistics:
         csv=report(
             f"{R}/statistics.csv",
             caption="../workflow/report/statistics.rst",
-            category="Statistics",
-            labels={"table": "statistics"},
+            category=category("statistics"),
+            labels={"shows": "All tests"},
         ),
         md=f"{R}/statistics.md",
     log:
@@ -61,8 +61,8 @@ rule claims:
         csv=report(
             f"{R}/claims.csv",
             caption="../workflow/report/claims.rst",
-            category="Verdicts",
-            labels={"table": "claims"},
+            category=category("claims"),
+            labels={"shows": "All claims"},
         ),
         md=f"{R}/claims.md",
     log:

@@ -11,9 +11,12 @@ from warlab.reporting.catalogue import (
     Design,
     figure_names,
     figure_needs,
+    figure_section,
+    figure_title,
     published_cells,
     why_not,
 )
+from warlab.reporting.sections import category
 
 
 def given_runs():
@@ -314,6 +317,14 @@ def figure_code(wildcards):
     return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
 
 
+def table_section(name):
+    """The section of the report in which a table stands."""
+    if name == "ablations":
+        return "adversarial"
+    tiles = set(study.experiments[name]["datasets"]) <= set(TILES)
+    return "maps" if tiles else "results"
+
+
 def report_inputs(wildcards):
     """What the runs, and all that they were made of, say about themselves; given runs come without it."""
     files = {
@@ -323,7 +334,8 @@ def report_inputs(wildcards):
         "costs": [f"{folder}/verified.json" for folder in all_costs()],
         "beside": described_by(all_noise(), all_costs()),
     }
-    return {name: unless_given(found) for name, found in files.items()}
+    own = {name: unless_given(found) for name, found in files.items()}
+    return own | kept_predictions()
 
 
 def headline_spec():
@@ -345,8 +357,16 @@ def report_spec():
         "description": study.scale["description"],
         "tables": {
             name: {key: study.experiments[name][key] for key in layout}
+            | {"section": table_section(name)}
             for name in study.tables
         },
+        "figures": {
+            name: {"title": figure_title(name), "section": figure_section(name)}
+            for name in FIGURES
+        },
+        "aliases": all_aliases(),
+        "last": read_epochs(),
+        "tested_on": tested_on(),
         "headline": headline_spec(),
         "left_out": left_out(),
         "labels": study.labels,

@@ -61,8 +61,8 @@ def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
     draw = figures.get("learning_curves").draw
     for folder in ("a", "b"):
         style.save(draw(figure_inputs()), tmp_path / folder / "curve.v1")
-    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png"]
-    for name in ("curve.v1.pdf", "curve.v1.png"):
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png", "curve.v1.svg"]
+    for name in ("curve.v1.pdf", "curve.v1.png", "curve.v1.svg"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert b"CreationDate" not in (tmp_path / "a" / "curve.v1.pdf").read_bytes()
 

@@ -11,6 +11,7 @@ from warlab.reporting.headline import PROPOSED
 from warlab.reporting.labels import Labels, markdown, markdown_method, name
 from warlab.reporting.results import CELL
 
+NOT_COMPUTED = "not computed"
 READING = {
     "last10_mean": "mean of the last ten epochs",
     "last": "last epoch",
@@ -158,7 +159,7 @@ def for_page(table: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
     proposed = (kept["subject"] == PROPOSED) | (kept["against"] == PROPOSED)
     found = [
         {
-            "experiment": row["experiment"].replace("_", " "),
+            "experiment": _titled(row["experiment"], labels),
             "statistic": known[row["test"]][0],
             "setting": _place(row["setting"], labels) if row["setting"] else "",
             "of": _named(row["subject"], labels),
@@ -173,9 +174,18 @@ def for_page(table: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
     ]
     empty = dict.fromkeys(found[0], "") if found else {}
     return found + [
-        {**empty, "experiment": ", ".join(where).replace("_", " "), "statistic": "not computed", "note": note}
+        {
+            **empty,
+            "experiment": ", ".join(_titled(one, labels) for one in where),
+            "statistic": NOT_COMPUTED,
+            "note": note,
+        }
         for note, where in notes(table)
     ]
+
+
+def _titled(experiment: str, labels: Labels) -> str:
+    return name(labels, "experiment", experiment).replace("_", " ")
 
 
 def _named(subject: str, labels: Labels) -> str:

@@ -10,6 +10,8 @@ from warlab.reporting.audit import SCORE_TEXT
 from warlab.reporting.figures import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
 
+TITLE = "How well wrong labels are found"
+SECTION = "audit"
 NEEDS = ("audit",)
 PANEL = ["dataset", "noise", "net"]
 MARKS = {

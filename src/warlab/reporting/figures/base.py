@@ -1,17 +1,19 @@
 """What a figure may read, and how every figure says that its data are a stand-in."""
 
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
 from warlab.reporting.labels import Labels, name
 
+RED = "#B00020"  # says that data are a stand-in, and nothing else
 NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations", "audit")
 
 
@@ -54,9 +56,11 @@ class NothingToDraw(WarlabError):
 
 
 class FigureSpec(NamedTuple):
-    """One figure as its module defines it."""
+    """One figure as its module defines it; SECTION is that of the report (`sections.SECTIONS`) which shows it."""
 
     name: str
+    title: str
+    section: str
     needs: tuple[str, ...]
     draw: Callable[[Inputs], Figure]
     caption: Callable[[Inputs], str]
@@ -105,7 +109,18 @@ def mark_stand_in(figure: Figure, inputs: Inputs, shown: Collection[str] | None 
     if sentence:
         characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
         text = "\n".join(textwrap.wrap(sentence, characters))
-        figure.suptitle(text, color="#B00020", fontsize=8, fontweight="bold")
+        figure.suptitle(text, color=RED, fontsize=8, fontweight="bold")
+
+
+def mark_panels(figure: Figure, inputs: Inputs, shown: Iterable[tuple[Axes, str]]) -> None:
+    """As `mark_stand_in` where every panel (axes, dataset) is of stand-in data; else those panels alone say so."""
+    pairs, found = list(shown), stand_in_datasets(inputs)
+    marked = [ax for ax, dataset in pairs if dataset in found]
+    if len(marked) == len(pairs):
+        mark_stand_in(figure, inputs, {dataset for _, dataset in pairs})
+        return
+    for ax in marked:
+        ax.set_title(f"{ax.get_title()}\nstand-in data", color=RED)
 
 
 def note(text: str, inputs: Inputs) -> Figure:

@@ -3,15 +3,20 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.tri import Triangulation
 
 from warlab.reporting.figures import style
 from warlab.reporting.figures.base import Inputs, toy_of
 
+TITLE = "What each divergence measures, and where it leads"
+SECTION = "adversarial"
 NEEDS = ("toy",)
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 SHADES, LEVELS = "Greys", 24  # as in the paper: white is zero, darker is larger
-COLOURS = (style.ORANGE, style.VERMILION, style.BLACK)
+COLOURS = (style.ORANGE, style.CRIMSON, style.BLACK)
+SHAPES = "so^"  # a class has its own shape, too: not everybody tells red from black
+RING = style.BLUE
 
 
 def draw(inputs: Inputs) -> Figure:
@@ -56,11 +61,19 @@ def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
     ax.spines[:].set_visible(False)
 
 
+def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
+    """For a legend: the classes, and the points with a wrong label."""
+    found = [
+        Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
+        for colour, shape, name in zip(COLOURS, SHAPES, toy["classes"], strict=True)
+    ]
+    wrong = {"markerfacecolor": style.BLACK, "markeredgecolor": RING, "markersize": 4.5, "label": "wrong label"}
+    return [*found, Line2D([], [], marker=SHAPES[2], linestyle="", **wrong)]
+
+
 def _legend(ax: Axes, toy: dict[str, np.ndarray]) -> None:
-    for colour, name in zip(COLOURS, toy["classes"], strict=True):
-        ax.plot([], [], "o", color=colour, markersize=3, label=str(name))
-    ax.plot([], [], "o", markerfacecolor=style.BLACK, markeredgecolor=style.SKY, markersize=4, label="wrong label")
-    ax.legend(loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+    cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
+    ax.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
     ax.set_axis_off()
 
 
@@ -75,8 +88,8 @@ def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
     ax.fill(*CORNERS.T, facecolor="none", edgecolor="#999999", linewidth=0.5)  # zero is as white as the page
     x, y = toy["prediction"] @ CORNERS
     ax.plot(x, y, "x", color=style.GREEN, markersize=4)
-    for corner, colour in zip(CORNERS, COLOURS, strict=True):
-        ax.plot(*corner, "o", color=colour, markersize=4, clip_on=False)
+    for corner, colour, shape in zip(CORNERS, COLOURS, SHAPES, strict=True):
+        ax.plot(*corner, shape, color=colour, markersize=4, clip_on=False)
     ax.set_aspect("equal")
     ax.set_axis_off()
 
@@ -85,7 +98,7 @@ def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> 
     """The class with the highest probability as a light colour, boundaries as lines."""
     chosen = probabilities.argmax(2)
     extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
-    light = np.array([[0.99, 0.91, 0.75], [0.97, 0.80, 0.72], [0.82, 0.82, 0.82]])
+    light = np.array([[0.99, 0.91, 0.75], [0.97, 0.78, 0.79], [0.82, 0.82, 0.82]])
     ax.imshow(light[chosen], origin="lower", extent=extent, aspect="equal")
     for number in range(len(COLOURS)):
         ax.contour(toy["axis_x"], toy["axis_y"], chosen == number, levels=[0.5], colors="#555555", linewidths=0.5)
@@ -98,7 +111,7 @@ def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, colour in enumerate(COLOURS):
         own = (toy["given"] == number) & ~wrong
-        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], s=size, color=colour, linewidths=0)
-    colours = [COLOURS[label] for label in toy["given"][wrong]]
-    x, y = toy["x"][wrong].T
-    ax.scatter(x, y, s=3.5 * size, c=colours, edgecolors=style.SKY, linewidths=0.7, zorder=3)
+        ax.scatter(*toy["x"][own].T, s=size, color=colour, marker=SHAPES[number], linewidths=0)
+        circled = (toy["given"] == number) & wrong
+        ring = {"edgecolors": RING, "linewidths": 0.9, "zorder": 3}
+        ax.scatter(*toy["x"][circled].T, s=3.5 * size, color=colour, marker=SHAPES[number], **ring)
