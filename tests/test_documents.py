@@ -70,7 +70,16 @@ def dry(command: str) -> str:
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("documents")
-    for part in (*PARTS, "docs", "tests", "tools", "Makefile", "requirements.txt", "pyproject.toml"):
+    for part in (
+        *PARTS,
+        "docs",
+        "tests",
+        "tools",
+        "Makefile",
+        "requirements.txt",
+        "requirements-docs.txt",
+        "pyproject.toml",
+    ):
         (folder / part).symlink_to(ROOT / part)
     return folder
 
