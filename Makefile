@@ -1,5 +1,6 @@
 # make demo: from a fresh clone to the report.  make test: lint and the whole test suite.  make test-data: download real data and check it.
 # make test-faults: all kills, faults and hostile files.  make test-cluster: a real Slurm.  make audit: known vulnerabilities of the pinned packages.
+# make docs: the documentation, in site/.
 CORES ?= all
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +13,7 @@ ifndef PYTHON
 PYTHON := $(shell for python in $(PYTHONS); do $$python -c '$(GOOD_PYTHON)' 2>/dev/null && echo $$python && break; done)
 endif
 
-.PHONY: help demo test test-data test-faults test-cluster audit check-wheels lint format setup lock benchmark gpu-report crate clean
+.PHONY: help demo docs test test-data test-faults test-cluster audit check-wheels lint format setup lock benchmark gpu-report crate clean
 
 help:
 	@sed -n 's/^# //p' Makefile | tr '.' '\n' | sed 's/^ *//' | grep make
@@ -33,6 +34,20 @@ demo: $(READY)
 	@$(BIN)/snakemake --cores $(CORES) --config scale=demo --quiet rules
 	@echo
 	@echo "Open results/demo/report.html"
+
+# The documentation in an environment of its own: neither demo nor test needs it. A broken link is an error. The network is
+# needed once, for the packages (and for the second tutorial's data, which does without where there is none).
+DOCS := .venv-docs
+
+docs: $(READY) $(DOCS)/.ready
+	@$(BIN)/python tools/tutorials.py docs/tutorials
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@echo "Open site/index.html"
+
+$(DOCS)/.ready: requirements-docs.txt
+	@test -d $(DOCS) || $(BIN)/python -m venv $(DOCS)
+	@$(DOCS)/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
 
 # What needs LaTeX, a browser or a real Slurm runs where they are or can be installed; else pytest prints that it was left out.
 SLURM_EXTRA = $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.txt -e .[slurm]
@@ -99,4 +114,4 @@ lock:
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

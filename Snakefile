@@ -10,11 +10,13 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/common_results.smk"
+include: "rules/common_audit.smk"
 include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"
 include: "rules/train.smk"
 include: "rules/maps.smk"
+include: "rules/audit.smk"
 include: "rules/tables.smk"
 include: "rules/timing.smk"
 include: "rules/figures.smk"
@@ -60,6 +62,9 @@ localrules:
     timing_table,
     hyperparameters,
     architectures,
+    audit,
+    audit_table,
+    suspects,
     typeset,
     statistics,
     propositions,
@@ -99,6 +104,13 @@ rule maps:
     """Only the maps: corrupted ground truth, and what each run makes of the test tiles."""
     input:
         all_maps(),
+
+
+rule audit:
+    """Which labels look wrong: a list and a contact sheet per run, and how well they do where the truth is known."""
+    input:
+        expand("{folder}/suspects.csv", folder=audit_folders()),
+        audit_table_of(),
 
 
 rule tables:

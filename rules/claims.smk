@@ -1,6 +1,7 @@
 rule statistics:
-    """Three readings of every run; Friedman, Nemenyi and Wilcoxon tests; the order of the methods beside the paper's."""
+    """Three readings of every run; tests over settings, seeds and images; the order of the methods beside the paper's."""
     input:
+        **kept_predictions(),
         runs=rules.collect.output.runs,
         published=own_file("config/published.csv"),
     output:
@@ -8,8 +9,8 @@ rule statistics:
         csv=report(
             f"{R}/statistics.csv",
             caption="../workflow/report/statistics.rst",
-            category="Statistics",
-            labels={"table": "statistics"},
+            category=category("statistics"),
+            labels={"shows": "All tests"},
         ),
         md=f"{R}/statistics.md",
     log:
@@ -22,6 +23,7 @@ rule statistics:
         runtime=10,
     params:
         experiments=compared(),
+        tested_on=tested_on(),
         labels=study.labels,
         code=code("statistics"),
     script:
@@ -47,8 +49,9 @@ rule propositions:
 
 
 rule claims:
-    """Every claim of the paper, judged by this scale's runs: held, did not hold, not tested here."""
+    """Every claim of the paper, judged by this scale's runs: held, did not hold, undecided, not tested here."""
     input:
+        **kept_predictions(),
         runs=rules.collect.output.runs,
         published=own_file("config/published.csv"),
         claims=own_file("config/claims.yaml"),
@@ -58,8 +61,8 @@ rule claims:
         csv=report(
             f"{R}/claims.csv",
             caption="../workflow/report/claims.rst",
-            category="Verdicts",
-            labels={"table": "claims"},
+            category=category("claims"),
+            labels={"shows": "All claims"},
         ),
         md=f"{R}/claims.md",
     log:
@@ -73,6 +76,8 @@ rule claims:
     params:
         scale=study.name,
         aliases=all_aliases(),
+        last=read_epochs(),
+        tested_on=tested_on(),
         stands_for=study.experiments["timing"].get("stands_for", {}),
         labels=study.labels,
         code=code("claims"),

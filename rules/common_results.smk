@@ -4,14 +4,19 @@ from datetime import date
 
 from snakemake.logging import logger
 
+from warlab.claimfile import check_entries, read_entries
 from warlab.files import derive_seed
+from warlab.reductions import reductions
 from warlab.reporting.catalogue import (
     Design,
     figure_names,
     figure_needs,
+    figure_section,
+    figure_title,
     published_cells,
     why_not,
 )
+from warlab.reporting.sections import category
 
 
 def given_runs():
@@ -27,6 +32,44 @@ def given_runs():
 
 
 GIVEN = given_runs()
+FILE = "test_predictions.npz"
+
+try:
+    check_entries(read_entries(ROOT / "config" / "claims.yaml"), study)
+except WarlabError as error:
+    raise WorkflowError(str(error))
+
+
+def kept_predictions():
+    """What the runs say of each test image: a file per run, or one of the given study; older ones have none."""
+    if GIVEN:
+        file = Path(GIVEN).with_name(FILE)
+        return {"predictions": [str(file)] if file.is_file() else [], "truth": []}
+    images = [cell for cell in study.runs if cell.dataset not in TILES]
+    return {
+        "predictions": [f"{R}/runs/{cell.path}/{FILE}" for cell in images],
+        "truth": [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
+    }
+
+
+def read_epochs():
+    """dataset → how many of the last epochs its table reads, where not ten"""
+    return {
+        dataset: entry["last"]
+        for entry in study.experiments.values()
+        if "last" in entry
+        for dataset in entry["datasets"]
+    }
+
+
+def tested_on():
+    """dataset → number of test images, where one prediction is one image"""
+    specs = {name: study.data_spec(name) for name in DATASETS if name not in TILES}
+    whole = {
+        name: data.get(name).images[1] if spec["source"] == "real" else 0
+        for name, spec in specs.items()
+    }
+    return {name: specs[name]["test"] or whole[name] for name in specs}
 
 
 def collected():
@@ -197,6 +240,7 @@ def compared():
     return {
         name: {
             "title": study.experiments[name]["title"],
+            "metric": study.experiments[name]["metric"],
             "cells": [cell for cell in study.layout(name) if cell[3] in ran[name]],
             "trained_as": study.aliases(name),
         }
@@ -215,13 +259,14 @@ FIGURE_FILES = {
     "statistics": lambda: [f"{R}/statistics.csv"],
     "toy": lambda: [f"{COMMON}/toy.npz"],
     "activations": lambda: [f"{R}/figures/material/activations/{pictured()}.npz"],
+    "audit": lambda: [f"{R}/tables/audit.csv"],
 }
 
 
 def absent():
-    """What figures cannot have here: given runs come without data, costs, weights and maps."""
+    """What figures cannot have here: given runs come without data, costs, weights, maps and audits."""
     if GIVEN:
-        kinds = ("data", "costs", "activations", "tiles", "maps")
+        kinds = ("data", "costs", "activations", "tiles", "maps", "audit")
         return {kind: f"given runs come without {kind}" for kind in kinds}
     kinds = {"data": "no dataset has single images", "tiles": "no dataset has tiles"}
     return {kind: why for kind, why in kinds.items() if not FIGURE_FILES[kind]()}
@@ -272,6 +317,14 @@ def figure_code(wildcards):
     return code("figure", f"warlab.reporting.figures.{wildcards.figure}")
 
 
+def table_section(name):
+    """The section of the report in which a table stands."""
+    if name == "ablations":
+        return "adversarial"
+    tiles = set(study.experiments[name]["datasets"]) <= set(TILES)
+    return "maps" if tiles else "results"
+
+
 def report_inputs(wildcards):
     """What the runs, and all that they were made of, say about themselves; given runs come without it."""
     files = {
@@ -281,7 +334,8 @@ def report_inputs(wildcards):
         "costs": [f"{folder}/verified.json" for folder in all_costs()],
         "beside": described_by(all_noise(), all_costs()),
     }
-    return {name: unless_given(found) for name, found in files.items()}
+    own = {name: unless_given(found) for name, found in files.items()}
+    return own | kept_predictions()
 
 
 def headline_spec():
@@ -303,11 +357,21 @@ def report_spec():
         "description": study.scale["description"],
         "tables": {
             name: {key: study.experiments[name][key] for key in layout}
+            | {"section": table_section(name)}
             for name in study.tables
         },
+        "figures": {
+            name: {"title": figure_title(name), "section": figure_section(name)}
+            for name in FIGURES
+        },
+        "aliases": all_aliases(),
+        "last": read_epochs(),
+        "tested_on": tested_on(),
         "headline": headline_spec(),
         "left_out": left_out(),
         "labels": study.labels,
+        "metrics": [study.experiments[name]["metric"] for name in study.tables],
+        "reductions": reductions(study),
         "hyperparameters": study.numbers,
         "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
     }

@@ -1,5 +1,5 @@
 rule figure:
-    """One figure as pdf and png, with its caption."""
+    """One figure as pdf, svg and png, with its caption."""
     input:
         unpack(figure_inputs),
     output:
@@ -7,9 +7,10 @@ rule figure:
         png=report(
             f"{R}/figures/{{figure}}.png",
             caption="../workflow/report/figure.rst",
-            category="Figures",
-            labels={"figure": "{figure}"},
+            category=lambda wildcards: category(figure_section(wildcards.figure)),
+            labels=lambda wildcards: {"shows": figure_title(wildcards.figure)},
         ),
+        svg=f"{R}/figures/{{figure}}.svg",
         caption=f"{R}/figures/{{figure}}.txt",
     log:
         f"{R}/logs/figure/{{figure}}.log",
@@ -23,6 +24,7 @@ rule figure:
         labels=study.labels,
         aliases=all_aliases(),
         code=figure_code,
+        text=lambda wildcards, output: Path(output.caption),
     script:
         "../workflow/scripts/figure.py"
 

@@ -4,17 +4,19 @@ rule report:
         unpack(report_inputs),  # a function, since Snakemake compares each file of a list with the whole list
         tables=expand(rules.table.output.csv, experiment=study.tables),
         figures=expand(rules.figure.output.png, figure=FIGURES),
+        pictures=expand(rules.figure.output.svg, figure=FIGURES),
         captions=expand(rules.figure.output.caption, figure=FIGURES),
         runs=rules.collect.output.runs,
         fidelity=own_file("config/fidelity.yaml"),
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
+        audit=shown_audit(),
     output:
         report=report(
             f"{R}/report.html",
             caption="../workflow/report/page.rst",
-            category="Report",
-            labels={"page": "report"},
+            category="00 The report",
+            labels={"shows": "The whole report"},
         ),
     log:
         f"{R}/logs/report.log",

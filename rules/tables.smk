@@ -7,8 +7,10 @@ rule table:
         csv=report(
             f"{R}/tables/{{experiment}}.csv",
             caption="../workflow/report/table.rst",
-            category="Tables",
-            labels={"table": "{experiment}"},
+            category=lambda wildcards: category(table_section(wildcards.experiment)),
+            labels=lambda wildcards: {
+                "shows": study.experiments[wildcards.experiment]["title"]
+            },
         ),
         md=f"{R}/tables/{{experiment}}.md",
         tex=f"{R}/tables/{{experiment}}.tex",

@@ -7,6 +7,7 @@ rule train:
         result=f"{RUN}/result.json",
         weights=f"{RUN}/weights.pt",
         predictions=f"{RUN}/test_predictions.npz",
+        audit=f"{RUN}/audit.npz",
     log:
         f"{R}/logs/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
     benchmark:

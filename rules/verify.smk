@@ -7,6 +7,7 @@ rule retrain:
         result=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/result.json",
         weights=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/weights.pt",
         predictions=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/test_predictions.npz",
+        audit=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/audit.npz",
     log:
         f"{R}/logs/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
     conda:

@@ -3,7 +3,9 @@
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only fight
-os.environ.setdefault("WARLAB_CHECKPOINT_SECONDS", "0")  # tests of resuming should not wait two minutes for a checkpoint
+os.environ.setdefault(
+    "WARLAB_CHECKPOINT_SECONDS", "0"
+)  # tests of resuming should not wait two minutes for a checkpoint
 
 from pathlib import Path
 

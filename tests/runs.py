@@ -109,6 +109,8 @@ def assert_same(one: Path, two: Path, *without: str) -> None:
         assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
     kept = [read_arrays(out / "test_predictions.npz") for out in (one, two)]
     assert all(np.array_equal(kept[0][name], kept[1][name]) for name in ("predictions", "epochs"))
+    noted = [read_arrays(out / "audit.npz") for out in (one, two)]
+    assert all(np.array_equal(noted[0][name], noted[1][name], equal_nan=True) for name in noted[0])
 
 
 def wait_for(file: Path, text: str, seconds: float = 240) -> None:

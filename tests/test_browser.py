@@ -3,11 +3,14 @@
 The page is given a script that uses it as a reader would and writes down what it saw; `--dump-dom` hands that back.
 """
 
+import csv
+import html
 import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,18 +32,25 @@ addEventListener("load", () => {
   const seen = {};
   const shown = (table) => [...table.tBodies[0].rows].filter((row) => !row.hidden);
   const column = (table, n) => shown(table).map((row) => row.cells[n].textContent.trim());
-  const claims = document.querySelector("#verdicts table");
+  const claims = document.querySelector("#claims table");
   const heading = claims.querySelectorAll("thead button")[0];
   heading.click(); seen.up = column(claims, 0).map((text) => text[0]);
   heading.click(); seen.down = column(claims, 0).map((text) => text[0]);
   seen.sorted = heading.parentElement.getAttribute("aria-sort");
-  const box = document.querySelector("#verdicts .filter input");
+  const box = document.querySelector("#claims .filter input");
   box.value = "did not"; box.dispatchEvent(new Event("input"));
   seen.filtered = column(claims, 0).map((text) => text[0]);
-  seen.count = document.querySelector("#verdicts .filter span").textContent;
+  seen.count = document.querySelector("#claims .filter span").textContent;
+  const copied = [];
+  Object.defineProperty(navigator, "clipboard", { value: { writeText: (text) => { copied.push(text); return Promise.resolve(); } } });
+  document.querySelector('#claims .copy[data-form="csv"]').click();
+  box.value = ""; box.dispatchEvent(new Event("input"));
   const numbers = document.querySelector("#results table.results");
   const mean = numbers.querySelectorAll("thead th[data-kind=number] button")[0];
   mean.click(); seen.best = numbers.tBodies[0].rows[0].cells[0].textContent.trim();
+  document.querySelector('#results .copy[data-form="latex"]').click();
+  document.querySelector('#results .copy[data-form="csv"]').click();
+  seen.copied = copied;
   seen.lines = document.querySelectorAll("#curve-plot polyline").length;
   const plot = document.getElementById("curve-plot");
   plot.focus();
@@ -53,9 +63,21 @@ addEventListener("load", () => {
   document.querySelector("button.zoom").click();
   seen.enlarged = document.getElementById("enlarged").open;
   document.getElementById("enlarged").close();
+  const bottom = (name) => document.querySelector(name)?.getBoundingClientRect().bottom ?? null;
+  seen.first = [".opening h1", "math", ".numbers", ".first svg", ".limits"].map(bottom);
+  seen.height = document.documentElement.scrollHeight;
   seen.wide = document.documentElement.scrollWidth - innerWidth;
   const controls = [...document.querySelectorAll("button, a[href], input, select, [tabindex]")];
   seen.focusable = controls.every((part) => part.tabIndex >= 0);
+  const visible = (part) => part.getClientRects().length > 0;
+  const tables = [...document.querySelectorAll("table")];
+  const hidden = () => tables.filter((table) => !visible(table));
+  const before = hidden().length;
+  dispatchEvent(new Event("beforeprint"));
+  seen.printed = hidden().every((table) => table.closest("details.inner").querySelector("summary").dataset.file);
+  seen.unfolded = hidden().length < before;
+  dispatchEvent(new Event("afterprint"));
+  seen.refolded = hidden().length === before;
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
   seen.requests = loaded.filter((name) => !name.startsWith("data:"));
   seen.problems = window.problems;
@@ -90,20 +112,71 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "light"), (1200, "dark")])
-def test_the_report_works_in_a_browser(report: Path, width: int, scheme: str) -> None:
-    """Wide, as on a phone, and in dark mode."""
-    profile = f"--user-data-dir={report.parent / f'profile-{width}-{scheme}'}"
+def outcome(address: str, profile: Path, width: int, scheme: str = "light") -> dict[str, Any]:
+    """What the page saw when it was used in a window of this width."""
     window = [f"--window-size={width},900", f"--blink-settings=preferredColorScheme={int(scheme == 'light')}"]
-    done = chromium(profile, *window, "--virtual-time-budget=4000", "--dump-dom", report.as_uri())
+    done = chromium(f"--user-data-dir={profile}", *window, "--virtual-time-budget=4000", "--dump-dom", address)
     found = re.search(r'<pre id="outcome">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found, done.stderr[-1500:]
-    seen = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    return json.loads(html.unescape(found[1]))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1300, "light"), (800, "light"), (1300, "dark")])
+def test_the_report_works_in_a_browser(report: Path, width: int, scheme: str) -> None:
+    seen = outcome(report.as_uri(), report.parent / f"profile-{width}-{scheme}", width, scheme)
     assert seen["problems"] == [] and seen["requests"] == []
-    assert (seen["up"], seen["down"], seen["sorted"]) == (["A", "B"], ["B", "A"], "descending")
-    assert seen["filtered"] == ["B"] and seen["count"] == "1 of 2 rows"
+    assert (seen["up"], seen["down"], seen["sorted"]) == (["A", "B", "C"], ["C", "B", "A"], "descending")
+    assert seen["filtered"] == ["B"] and seen["count"] == "1 of 3 rows"
     assert seen["best"] == "WARw2v"  # the highest mean first
     assert seen["lines"] == 2 and seen["fewer"] == 1 and seen["values"].startswith("Epoch 1: ")
     assert seen["images"] == [[True, True]] and seen["enlarged"] and seen["focusable"]
     assert seen["wide"] <= 0  # the page itself never scrolls sideways
     assert seen["dark"] is (scheme == "dark") and seen["contrast"] >= 4.5  # WCAG's AA
+    assert seen["printed"] and seen["unfolded"] and seen["refolded"]
+
+
+def test_the_first_screen_and_the_length(report: Path) -> None:
+    """The whole opening can be seen without scrolling; what is long is folded."""
+    seen = outcome(report.as_uri(), report.parent / "profile-first", 1300)
+    assert None not in seen["first"] and max(seen["first"]) <= 900
+    assert seen["height"] < 5 * 900
+
+
+def test_tables_are_copied_as_they_are_shown(report: Path) -> None:
+    """Sorted and filtered, as CSV with the full numbers and as LaTeX with the printed ones."""
+    claims, latex, csv_text = outcome(report.as_uri(), report.parent / "profile-copied", 1300)["copied"]
+    rows = list(csv.reader(claims.splitlines()))
+    assert rows[0] == ["Claim", "Here", "Settings tested", "By the paper's tables"] and len(rows) == 2
+    assert rows[1][0].startswith("B </script> failed") and rows[1][1].startswith("did not hold")
+    assert csv_text.splitlines()[1] == "WARw2v,80.5" and csv_text.splitlines()[-1] == "tv,"
+    assert (
+        "\\begin{tabular}{lr}" in latex and "\\textbf{80.50~$\\pm$ 0.50 {\\scriptsize 90.41 ($-$9.91)}} \\\\" in latex
+    )
+    assert latex.index("WAR\\textsubscript{w2v} &") < latex.index("CCE &")
+
+
+def test_on_a_phone_nothing_sticks_out(report: Path) -> None:
+    """Chromium's own windows are at least 500 pixels wide, a frame is not."""
+    inner = report.with_name("phone.html")
+    tell = (
+        "addEventListener('load', () => parent.postMessage([document.documentElement.scrollWidth, innerWidth], '*'));"
+    )
+    inner.write_text(page.render(page_context(report.parent)).replace("</body>", f"<script>{tell}</script></body>"))
+    listen = """<script>addEventListener("message", (event) => {
+      const note = document.createElement("pre"); note.id = "outcome"; note.textContent = JSON.stringify(event.data);
+      document.body.append(note); });</script>"""
+    frame = f'<iframe src="{inner.as_uri()}" style="border:0;width:400px;height:900px"></iframe>'
+    outer = report.with_name("frame.html")
+    outer.write_text(f"<body>{listen}{frame}</body>")
+    width, window = outcome(outer.as_uri(), report.parent / "profile-phone", 600)
+    assert window == 400 and width <= 400
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
+def test_a_copied_table_compiles(report: Path, tmp_path: Path) -> None:
+    _, latex, _ = outcome(report.as_uri(), tmp_path / "profile", 1300)["copied"]
+    preamble = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    (tmp_path / "table.tex").write_text(preamble + latex + "\\end{document}\n")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-1500:]

@@ -1,6 +1,7 @@
 """Claims: every kind of check, what a verdict rests on, and the paper's own numbers judged as if they were runs."""
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,23 +11,34 @@ import pytest
 import yaml
 
 from tests.reports import LABELS, PUBLISHED, ROOT, runs_of_the_paper, runs_table
-from warlab.config import load_study
+from warlab.claimfile import check_entries, read_entries
+from warlab.config import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
-from warlab.reporting import checks, claims, evidence, ranks, results, tables
-from warlab.reporting.evidence import Evidence, Number, Setting
+from warlab.reporting import checks, claims, evidence, intervals, items, ranks, results, tables
+from warlab.reporting.evidence import Evidence, Setting
+from warlab.reporting.intervals import Number
 
 AT = Setting("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
 OTHER = AT._replace(noise="asym-20")
 
 
-def given(means: dict[str, float], at: Setting = AT, data: str = "real", spread: float = 0.5) -> Evidence:
-    numbers = {(at, m): Number(mean, spread, 1, data, f"runs/{m}") for m, mean in means.items()}
+def given(means: Mapping[str, float], at: Setting = AT, data: str = "real", **known: Any) -> Evidence:
+    numbers = {(at, m): Number(mean, data, f"runs/{m}", **known) for m, mean in means.items()}
     return Evidence(numbers, LABELS, {"p": {"holds": False, "trials": 4, "failed": 3, "largest": 0.5}})
 
 
 def listed() -> list[claims.Claim]:
-    return claims.read_claims(yaml.safe_load((ROOT / "config" / "claims.yaml").read_text()))
+    return claims.read_claims(entries())
+
+
+def entries() -> list[dict[str, Any]]:
+    return read_entries(ROOT / "config" / "claims.yaml")
+
+
+@cache
+def paper_study() -> Study:
+    return load_study({"scale": "paper"}, ROOT)
 
 
 # ---- checks
@@ -68,7 +80,7 @@ def test_a_check(check: str, arguments: dict[str, Any], means: dict[str, float],
 
 def test_readings_and_means_of_parts() -> None:
     numbers = {
-        (AT._replace(metric=m), "cce"): Number(v, 0.1, 1, "real", "")
+        (AT._replace(metric=m), "cce"): Number(v)
         for m, v in {"best": 80.0, "last": 70.0, "x": 4.0, "y": 6.0, "mean": 5.0}.items()
     }
     held = Evidence(numbers, LABELS)
@@ -83,50 +95,129 @@ def test_stand_in_runs_test_nothing_and_say_so() -> None:
     assert item.holds is None and "only on stand-in data" in item.text
 
 
-def test_what_a_verdict_says() -> None:
-    holds, fails, untested = (checks.Item("x", value, rests_on=("r",)) for value in (True, False, None))
-    assert claims.conclude([holds, untested]).verdict == "held"
-    assert claims.conclude([holds, untested]).tested == "1 of 2"
-    assert claims.conclude([holds, fails]).verdict == "did not hold"
-    assert claims.conclude([holds, fails], exceptions=1).verdict == "held"
-    assert claims.conclude([fails, untested], exceptions=1).verdict == "did not hold"  # not all are exceptions
-    assert claims.conclude([untested]) == claims.Finding("not tested here", "0 of 1", "", ("x",), ())
+# ---- verdicts
 
 
-def test_what_could_be_tested_stands_first() -> None:
+def item(value: float, error: float, above: float = 0.0, **known: Any) -> items.Item:
+    """A difference with a standard error, which must be above a threshold."""
+    part = items.Part("a − b", intervals.Estimate(value, error), above)
+    return items.Item("x", value > above, (part,), ("r",), **known)
+
+
+UNTESTED = items.Item("x", None, tested=0)
+
+
+@pytest.mark.parametrize(
+    ("found", "exceptions", "verdict"),
+    [
+        ([item(2, 0.5)], 0, "held"),
+        ([item(-2, 0.5)], 0, "did not hold"),
+        ([item(2, 1.5)], 0, "undecided, points for"),
+        ([item(-2, 1.5)], 0, "undecided, points against"),
+        ([item(2, math.nan)], 0, "undecided, points for"),  # no interval at all
+        ([item(2, 0.5, above=1)], 0, "held"),
+        ([item(2, 0.5, above=1.5)], 0, "undecided, points for"),
+        ([item(2, 0.0)], 0, "held"),  # the same difference everywhere
+        ([item(0, 0.0)], 0, "undecided, points against"),  # no difference anywhere: the interval is the threshold
+        # one setting of six decides nothing about the claim
+        ([item(2, 0.5), *[UNTESTED] * 5], 0, "held in this setting"),
+        ([item(-2, 0.5), *[UNTESTED] * 5], 0, "did not hold in this setting"),
+        ([item(-2, 1.5), *[UNTESTED] * 5], 0, "undecided, points against"),
+        ([item(2, 0.5), item(3, 0.5), UNTESTED], 0, "held in the settings tested"),
+        ([item(2, 0.5, whole=False)], 0, "held among the methods tested"),
+        ([item(2, 0.5, tested=2, named=6)], 0, "held in the settings tested"),
+        # several settings
+        ([item(2, 0.5), item(-2, 0.5)], 0, "did not hold"),
+        ([item(2, 0.5), item(-2, 0.5)], 1, "held"),
+        ([item(2, 0.5), item(-2, 1.5)], 0, "undecided, points against"),
+        ([item(2, 0.5), item(2, 1.5)], 1, "held"),
+        ([item(-2, 0.5), UNTESTED], 1, "did not hold in this setting"),  # not all are exceptions
+        ([UNTESTED], 0, "not tested here"),
+    ],
+)
+def test_a_verdict_is_as_strong_as_its_evidence(found: list[items.Item], exceptions: int, verdict: str) -> None:
+    assert claims.conclude(found, exceptions).verdict == verdict
+
+
+def test_what_a_verdict_carries() -> None:
+    found = claims.conclude([item(5, 0.5), item(2, 0.5), UNTESTED])
+    assert found.decisive is not None and found.decisive.estimate.value == 2  # the nearest to the threshold
+    assert (found.tested, found.numbers, found.runs) == ("2 of 3", ("x", "x"), ("r",))
+    assert claims.conclude([UNTESTED]) == claims.Finding("not tested here", "0 of 1", None, ("x",), ())
+
+
+def test_the_best_of_several_must_be_above_each_of_them() -> None:
+    """The best rival on average may be worse than another one, which is less sure."""
+    seeds = {"a": [80.0, 81.0, 82.0], "b": [79.0, 80.0, 81.0], "c": [70.0, 90.0, 77.0]}
+    numbers = {(AT, m): Number(sum(v) / 3, by_seed=dict(enumerate(v))) for m, v in seeds.items()}
+    held = Evidence({key: numbers[key] for key in [(AT, "a"), (AT, "b")]}, LABELS)
+    (sure,) = checks.best(held, [AT], "a", ["a", "b"])
+    (unsure,) = checks.best(Evidence(numbers, LABELS), [AT], "a", ["a", "b", "c"])
+    assert sure.decided is True and unsure.holds and unsure.decided is None
+
+
+def test_the_chance_that_one_of_many_rivals_is_above_is_allowed_for() -> None:
+    many = tuple(items.Part(str(k), intervals.Estimate(-2.1, 1.0), 0.0) for k in range(10))
+    assert items.Item("x", False, many[:1]).decided is False and items.Item("x", False, many).decided is None
+
+
+def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> None:
     alike = {"source": "paper", "check": "best", "settings": {"datasets": ["fashion_mnist"], "noises": ["asym-40"]}}
     pair = [
         {**alike, "id": "other", "claim": "Other", "with": {"method": "x", "among": ["x", "y"]}},
+        {**alike, "id": "near", "claim": "Near", "with": {"method": "b", "among": ["b", "c"]}},
         {**alike, "id": "ours", "claim": "Ours", "with": {"method": "a", "among": ["a", "b"]}},
     ]
-    found = claims.table(claims.read_claims(pair), given({"a": 5, "b": 4}), lambda experiment: given({}))
-    assert list(found["id"]) == ["ours", "other"] and list(found["verdict"]) == ["held", "not tested here"]
-
-
-def test_a_difference_below_the_spread_is_said_to_be_so() -> None:
-    narrow = checks.best(given({"a": 80.2, "b": 80.0}), [AT], "a", ["a", "b"])
-    assert claims.conclude(narrow).certainty == "within the spread"
-    wide = checks.best(given({"a": 82.0, "b": 80.0}), [AT], "a", ["a", "b"])
-    assert claims.conclude(wide).certainty == "clear"
+    ours = given({"a": 80, "b": 60, "c": 59.9}, tested_on=1000)
+    found = claims.table(claims.read_claims(pair), ours, lambda experiment: given({})).set_index("id")
+    assert list(found["verdict"]) == ["held", "undecided, points for", "not tested here"]
+    row = found.loc["ours"]
+    assert (row["difference"], row["level"], row["threshold"]) == (20, 0.95, "above 0")
+    assert row["interval_from"] == "1000 test images, binomial" and row["low"] < 20 < row["high"]
+    text = claims.to_markdown(found.reset_index(), "demo")
+    assert "1 held; 0 did not hold; 1 undecided, points for; 1 not tested here" in text
+    assert (
+        "a − b: +20.00 (95\N{NO-BREAK SPACE}%: +16.08 to +23.92), must be above 0; 1000 test images, binomial" in text
+    )
 
 
 # ---- the file
 
 
-def test_claims_of_the_project_can_be_read_and_name_known_methods() -> None:
+def test_claims_of_the_project_can_be_read_and_name_what_exists() -> None:
     found = listed()
-    assert len(found) >= 20 and {claim.source for claim in found} == {"paper", "found"}
-    study = load_study({"scale": "paper"}, ROOT)
-    known = {*study.labels["method"], *study.numbers["variants"]}
-    text = yaml.safe_load((ROOT / "config" / "claims.yaml").read_text())
-    for entry in text:
-        given = entry.get("with", {})
-        values = [given.get(key) for key in ("method", "left", "right", "methods", "among")]
-        named = [one for value in values if value for one in ([value] if isinstance(value, str) else value)]
-        assert {one.split("+")[0] for one in named} <= known, entry["id"]
-        for one in named:
-            if "+" in one and "{" not in one:
-                study.method(one, "fashion_mnist")  # the setting after the + exists
+    assert len(found) >= 50 and {claim.source for claim in found} == {"paper", "found", "ours"}
+    check_entries(entries(), paper_study())
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"with": {"left": "war_w2w", "right": "cce"}}, "There is no method 'war_w2w'; did you mean 'war_w2v'?"),
+        ({"with": {"left": "war_w2v+bta=1", "right": "cce"}}, "changes 'bta'.*did you mean 'beta'"),
+        ({"with": {"left": "war_w2v+beta=-1", "right": "cce"}}, "methods.war.beta is -1"),
+        (
+            {"settings": {"datasets": ["cifar_10"], "noises": ["clean"]}},
+            "no dataset 'cifar_10'; did you mean 'cifar10'",
+        ),
+        ({"settings": {"datasets": ["cifar10"], "noises": ["asym40"]}}, "no noise 'asym40'; did you mean 'asym-40'"),
+        ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "nets": ["cnn"]}}, "no network 'cnn'"),
+        (
+            {"settings": {"dataset": ["cifar10"], "noises": ["clean"]}},
+            "no key of settings 'dataset'; did you mean 'dat",
+        ),
+        ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "metrics": ["purty"]}}, "no metric 'purty'; did"),
+        ({"experiment": "main"}, "no experiment 'main'"),
+        ({"sources": "paper"}, "no key 'sources'; did you mean 'source'"),
+        ({"source": "papr"}, "no source 'papr'; did you mean 'paper'"),
+    ],
+)
+def test_a_misspelt_name_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    entry = {"id": "x", "claim": "c", "source": "paper", "check": "difference", "with": {"left": "ar", "right": "cce"}}
+    check_entries([entry], paper_study())
+    with pytest.raises(WarlabError, match=f"config/claims.yaml, claim x: .*{sentence}") as error:
+        check_entries([{**entry, **change}], paper_study())
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +254,7 @@ def test_propositions_as_computed() -> None:
 
 @pytest.fixture(scope="module")
 def verdicts() -> pd.DataFrame:
-    study = load_study({"scale": "paper"}, ROOT)
+    study = paper_study()
     # No aliases: the paper prints β = 10 beside the table of variants, so both are runs of their own here.
     ours = evidence.of_runs(runs_of_the_paper(), [], study.labels, {})
     paper = cache(lambda first: evidence.of_paper(results.read_published(PUBLISHED, first), study.labels))
@@ -185,12 +276,18 @@ EXPECTED = {
     "w2v_above_zero_one": "held",
     "embed_above_zero_one": "held",
     "overhead_1000_classes": "did not hold",  # 1.215
-    "overhead_10_classes": "held",  # 1.133
+    "overhead_10_classes": "held in this setting",  # 1.133, of one dataset
     "vaihingen_averages": "did not hold",  # Co-Teaching: 63.6 printed, 62.70 computed
-    "vaihingen_most_classes": "did not hold",  # cars, too
+    "vaihingen_most_classes": "held",  # three of five
+    "w2v_better_elsewhere": "did not hold",  # CIFAR-100 at 20 %: 62.72 and 62.82
+    "coteaching_plus_small_net_class_dependent": "held",  # 56 and 54
+    "coteaching_plus_two_datasets": "held",
+    "purity_coteaching_plus_lower": "held in the settings tested",  # 70 and 57, of CIFAR-10 only
+    "purity_above_chance": "did not hold in this setting",  # 70 where 80 is chance
     "clothing_war_best": "held",
     "open_set_war_best": "held",
     "random_costs": "not tested here",
+    "random_costs_raw": "not tested here",
     "epsilon_matters": "not tested here",
 }
 
@@ -213,11 +310,11 @@ def test_verdicts_name_their_numbers_and_runs(verdicts: pd.DataFrame) -> None:
     assert row["runs"] == "cifar10/asym-40/cnn9/cce/seed0…2; cifar10/asym-40/cnn9/war_01/seed0…2"
     assert row["tested"] == "1 of 1"
     text = claims.to_markdown(verdicts.reset_index(), "paper")
-    assert claims.counts(verdicts) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
+    assert claims.counts(verdicts["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
 
 
 def test_the_papers_numbers_as_runs_give_its_bold_cells_and_ranks(tmp_path: Path) -> None:
-    study = load_study({"scale": "paper"}, ROOT)
+    study = paper_study()
     published = results.read_published(PUBLISHED, "main_benchmark")
     cells = [dict(zip(results.CELL, cell, strict=True)) for cell in study.layout("main_benchmark")]
     summary = results.summarise(runs_of_the_paper())
@@ -250,7 +347,7 @@ def test_measured_times_are_evidence() -> None:
     timing = yaml.safe_load((ROOT / "config" / "experiments.yaml").read_text())["timing"]
     claim = next(claim for claim in listed() if claim.id == "overhead_1000_classes")
     for war, verdict in ((23.0, "held"), (25.0, "did not hold")):
-        seconds = {method: {"epoch": value} for method, value in {"ar": 20.0, "war_01": war}.items()}
+        seconds = {method: {"epoch": value, "error": 0.1} for method, value in {"ar": 20.0, "war_01": war}.items()}
         measured = evidence.with_times(given({}), [{**at, "seconds": seconds}], timing["stands_for"])
         assert claims.judge(claim, measured).verdict == verdict
 
@@ -259,7 +356,9 @@ def test_random_costs_of_the_other_sort_do_not_count() -> None:
     at = Setting("cifar10", "asym-40", "cnn9", "test_accuracy")
     means = {"war_w2v": 80.0, "war_embed": 79.0, "war_random+cost=random.0": 70.0, "war_random_raw+cost=x.0": 90.0}
     claim = next(claim for claim in listed() if claim.id == "random_costs")
-    assert claims.judge(claim, given(means, at)).verdict == "held"
+    assert claims.judge(claim, given(means, at, tested_on=10000)).verdict == "held in this setting"
+    other = next(claim for claim in listed() if claim.id == "random_costs_raw")
+    assert claims.judge(other, given(means, at, tested_on=10000)).verdict == "did not hold in this setting"
 
 
 def test_a_run_that_is_missing_tests_nothing() -> None:
@@ -269,4 +368,15 @@ def test_a_run_that_is_missing_tests_nothing() -> None:
     claim = next(claim for claim in listed() if claim.id == "war_above_cce")
     assert claims.judge(claim, ours).verdict == "not tested here"
     whole = evidence.of_runs(runs, [], LABELS, {})
-    assert claims.judge(claim, whole).tested == "1 of 6" and claims.judge(claim, whole).verdict == "held"
+    assert claims.judge(claim, whole).tested == "1 of 6"
+    assert claims.judge(claim, whole).verdict == "undecided, points for"  # one run without a test-set size
+
+
+def test_clothing1m_is_judged_by_the_epoch_of_its_table() -> None:
+    """Its table reads the last epoch; the mean of the last ten would say the opposite here."""
+    at = {"dataset": "clothing1m", "noise": "real", "net": "resnet50"}
+    runs = runs_table({("war_w2v", 0): [10.0, 80.0], ("cce", 0): [90.0, 60.0]}).assign(**at)
+    claim = next(claim for claim in listed() if claim.id == "clothing_war_best")
+    of_table = evidence.of_runs(runs, [], LABELS, {}, last={"clothing1m": 1})
+    assert claims.judge(claim, of_table).verdict == "undecided, points for"
+    assert claims.judge(claim, evidence.of_runs(runs, [], LABELS, {})).verdict == "undecided, points against"

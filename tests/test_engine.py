@@ -88,7 +88,7 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
     with only_writer(out, lambda m: None):
         second = start(run, files, out)
         wait_for(log, f"process {os.getpid()} on")
-        for file in ("metrics.csv", "weights.pt", "test_predictions.npz", "result.json"):
+        for file in ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json"):
             shutil.copy(tmp_path / "elsewhere" / file, out)
     assert second.wait(60) == 0
     text = log.read_text()

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from tests.conftest import ROOT
+from warlab.files import write_arrays
+from warlab.reporting.predictions import read_collected
 from warlab.reporting.results import read_runs
 
 LAST_TEN = {"cce": 79.0, "forward": 82.0, "coteaching": 75.0, "war_w2v": 90.0, "gce": 80.0}
@@ -69,3 +72,15 @@ def test_an_unfinished_scale_writes_nothing(tmp_path):
     assert result.returncode == 1
     assert "learning_curves.png" in result.stderr and "run the whole scale first" in result.stderr
     assert not (tmp_path / "evidence").exists()
+
+
+def test_predictions_and_reductions_are_kept(tmp_path):
+    source = finished_scale(tmp_path / "laptop")
+    run = "fashion_mnist/asym-40/cnn9/war_w2v/seed0"
+    given = np.arange(20, dtype=np.uint8).reshape(2, 1, 10) % 10
+    write_arrays(source / "runs" / run / "test_predictions.npz", predictions=given, epochs=np.array([11, 12]))
+    write_arrays(source / "data" / "fashion_mnist.npz", test_y=np.arange(10), test_x=np.zeros(1))
+    assert make(source, tmp_path / "evidence").returncode == 0
+    kept = read_collected(tmp_path / "evidence" / "test_predictions.npz")
+    assert kept.correct(run).tolist() == [1.0] * 10 and list(kept.predictions) == [run]
+    assert "| Fashion-MNIST, cnn9: dropout | 0.25 | 0.125 |" in (tmp_path / "evidence" / "reductions.md").read_text()

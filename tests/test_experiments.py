@@ -38,6 +38,7 @@ def smoke() -> Study:
 
 def test_every_experiment_of_the_paper_is_in_both_scales(paper: Study, smoke: Study) -> None:
     known = {name for name in paper.experiments if set(paper.experiments[name]["datasets"]) != {"vaihingen"}}
+    known -= {"readings", "code_readings", "open_set_epsilon"}  # what the paper leaves open: a scale of its own
     assert known - {"ablations"} <= set(paper.scale["experiments"]) and known <= set(smoke.scale["experiments"])
     assert {"clothing1m", "open_set", "coteaching_plus", "random_costs", "timing"} <= known
     assert all(smoke.cells(name) for name in known)
@@ -64,6 +65,32 @@ def test_the_runs_of_the_smaller_tables(paper: Study) -> None:
     for name in ("clothing1m", "open_set", "coteaching_plus"):
         printed = set(published[(published.experiment == name) & ~published.noise.str.startswith("unspec")].method)
         assert printed == {cell.method for cell in paper.cells(name)} | set(paper.quoted(name))
+
+
+def test_what_the_paper_leaves_open_is_in_a_scale_of_its_own() -> None:
+    own = load_study({"scale": "readings"}, ROOT)
+    assert own.tables == ["readings", "code_readings", "open_set_epsilon"]
+    shown = {(cell.dataset, cell.noise, cell.method) for name in own.tables for cell in own.cells(name)}
+    assert {
+        ("cifar100", "asym_code-40", "war_w2v_code"),
+        ("fashion_mnist", "asym_code-20", "war_w2v"),
+        ("cifar10", "openset_svhn-40", "war_w2v+epsilon=0.5"),
+        ("clothing1m", "real", "jocor+scale=cross_entropy"),
+        ("cifar100", "asym-40", "coteaching_plus+init_epoch=20"),
+        ("fashion_mnist", "asym-40", "sl+a=0.01"),
+        ("cifar10", "asym-40", "pencil+last_stage=restart"),
+        ("cifar10", "asym-40", "coteaching+forget=estimated"),
+        ("cifar10", "asym-40", "cce"),
+    } <= shown
+    assert not any(method.endswith("one_drop") and dataset != "cifar10" for dataset, _, method in shown)
+
+
+def test_the_authors_slip_in_the_learning_rate_is_a_method_of_its_own() -> None:
+    own = load_study({"scale": "readings"}, ROOT)
+    slip, plain = (own.training("cifar10", "asym-40", name) for name in ("war_w2v_one_drop", "war_w2v"))
+    assert slip["drops"] == [40] and plain["drops"] == [40, 80]
+    assert {**slip, "drops": []} == {**plain, "drops": []}
+    assert own.method("war_w2v_one_drop", "cifar10") == own.method("war_w2v", "cifar10")
 
 
 def test_nothing_is_timed_by_training_it(paper: Study) -> None:
@@ -107,6 +134,7 @@ def test_open_set_has_its_own_schedule_and_scaling(paper: Study, smoke: Study) -
             "drops": [40, 80],
             "weight_decay": 0.0001,
             "momentum": 0.9,
+            "validation": 0.0,
             "evaluate_every": 1,
             "mean": [0.5] * 3,
             "std": [0.5] * 3,

@@ -61,8 +61,8 @@ def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
     draw = figures.get("learning_curves").draw
     for folder in ("a", "b"):
         style.save(draw(figure_inputs()), tmp_path / folder / "curve.v1")
-    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png"]
-    for name in ("curve.v1.pdf", "curve.v1.png"):
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png", "curve.v1.svg"]
+    for name in ("curve.v1.pdf", "curve.v1.png", "curve.v1.svg"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert b"CreationDate" not in (tmp_path / "a" / "curve.v1.pdf").read_bytes()
 
@@ -203,7 +203,7 @@ def test_groups_of_the_critical_difference() -> None:
 
 def test_the_diagram_of_ranks_says_when_there_is_no_test() -> None:
     shown = texts(figures.get("critical_difference").draw(figure_inputs()))
-    assert "2 cells, too few for a test" in shown
+    assert "1 setting, too few for a test" in shown
 
 
 def test_matrices_put_similar_classes_beside_each_other() -> None:
@@ -234,6 +234,22 @@ def test_the_toy_is_learnt_and_its_figures_have_no_empty_panel() -> None:
     for name in ("simplex", "ar_versus_war"):
         figure = figures.get(name).draw(Inputs(toy=arrays))
         assert all(ax.has_data() or not ax.axison for ax in figure.axes)
+
+
+def test_the_simplex_is_white_at_zero_and_darker_where_a_divergence_is_larger() -> None:
+    """As in the paper, whose prediction is a green cross."""
+    arrays = toy.compute(steps=1)
+    drawing = figures.get("simplex")
+    simplices = drawing.draw(Inputs(toy=arrays)).axes[1 : len(arrays["names"]) + 1]  # the first is the ground cost
+    for ax, values in zip(simplices, arrays["values"], strict=True):
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_color() == style.GREEN
+        if not values.any():
+            continue
+        (filled,) = [found for found in ax.collections if found.get_array() is not None]
+        brightness = filled.to_rgba([0.0, *np.linspace(0, values.max(), 9)[1:]])[:, :3].mean(1)
+        assert brightness[0] == 1.0 and (np.diff(brightness) < 0).all() and brightness[-1] < 0.1
+    assert "Proposition 2" in drawing.caption(Inputs(toy=arrays))
 
 
 def test_runs_kept_without_their_times_say_so() -> None:

@@ -104,8 +104,9 @@ def test_pencil_learning_rates_of_the_last_stage() -> None:
     epochs = (0, 30, 38, 45, 46, 53, 59)
     rates = {
         name: [make("pencil", y, 2, stage2=13, stage3=38, last_stage=name).lr(Step(e, 60), SHARED) for e in epochs]
-        for name in ("shared", "thirds", "code")
+        for name in ("shared", "thirds", "restart", "code")
     }
+    assert rates["restart"] == pytest.approx([1e-3, 1e-4, 1e-3, 1e-3, 1e-4, 1e-5, 1e-5])
     assert rates["shared"] == pytest.approx([1e-3, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-5])
     assert rates["thirds"] == pytest.approx([1e-3, 1e-4, 1e-4, 1e-4, 1e-5, 1e-6, 1e-6])
     assert rates["code"] == pytest.approx([1e-3, 1e-4, 1e-4, 1e-4, 0, 0, 0])

@@ -15,6 +15,7 @@ from warlab.config import load_study
 from warlab.engine.batches import Images
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import train_run
+from warlab.errors import WarlabError
 from warlab.methods._selection import forget_rate, forgotten, smallest
 from warlab.methods.base import Step
 
@@ -171,6 +172,15 @@ def test_jocor_without_agreement_and_forgetting_is_the_sum_of_two_cce() -> None:
     total.backward()
     assert value == pytest.approx(float(total.detach()))
     torch.testing.assert_close(gradient, expected.grad)
+
+
+def test_jocor_may_give_its_cross_entropies_the_weight_one() -> None:
+    pair, y = two_logits()
+    formula, scaled = (evaluate(make("jocor", y, 5, scale=name), pair, y) for name in ("formula", "cross_entropy"))
+    assert scaled[0] == pytest.approx(formula[0] / (1 - 0.9), rel=1e-5)
+    assert torch.equal(scaled[2]["selected"], formula[2]["selected"])  # type: ignore[arg-type]
+    with pytest.raises(WarlabError, match="needs a lam below 1"):
+        make("jocor", y, 5, scale="cross_entropy", lam=1.0)
 
 
 def test_jocor_weighs_and_selects_by_its_joint_loss() -> None:

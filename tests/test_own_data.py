@@ -143,6 +143,32 @@ def test_the_receipt_changes_with_the_folder(tmp_path: Path) -> None:
     assert fetch(dataset, tmp_path / "raw", "real", photos) != one
 
 
+@pytest.mark.parametrize("spec", [{}, {"train": 12}])
+def test_every_training_row_is_traced_back_to_its_file(tmp_path: Path, spec: dict) -> None:
+    photos = paint(tmp_path / "photos", mode="L")
+    arrays, meta = own(tmp_path, photos, size=20, **spec)
+    assert len(meta["train_files"]) == len(arrays.train_y) == spec.get("train", 72)
+    for image, label, file in zip(arrays.train_x, arrays.train_y, meta["train_files"], strict=True):
+        assert file.startswith(f"{NAMES[label]}/")
+        np.testing.assert_array_equal(image[0], np.asarray(Image.open(photos / file)))
+
+
+def test_files_of_the_users_own_parts_are_named_with_their_part(tmp_path: Path) -> None:
+    paint(tmp_path / "photos" / "train", 60)
+    paint(tmp_path / "photos" / "test", 30)
+    _, meta = own(tmp_path, tmp_path / "photos")
+    assert len(meta["train_files"]) == 60 and all((tmp_path / "photos" / file).exists() for file in meta["train_files"])
+    assert all(file.startswith("train/") for file in meta["train_files"])
+
+
+def test_rows_of_arrays_are_named_by_their_place_in_the_users_file(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).integers(0, 256, (12, 8, 8), dtype=np.uint8)
+    np.savez(tmp_path / "my.npz", train_x=x, train_y=np.arange(12) % 2)
+    arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
+    for image, place in zip(arrays.train_x, meta["train_files"], strict=True):
+        np.testing.assert_array_equal(image[0], eval(place, {"train_x": x}))
+
+
 # --- arrays ------------------------------------------------------------------------------------------------
 
 

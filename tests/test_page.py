@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from tests.reports import (
     tidy_table,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import claims, comparison, figures, page
+from warlab.reporting import claims, comparison, comparison_text, evidence, figures, page, page_rows, sections
 from warlab.reporting.curves import curves
 from warlab.reporting.figures import style
 from warlab.reporting.headline import headlines
@@ -97,11 +98,18 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
         noise=[noise_manifest(data)],
         costs=[ground_cost()],
         fidelity=fidelity,
-        hyperparameters=page.hyperparameter_rows(numbers),
+        hyperparameters=page_rows.hyperparameter_rows(numbers),
         results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
-        claims=[claim_row("A held", "held"), claim_row("B </script> failed", "did not hold")],
-        statistics=comparison.for_page(figure_inputs(data).statistics, LABELS),
-        curves=curves(figure_inputs(data).runs, {**LABELS, "method": {"cce": "CCE </script>"}}),
+        claims=[
+            claim_row("A held", "held in this setting"),
+            claim_row("B </script> failed", "did not hold"),
+            claim_row("C undecided", "undecided, points for"),
+        ],
+        statistics=comparison_text.for_page(figure_inputs(data).statistics, LABELS),
+        readings=comparison_text.readings_for_page(comparison.all_readings(figure_inputs(data).runs, []), LABELS),
+        reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
+        curves=curves(figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}),
+        evidence=evidence.of_runs(figure_inputs(data).runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
         logs={"fashion_mnist/asym-40/cnn9/cce/seed0": "epoch 4/4 <done>"},
     )
 
@@ -109,7 +117,9 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
 def claim_row(text: str, verdict: str) -> dict[str, str]:
     row = dict.fromkeys(claims.COLUMNS, "")
     numbers = {"numbers": "WAR_w2v 80.00, CCE 70.00", "runs": "fashion_mnist/x", "tested": "1 of 2", "source": "paper"}
-    return {**row, "id": text[0], "claim": text, "verdict": verdict, "certainty": "within the spread", **numbers}
+    decided = {"decided_by": "WAR_w2v − CCE", "difference": "10.0", "low": "7.5", "high": "12.5", "level": "0.95"}
+    decided |= {"threshold": "above 0", "interval_from": "3 seeds, Student's t"}
+    return {**row, "id": text[0], "claim": text, "verdict": verdict, **numbers, **decided}
 
 
 def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
@@ -144,10 +154,14 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "2.13.0",
         "A &lt;b&gt;test&lt;/b&gt;",
         "prefers-color-scheme: dark",
-        '<b class="good">1 held</b>, <b class="bad">1 did not hold</b>, <b class="aside">0 not tested here</b>',
-        "decided by less than the spread",
+        '<b class="good">1 held</b>, <b class="bad">1 did not hold</b>, <b class="aside">1 undecided</b>',
+        '<b class="good">held in this setting</b><small>WAR<sub>w2v</sub> − CCE: +10.00 (95 %: +7.50 to +12.50), must',
+        "must be above 0; 3 seeds, Student&#39;s t</small>",
+        '<b class="aside">undecided, points for</b>',
         "WAR<sub>w2v</sub> 80.00, CCE 70.00",
-        "3 methods in 2 complete cells; a test needs 3 and 6",
+        "of 3 methods in 6 settings or more",
+        "<td>Fashion-MNIST: epochs</td>",
+        "last ten epochs",
         "epoch 4/4 &lt;done&gt;",
     ):  # fmt: skip
         assert expected in text
@@ -157,9 +171,26 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
     assert ">nan<" not in text
 
 
-def test_verdicts_come_first(tmp_path: Path) -> None:
-    text = page.render(page_context(tmp_path))
-    assert text.index('id="verdicts"') < text.index('id="results"') < text.index('id="curves"')
+def test_sections_stand_in_the_order_of_the_story(tmp_path: Path) -> None:
+    context = page_context(tmp_path)
+    figure = context.figures[0]
+    more = [replace(figure, name=name, section=name) for name in ("maps", "adversarial")]
+    text = page.render(replace(context, figures=[figure, *more]))
+    found = re.findall(r'<section id="(\w+)"', text)
+    assert found == [name for name in sections.SECTIONS if name != "audit"]
+    assert re.findall(r'<a href="#(\w+)">', text) == found  # the links above, too
+    assert text.index('class="opening"') < text.index('id="results"') < text.index('id="curves"')
+    assert text.index('id="figure-maps"') > text.index('<section id="maps"')
+
+
+def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(tmp_path: Path) -> None:
+    context = page_context(tmp_path)
+    untested = claim_row("D untested", "not tested here")
+    text = page.render(replace(context, claims=[*context.claims, untested]))
+    folded = text.index("1 claims that these runs do not test")
+    assert text.index("A held") < text.index("C undecided") < folded < text.index("D untested")
+    lacking = [row["note"] for row in context.statistics if row["statistic"] == comparison_text.NOT_COMPUTED]
+    assert lacking and all(text.count(note) == 1 for note in lacking)
 
 
 def test_curves_have_the_mean_and_the_band_of_the_seeds() -> None:
@@ -188,7 +219,9 @@ def test_page_of_almost_nothing(tmp_path: Path) -> None:
 
 def test_page_needs_hyperparameters_with_sources() -> None:
     own = {"value": 1, "source": "our choice"}
-    rows = page.hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
+    rows = page_rows.hyperparameter_rows(
+        {"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}}
+    )
     assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
         ("", 2, "paper"),
         ("d", 1, "our choice"),
@@ -205,7 +238,7 @@ def test_fidelity_entries_are_complete() -> None:
         )
         assert all(isinstance(entry[key], str) and entry[key] for key in ("topic", "paper", "code", "choice", "why"))
     assert len({entry["topic"] for entry in entries}) == len(entries)
-    assert [entry["topic"] for entry in page.relevant(entries, {"jocor"}) if entry.get("needs")] == [
+    assert [entry["topic"] for entry in page_rows.relevant(entries, {"jocor"}) if entry.get("needs")] == [
         "Weight λ of JoCoR",
         "Forget rate of JoCoR",
     ]

@@ -215,3 +215,15 @@ def test_a_run_takes_only_the_files_it_reads() -> None:
 def test_an_unknown_method_in_a_block_is_one_sentence() -> None:
     with pytest.raises(WarlabError, match="no method 'penci'; did you mean 'pencil'"):
         scaled({"main_benchmark": {"also": [{"methods": ["penci"]}]}}).validate()
+
+
+def test_a_setting_of_one_dataset_leaves_the_others_alone() -> None:
+    study = load_study({"scale": "sixteenth"}, ROOT)
+    assert study.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
+    assert study.cost("embed", "fashion_mnist")["features"] == "pixels"
+    changed = {"overrides": {"methods": {"war_w2v@cifar10": {"beta": 3}}, "nets": {"cnn9@cifar10": {"width": 0.5}}}}
+    study = load_study({"scale": "sixteenth", **changed}, ROOT)
+    assert [study.method("war_w2v", name)["beta"] for name in ("cifar10", "fashion_mnist")] == [3, 10]
+    assert [study.net("cnn9", name)["width"] for name in ("cifar10", "fashion_mnist")] == [0.5, 0.25]
+    with pytest.raises(WarlabError, match=r"nets.cnn9@cifar is of no dataset; did you mean 'cifar10'"):
+        load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@cifar": {"width": 0.5}}}}, ROOT)

@@ -6,11 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reports import LABELS, PUBLISHED, runs_table
-from warlab.reporting import comparison, results, stats
+from tests.reports import LABELS, PUBLISHED, no_published, runs_table
+from warlab.reporting import comparison, comparison_text, results, stats
 
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:
@@ -30,12 +31,29 @@ def test_kendall_takes_the_common_methods_and_refuses_too_few() -> None:
 
 def test_readings_of_a_run() -> None:
     runs = runs_table({("cce", 0): [10.0, 90.0, 50.0, 40.0], ("ar", 0): [1.0, 2.0, 3.0, 4.0]})
-    runs["val_accuracy"] = [1.0, 2.0, 9.0, 9.0, *[np.nan] * 4]
+    runs["validation_accuracy"] = [1.0, 2.0, 9.0, 9.0, *[np.nan] * 4]
     first, second = stats.readings(runs.sample(frac=1, random_state=0), last=2).sort_values("method").to_dict("records")
     assert (first["method"], second["method"]) == ("ar", "cce")
     assert [second[name] for name in stats.READINGS] == [45.0, 40.0, 50.0, 90.0]
     assert math.isnan(first["best_by_noisy_validation"]) and first["best_on_test_diagnostic"] == 4.0
-    assert math.isnan(stats.readings(runs.drop(columns="val_accuracy"))["best_by_noisy_validation"][0])
+    assert math.isnan(stats.readings(runs.drop(columns="validation_accuracy"))["best_by_noisy_validation"][0])
+
+
+def test_a_validation_set_with_clean_labels_is_no_noisy_one() -> None:
+    runs = runs_table({("cce", 0): [10.0, 90.0]}).assign(val_accuracy=[2.0, 1.0])
+    assert math.isnan(stats.readings(runs)["best_by_noisy_validation"][0])
+
+
+def test_tiles_are_read_in_the_metric_of_their_table() -> None:
+    runs = runs_table({("cce", 0): [10.0, 90.0]}).assign(f1_average=[30.0, 40.0])
+    images = runs_table({("cce", 0): [10.0, 90.0]}).assign(dataset="cifar10")
+    found = stats.readings(pd.concat([runs, images]), metric="f1_average")
+    assert found["last10_mean"].tolist() == [35.0] and found["metric"].tolist() == ["f1_average"]
+    spec = experiment(["cce"]) | {"metric": "f1_average"}
+    table = comparison.statistics(comparison.all_readings(runs, ["f1_average"]), {"x": spec}, no_published())
+    assert comparison.all_readings(runs, ["f1_average"])["metric"].tolist() == ["test_accuracy", "f1_average"]
+    rank = stats.blocks(comparison._shown(comparison.all_readings(runs, ["f1_average"]).assign(run=""), spec), ["cce"])
+    assert rank.to_numpy().tolist() == [[35.0]] and set(table["experiment"]) == {"x"}
 
 
 def test_the_paper_reads_ten_epochs() -> None:
@@ -49,11 +67,11 @@ def test_a_missing_run_has_no_reading() -> None:
     assert stats.readings(pd.concat([runs, gap]))["method"].tolist() == ["cce"]
 
 
-def test_bootstrap_holds_the_mean_and_needs_three_seeds() -> None:
-    found = stats.bootstrap([80.0, 81.0, 85.0, 82.0, 84.0])
-    assert 80 < found.low < 82.4 < found.high < 85 and found == stats.bootstrap([80.0, 81.0, 85.0, 82.0, 84.0])
-    few = stats.bootstrap([80.0, 81.0, math.nan])
-    assert math.isnan(few.low) and "2 seeds" in few.note
+def test_many_taus_at_once_are_those_of_scipy() -> None:
+    generator = np.random.default_rng(0)
+    ours, paper = generator.integers(0, 5, (20, 8)).astype(float), generator.normal(size=8)
+    expected = [scipy.stats.kendalltau(row, paper).statistic for row in ours]  # with ties: tau-b
+    assert stats.taus(ours, paper.tolist()) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("methods", "quantile"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
@@ -103,13 +121,21 @@ def test_nemenyi_and_the_critical_difference_say_the_same() -> None:
 @pytest.mark.parametrize(("cells", "methods"), [(5, 3), (12, 2), (0, 3)])
 def test_compare_says_when_there_is_too_little(cells: int, methods: int) -> None:
     found = stats.compare(wide(cells, methods))
-    assert math.isnan(found.p_value) and not found.pairs and f"{cells} complete cells" in found.note
+    assert math.isnan(found.p_value) and not found.pairs and "3 methods in 6 settings" in found.note
+    assert found.cells == cells
 
 
-def test_blocks_leave_out_incomplete_cells() -> None:
-    runs = runs_table({("cce", 0): [50.0], ("ar", 0): [60.0], ("cce", 1): [51.0], ("tv", 0): [1.0]})
-    found = stats.blocks(stats.readings(runs), ["cce", "ar"])
+def test_blocks_leave_out_incomplete_settings() -> None:
+    runs = runs_table({("cce", 0): [50.0], ("ar", 0): [60.0], ("tv", 0): [1.0]})
+    found = stats.blocks(stats.readings(pd.concat([runs, runs.head(1).assign(noise="clean")])), ["cce", "ar"])
     assert found.to_numpy().tolist() == [[50.0, 60.0]] and list(found.columns) == ["cce", "ar"]
+
+
+def test_seeds_of_one_setting_are_one_block() -> None:
+    """Six seeds of one setting are no six settings: ranks over settings have one block, and no test."""
+    found = stats.blocks(stats.readings(three_methods(6)), ["cce", "ar", "war_w2v"])
+    assert found.to_numpy().tolist() == [[72.5, 77.5, 82.5]]
+    assert math.isnan(stats.compare(found).p_value)
 
 
 # ---- as a table
@@ -125,31 +151,53 @@ def three_methods(seeds: int) -> pd.DataFrame:
     return runs_table({(m, s): [v + s] for m, v in level.items() for s in range(seeds)})
 
 
-def test_statistics_of_an_experiment_with_enough_seeds() -> None:
-    per_run = stats.readings(three_methods(6))
-    table = comparison.statistics(
-        per_run, {"x": experiment(["cce", "ar", "war_w2v"])}, results.read_published(PUBLISHED)
-    )
+def over_settings(seeds: int = 1) -> pd.DataFrame:
+    """Three methods in the same order in six settings."""
+    return pd.concat([three_methods(seeds).assign(noise=f"asym-{rate}") for rate in range(10, 70, 10)])
+
+
+def test_statistics_over_settings() -> None:
+    cells = [("fashion_mnist", f"asym-{r}", "cnn9", m) for r in range(10, 70, 10) for m in ("cce", "ar", "war_w2v")]
+    spec = experiment([]) | {"cells": cells}
+    table = comparison.statistics(stats.readings(over_settings()), {"x": spec}, results.read_published(PUBLISHED))
     assert tuple(table.columns) == comparison.COLUMNS and set(table["reading"]) == {"last10_mean", "last"}
     first = table[table["reading"] == "last10_mean"].set_index("test")
     assert first.loc["friedman", "p_value"] == pytest.approx(math.exp(-6), rel=1e-6)
+    text = comparison_text.to_markdown(table, {"x": "Variants"}, LABELS)
+    assert "## Variants: mean of the last ten epochs" in text and "WAR<sub>w2v</sub> 1.00" in text
+    assert "p = 0.002 over 6 settings" in text
+
+
+def test_statistics_of_seeds_in_one_setting() -> None:
+    table = comparison.statistics(
+        stats.readings(three_methods(6)), {"x": experiment(["cce", "ar", "war_w2v"])}, results.read_published(PUBLISHED)
+    )
+    first = table[table["reading"] == "last10_mean"].set_index("test")
+    assert math.isnan(first.loc["friedman", "p_value"])
+    assert first.loc["friedman_seeds", "p_value"] == pytest.approx(math.exp(-6), rel=1e-6)
     assert first.loc["kendall", "value"] == pytest.approx(1)  # the paper: CCE 78.85 < AR 89.74 < WAR_w2v 90.41
+    assert (first.loc["kendall", "low"], first.loc["kendall", "high"]) == pytest.approx((1, 1))
     interval = first.loc["interval"].iloc[0]
     assert interval["subject"] == "fashion_mnist asym-40 cnn9 cce" and interval["low"] < 72.5 < interval["high"]
-    text = comparison.to_markdown(table, {"x": "Variants"}, LABELS)
-    assert "## Variants: mean of the last ten epochs" in text and "WAR<sub>w2v</sub> 1.00" in text
-    assert "Kendall's τ = +1.00" in text and "| CCE | AR | -5.00 |" in text
+    paired = first.loc["wilcoxon_seeds"].set_index(["subject", "against"])
+    assert paired.loc[("war_w2v", "ar"), ["value", "cells"]].tolist() == [5.0, 6]
+    assert paired["p_value"].tolist() == pytest.approx([3 * 2 / 2**6] * 3)  # three pairs, Holm
+    text = comparison_text.to_markdown(table, {"x": "Variants"}, LABELS)
+    assert "Kendall's τ = +1.00" in text and "| AR | CCE | Wilcoxon over seeds | 6 seeds | +5.00 |  | 0.094 |" in text
 
 
-def test_statistics_of_one_seed_say_that_it_is_too_little() -> None:
+def test_what_is_missing_is_said_once() -> None:
     per_run = stats.readings(three_methods(1)).assign(data="stand-in")
-    table = comparison.statistics(per_run, {"x": experiment(["cce", "war_w2v"])}, results.read_published(PUBLISHED))
-    assert (
-        table["p_value"].isna().all()
-        and table.loc[table["test"] == "friedman", "note"].str.contains("1 complete").all()
-    )
-    text = comparison.to_markdown(table, {}, LABELS)
-    assert "No test: 2 methods in 1 complete cells" in text and "only 2 methods" in text and "stand-in" in text
+    spec = experiment(["cce", "war_w2v"])
+    table = comparison.statistics(per_run, {"x": spec, "y": spec}, results.read_published(PUBLISHED))
+    assert table["p_value"].isna().all()
+    text = comparison_text.to_markdown(table, {"x": "First", "y": "Second"}, LABELS)
+    missing = text.split("## Not computed")[1].strip().splitlines()
+    assert len(missing) == 4 and all(line.endswith(": First, Second.") for line in missing)
+    for need in ("3 methods in 6 settings", "need 3 seeds", "need the test predictions", "only 2 methods"):
+        assert text.count(need) == 1
+    shown = comparison_text.for_page(table, LABELS)
+    assert [row["statistic"] for row in shown].count("not computed") == 4 and "stand-in" in text
 
 
 def test_statistics_use_the_names_of_the_table() -> None:

@@ -4,7 +4,8 @@
 
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
 summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
-and learning_curves.png. A folder that has a README.md keeps it: what the numbers mean is written by hand.
+learning_curves.png, the test predictions of the last epochs where the runs kept them, and reductions.md, what the scale
+changes of the paper. A folder that has a README.md keeps it: what the numbers mean is written by hand.
 --no-times leaves out how long runs took, which means nothing if other work ran beside them.
 """
 
@@ -18,13 +19,18 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
+from warlab.config import load_study
 from warlab.errors import WarlabError
 from warlab.files import write_atomic
-from warlab.reporting.results import CELL, read_published, read_runs
+from warlab.reductions import reductions
+from warlab.reporting.evidence import paths_of
+from warlab.reporting.predictions import collect_predictions
+from warlab.reporting.results import CELL, finished, read_published, read_runs
 from warlab.reporting.stats import kendall, readings
 
 SETTING = ["dataset", "noise", "net"]
-PUBLISHED = Path(__file__).parents[1] / "config" / "published.csv"
+ROOT = Path(__file__).parents[1]
+PUBLISHED = ROOT / "config" / "published.csv"
 COLUMNS = {  # column: (its title, how a number is printed)
     "method": ("method", "{}"),
     "ours": ("ours, mean of the last ten epochs", "{:.2f}"),
@@ -61,12 +67,32 @@ def evidence(source: Path, times: bool) -> dict[str, bytes]:
     runs = read_runs(source / "runs.csv")
     table = summary(runs if times else runs.drop(columns="seconds", errors="ignore"), read_published(PUBLISHED))
     pages = [page(setting, part) for setting, part in by_setting(table)]
+    kept = collect_predictions(source, dict.fromkeys(paths_of(finished(runs))))
+    differences = reduced(source.name)
     return {
+        **({"test_predictions.npz": packed(kept)} if kept else {}),
+        **({"reductions.md": differences.encode()} if differences else {}),
         "runs.csv": (text if times else without(text, "seconds", "processor_seconds")).encode(),
         "summary.csv": table.to_csv(index=False, float_format="%.2f").encode(),
         "summary.md": ("\n\n".join(pages) + "\n").encode(),
         "learning_curves.png": (source / "figures" / "learning_curves.png").read_bytes(),
     }
+
+
+def packed(arrays: dict[str, np.ndarray]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def reduced(scale: str) -> str:
+    """What the scale changes of the paper, as a table; nothing for a scale that is not one of the repository."""
+    if not (ROOT / "config" / "scales" / f"{scale}.yaml").is_file():
+        return ""
+    rows = reductions(load_study({"scale": scale}, ROOT))
+    return "\n".join(
+        ["| what | paper | here |", "| --- | --- | --- |", *(f"| {' | '.join(row.values())} |" for row in rows), ""]
+    )
 
 
 def without(text: str, *columns: str) -> str:

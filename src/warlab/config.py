@@ -18,7 +18,7 @@ from warlab.memory import remembered
 from warlab.mistakes import find_mistakes
 from warlab.names import names_in_print
 from warlab.ot import costs
-from warlab.places import at_place, in_units, numbered, places
+from warlab.places import at_dataset, at_place, in_units, numbered, places
 
 Tree = dict[str, Any]
 
@@ -208,7 +208,7 @@ class Study:
         settings = methods.declaration(file).settings | self._resolve("methods", file, dataset, noise_id)
         settings |= self.numbers["variants"].get(base, {}).get("settings", {})
         for layer in self._layers:
-            settings |= layer.get("methods", {}).get(base, {})
+            settings |= at_dataset(layer.get("methods", {}), base, dataset)
         settings |= dict(changed_setting(change, method_id, list(settings)) for change in changes)
         return in_units(settings, self.numbers["methods"].get(file, {}), self._share(dataset, noise_id, method_id))
 
@@ -230,7 +230,7 @@ class Study:
         entries = self.numbers[section].get(name, {})
         values = {key: at_place(entry, places(dataset, noise_id))["value"] for key, entry in entries.items()}
         for layer in self._layers:
-            values |= layer.get(section, {}).get(name, {})
+            values |= at_dataset(layer.get(section, {}), name, dataset)
         return values
 
     @remembered

@@ -45,12 +45,15 @@ def check_settings(study: "Study", section: str, content: Tree, where: str) -> N
     """Names, keys and values that a scale or `overrides` gives."""
     for name, settings in content.items():
         known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
-        base = name.split("@")[0] if section == "training" else name
+        base, _, special = name.partition("@")
         if base not in known:
             raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
         if section == "training":
             _place(study, name, where)
-        file = study.method_file(name) if section == "methods" else base
+        elif special and special not in study.numbers["training"]:
+            known = suggest(special, list(study.numbers["training"]))
+            raise WarlabError(f"{where}: {section}.{name} is of no dataset; {known}")
+        file = study.method_file(base) if section == "methods" else base
         keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
         for key, value in settings.items():
             if key not in keys:
@@ -88,7 +91,7 @@ def _experiment(study: "Study", name: str) -> None:
     for cell in {(cell.dataset, cell.noise, cell.net): cell for cell in cells}.values():
         _names(study, cell)
     for method in dict.fromkeys(cell.method for cell in cells if not timing):
-        _method(study, method)
+        check_method(study, method)
     if timing:
         _timing(study)
 
@@ -101,7 +104,7 @@ def _names(study: "Study", cell: "Cell") -> None:
             raise WarlabError(f"There is no {kind} {name!r} in {section} of hyperparameters.yaml; {known}")
 
 
-def _method(study: "Study", method_id: str) -> None:
+def check_method(study: "Study", method_id: str) -> None:
     base, *changes = method_id.split("+")
     known = [*methods.names(), *study.numbers["variants"]]
     if base not in known:
@@ -121,7 +124,7 @@ def _timing(study: "Study") -> None:
     for cell in study.timed:
         if cell.dataset not in steps:
             raise WarlabError(f"experiments.yaml: timing.steps lacks {cell.dataset!r}; write how many steps are timed.")
-        _method(study, study.timed_as(cell.method))
+        check_method(study, study.timed_as(cell.method))
 
 
 def _noise(study: "Study", cell: "Cell") -> None:

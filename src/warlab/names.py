@@ -25,4 +25,5 @@ def names_in_print(study: "Study") -> dict[str, dict[str, str]]:
         "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in study.runs), *noises])},
         "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
         "metric": _METRICS,
+        "experiment": {name: entry["title"] for name, entry in study.experiments.items()},
     }

@@ -23,6 +23,11 @@ def at_place(entry: Tree, at: list[str]) -> Tree:
     return named[-1] if named else entry
 
 
+def at_dataset(section: Tree, name: str, dataset: str) -> Tree:
+    """What a scale or `overrides` gives to a name, such as embed, and on top of it to embed@cifar10."""
+    return section.get(name, {}) | section.get(f"{name}@{dataset}", {})
+
+
 def in_units(settings: Tree, entries: Tree, share: float) -> Tree:
     """Schedules are written for the paper's number of epochs and shrink in proportion with it; what is done a little
     in every epoch grows by as much."""

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 TRUE = "ieee"
-_MATMUL, _CONV, _RNN = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
-_PARTS: dict[str, Any] = {"matmul": _MATMUL, "conv": _CONV, "rnn": _RNN}
+_CUDNN: Any = torch.backends.cudnn  # whose `conv` type checkers do not see
+_PARTS: dict[str, Any] = {"matmul": torch.backends.cuda.matmul, "conv": _CUDNN.conv, "rnn": _CUDNN.rnn}
 
 
 def float32_precision() -> dict[str, str]:

@@ -41,7 +41,7 @@ class WARLoss(AdversarialLoss):
     at a tiny random d; sg stops the gradient. Call it as ``war(model, inputs, logits)``: see `forward`.
 
     Costs of a step below are processor time in units of a step of plain cross entropy (CCE), measured by
-    benchmarks/step.py with the paper's 9-layer network on 32 × 32 images; with the defaults a step takes about 2.6.
+    benchmarks/step.py with the paper's 9-layer network on 32 × 32 images; with the defaults a step takes 2.6 to 2.7.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class WARLoss(AdversarialLoss):
     lam : float
         Weight of the entropy in the transport. Default 0.05: paper.
     iterations : int
-        Sinkhorn iterations, differentiated through. Default 20: paper. They take a few percent of a step.
+        Sinkhorn iterations, differentiated through. Default 20: paper. They take less than a percent of a step.
     epsilon : float
         Length of the perturbation, L2 over all values of one sample. Default 0.005: paper, for images scaled to mean 0
         and deviation 1. With 0 no direction is searched, and a step takes about 2.0 in place of 2.6.
@@ -71,7 +71,7 @@ class WARLoss(AdversarialLoss):
         another direction than the probe's, see docs/performance.md.
     power_iterations : int
         Gradients that the search of the direction takes. Default 1: paper. Each further one takes one more forward and
-        one more backward in the inputs, about 0.6.
+        one more backward in the inputs, about 0.7.
     class_dim : int, optional
         The axis of the classes in the logits. Default: 1, as in torch's cross_entropy; logits of three axes, which
         may be (B, C, T) or (B, T, C), are refused without it.

@@ -219,7 +219,10 @@ def test_hostile_yaml_is_refused_and_runs_nothing(
         ({"training": {"fashion_mnist": {"optimiser": "lion"}}}, "optimiser is 'lion'; allowed is adam or sgd"),
         ({"methods": {"war": {"lam": 0}}}, "methods.war.lam is 0; allowed is a number of at least 1e-06"),
         ({"methods": {"war_w2v": {"beta": "ten"}}}, "methods.war.beta is 'ten'; allowed is a number of at least 0"),
-        ({"methods": {"coteaching": {"forget": "much"}}}, "allowed is nominal or realised or halved, or a number"),
+        (
+            {"methods": {"coteaching": {"forget": "much"}}},
+            "allowed is nominal or realised or halved or estimated",
+        ),
         ({"nets": {"cnn9": {"dropout": 1}}}, "nets.cnn9.dropout is 1; allowed is a number of at least 0 and below 1"),
         ({"costs": {"random": {"variant": "x"}}}, "costs.random.variant is 'x'; allowed is raw or abs_sym"),
     ],

@@ -77,7 +77,7 @@ def training_log(folder: Path, method: str) -> Path:
 
 def trainer_of(folder: Path, method: str) -> int:
     """The process that trains a run, by its lock."""
-    return int((folder / RUN / method / "seed0" / "checkpoint" / "lock").read_text().split()[1])
+    return int((folder / RUN / method / "seed0" / ".lock").read_text().split()[1])
 
 
 def assert_same_results(one: Path, two: Path, *methods: str) -> None:

@@ -3,10 +3,10 @@
 from functools import cache
 from pathlib import Path
 
-import yaml
-
+from warlab.claimfile import read_entries
 from warlab.files import read_json, write_text
 from warlab.reporting import claims, evidence
+from warlab.reporting.predictions import read_any
 from warlab.reporting.results import read_published, read_runs
 from warlab.reporting.timing import is_reduced
 from warlab.script import job
@@ -18,12 +18,15 @@ with job(snakemake.log[0]) as say:
         snakemake.params.aliases,
         labels,
         read_json(Path(snakemake.input.propositions)),
+        snakemake.params.last,
+        read_any(snakemake.input.get("predictions", []), snakemake.input.get("truth", [])),
+        snakemake.params.tested_on,
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]
     ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)], snakemake.params.stands_for)
-    listed = claims.read_claims(yaml.safe_load(Path(snakemake.input.claims).read_text()))
+    listed = claims.read_claims(read_entries(Path(snakemake.input.claims)))
     paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
     found = claims.table(listed, ours, paper)
-    say(claims.counts(found))
+    say(claims.counts(found["verdict"]))
     write_text(snakemake.output.csv, found.to_csv(index=False))
     write_text(snakemake.output.md, claims.to_markdown(found, snakemake.params.scale))

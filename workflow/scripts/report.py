@@ -5,12 +5,17 @@ from pathlib import Path
 import yaml
 
 from warlab.files import read_json, write_text
+from warlab.reporting import evidence
+from warlab.reporting.audit import audit_rows, legend, read_audit
 from warlab.reporting.claims import read_table
-from warlab.reporting.comparison import for_page, read_statistics
+from warlab.reporting.comparison import all_readings, read_statistics
+from warlab.reporting.comparison_text import for_page, readings_for_page
 from warlab.reporting.curves import curves
 from warlab.reporting.inputs import read_costs, read_noise
-from warlab.reporting.page import Context, FigureSection, TableSection, hyperparameter_rows, render, tail
-from warlab.reporting.results import epochs_averaged, read_runs, under_other_names
+from warlab.reporting.page import AuditSection, Context, FigureSection, TableSection, render
+from warlab.reporting.page_rows import hyperparameter_rows, tail
+from warlab.reporting.predictions import read_any
+from warlab.reporting.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.tables import read_tidy
 from warlab.script import job
 
@@ -22,10 +27,16 @@ with job(snakemake.log[0]) as say:
         say(f"Left out: {what}, because {why}.")
     tables = [TableSection(p.stem, data=read_tidy(p), **spec["tables"][p.stem]) for p in map(Path, given.tables)]
     figures = [
-        FigureSection(p.stem, p.stem.replace("_", " ").capitalize(), Path(caption).read_text().strip(), p)
+        FigureSection(p.stem, caption=Path(caption).read_text().strip(), png=p, **spec["figures"][p.stem])
         for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
     ]
     runs = read_runs(Path(given.runs))
+    kept = read_any(given.get("predictions", []), given.get("truth", []))
+    sure = evidence.of_runs(runs, spec["aliases"], spec["labels"], {}, spec["last"], kept, spec["tested_on"])
+    audit = None
+    if given.audit:
+        found = read_audit(Path(given.audit[0]))
+        audit = AuditSection(Path(given.audit[1]), audit_rows(found, spec["labels"]), legend(found))
     context = Context(
         scale=spec["scale"],
         description=spec["description"],
@@ -41,8 +52,12 @@ with job(snakemake.log[0]) as say:
         results=[read_json(Path(p)) for p in given.results],
         claims=read_table(Path(given.claims)).to_dict("records"),
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
+        readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),
+        reductions=spec["reductions"],
         curves=curves(runs, spec["labels"]),
+        audit=audit,
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
         epochs=epochs_averaged(under_other_names(runs, spec["headline"]["trained_as"]), spec["headline"]["last"]),
+        evidence=sure,
     )
     write_text(snakemake.output.report, render(context))

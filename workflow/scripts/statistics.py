@@ -3,18 +3,20 @@
 from pathlib import Path
 
 from warlab.files import write_text
-from warlab.reporting.comparison import statistics, to_markdown, with_whole
+from warlab.reporting.comparison import all_readings, statistics, with_whole
+from warlab.reporting.comparison_text import to_markdown
+from warlab.reporting.predictions import read_any
 from warlab.reporting.results import read_published, read_runs
-from warlab.reporting.stats import readings
 from warlab.script import job
 
 with job(snakemake.log[0]):
-    runs = read_runs(Path(snakemake.input.runs))
-    per_run = readings(runs)
-    found = statistics(
-        with_whole(per_run, runs), snakemake.params.experiments, read_published(Path(snakemake.input.published))
-    )
-    titles = {name: spec["title"] for name, spec in snakemake.params.experiments.items()}
+    experiments, given = snakemake.params.experiments, snakemake.input
+    runs = read_runs(Path(given.runs))
+    per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
+    kept = read_any(given.get("predictions", []), given.get("truth", []))
+    published = read_published(Path(given.published))
+    found = statistics(with_whole(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
+    titles = {name: spec["title"] for name, spec in experiments.items()}
     write_text(snakemake.output.readings, per_run.to_csv(index=False))
     write_text(snakemake.output.csv, found.to_csv(index=False))
     write_text(snakemake.output.md, to_markdown(found, titles, snakemake.params.labels))

@@ -23,9 +23,9 @@ def read(root: Path, size: int | None) -> own.Own:
     content = read_arrays(path)
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
-    arrays = _arrays(content)
+    arrays, rows = _arrays(content)
     names, words = own.listed_classes(path.parent) or _numbered(int(arrays.train_y.max(initial=0)) + 1)
-    return own.Own(arrays, names, words)
+    return own.Own(arrays, names, words, tuple(f"train_x[{row}]" for row in rows))
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -39,14 +39,15 @@ def _refuse_bomb(path: Path) -> None:
         raise WarlabError(f"{path} is refused: its {path.stat().st_size} bytes unfold to {unfolded}.")
 
 
-def _arrays(content: dict[str, np.ndarray]) -> Arrays:
+def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
+    """The arrays, and the row in the user's file of each training image."""
     x, y = _channels_first(content["train_x"]), _whole(content["train_y"])
     if "test_x" in content and "test_y" in content:
-        return Arrays(x, y, _channels_first(content["test_x"]), _whole(content["test_y"]))
+        return Arrays(x, y, _channels_first(content["test_x"]), _whole(content["test_y"])), np.arange(len(x))
     if y.shape != x.shape[:1]:
         raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
     test = own.held_out(y)
-    return Arrays(x[~test], y[~test], x[test], y[test])
+    return Arrays(x[~test], y[~test], x[test], y[test]), np.flatnonzero(~test)
 
 
 def _channels_first(images: np.ndarray) -> np.ndarray:

@@ -26,11 +26,14 @@ def read(root: Path, size: int | None) -> own.Own:
     names, words = own.listed_classes(folder) or _names(folder / "train" if split else folder)
     grey = all(_is_grey(path) for path in _images(folder))
     if split:
-        parts = [_read_split(folder / part, names, size or _SIZE, grey) for part in ("train", "test")]
-        return own.Own(Arrays(*parts[0], *parts[1]), names, words)
-    x, y = _read_split(folder, names, size or _SIZE, grey)
+        (*train, files), (*test_part, _) = (
+            _read_split(folder / part, names, size or _SIZE, grey) for part in ("train", "test")
+        )
+        return own.Own(Arrays(*train, *test_part), names, words, _relative(files, folder))
+    x, y, files = _read_split(folder, names, size or _SIZE, grey)
     test = own.held_out(y)
-    return own.Own(Arrays(x[~test], y[~test], x[test], y[test]), names, words)
+    kept = [path for path, out in zip(files, test, strict=True) if not out]
+    return own.Own(Arrays(x[~test], y[~test], x[test], y[test]), names, words, _relative(kept, folder))
 
 
 def _names(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -44,7 +47,14 @@ def _images(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS)
 
 
-def _read_split(folder: Path, names: Sequence[str], size: int, grey: bool) -> tuple[np.ndarray, np.ndarray]:
+def _relative(files: Sequence[Path], folder: Path) -> tuple[str, ...]:
+    return tuple(path.relative_to(folder).as_posix() for path in files)
+
+
+def _read_split(
+    folder: Path, names: Sequence[str], size: int, grey: bool
+) -> tuple[np.ndarray, np.ndarray, Sequence[Path]]:
+    """Images, labels and where they come from."""
     files = [(path, label) for label, name in enumerate(names) for path in _images(folder / name)]
     counts = np.bincount([label for _, label in files], minlength=len(names))
     if (counts < 2).any():
@@ -53,7 +63,7 @@ def _read_split(folder: Path, names: Sequence[str], size: int, grey: bool) -> tu
             "a class needs two at least."
         )
     images = np.stack([_decoded(path, size, grey) for path, _ in files])
-    return images, np.array([label for _, label in files], np.int64)
+    return images, np.array([label for _, label in files], np.int64), [path for path, _ in files]
 
 
 def _is_grey(path: Path) -> bool:

@@ -17,11 +17,13 @@ HELD_OUT = 5  # without a test part of its own, every fifth image of a class is 
 
 @dataclass(frozen=True)
 class Own:
-    """Arrays and the names of their classes; `words` are looked up among word vectors in place of the names."""
+    """Arrays and the names of their classes; `words` are looked up among word vectors in place of the names, `files`
+    say where the user finds each training image again."""
 
     arrays: Arrays
     names: tuple[str, ...]
     words: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 def point(dataset: Dataset, root: Path, local: Path | None) -> str:

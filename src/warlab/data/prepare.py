@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from warlab.data.base import Arrays, Dataset, pool, subset, subset_seed, validate
+from warlab.data.base import Arrays, Dataset, choose, pool, subset, subset_seed, validate
 from warlab.data.check import wrong_embedded, wrong_sources
 from warlab.data.own import described
 from warlab.errors import WarlabError
@@ -36,23 +36,26 @@ def prepare(
         return arrays, meta
     if dataset.prepare is not None:
         return dataset.prepare(dataset, raw_root, spec, threads, say)
-    dataset, arrays = _read(dataset, raw_root, spec.get("size"))
+    dataset, arrays, files = _read(dataset, raw_root, spec.get("size"))
     validate(arrays, len(dataset.class_names))
     _check_counts(dataset, arrays, spec["source"])
+    kept = choose(arrays.train_y, spec.get("train"), subset_seed(dataset.name), "training")
     arrays = subset(arrays, spec.get("train"), spec.get("test"), subset_seed(dataset.name))
     arrays = pool(arrays, spec.get("pool", 1))
-    return arrays, _describe(dataset, arrays, spec["source"])
+    # Not among the arrays: a name changes no training.
+    named = {"train_files": [files[number] for number in kept]} if files else {}
+    return arrays, _describe(dataset, arrays, spec["source"]) | named
 
 
-def _read(dataset: Dataset, root: Path, size: int | None) -> tuple[Dataset, Arrays]:
+def _read(dataset: Dataset, root: Path, size: int | None) -> tuple[Dataset, Arrays, tuple[str, ...]]:
     """The user's own data say which classes they have when they are read."""
     if dataset.read is not None:
         own = dataset.read(root, size)
         validate(own.arrays, len(own.names))
-        return described(dataset, own), own.arrays
+        return described(dataset, own), own.arrays, own.files
     if size is not None:
         raise WarlabError(f"`size` is for images of one's own; {dataset.title} is made smaller by `pool`.")
-    return dataset, dataset.load(root)
+    return dataset, dataset.load(root), ()
 
 
 def _check_spec(spec: dict[str, Any]) -> None:

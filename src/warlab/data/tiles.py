@@ -15,6 +15,8 @@ from warlab.data.base import Dataset
 from warlab.errors import WarlabError
 from warlab.files import digest
 
+EIGHT = np.ones((3, 3), bool)  # pixels that touch at a corner belong together
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -56,6 +58,19 @@ def unflat(values: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
     return [
         values[..., first[i] : first[i + 1]].reshape(*values.shape[:-1], *size) for i, size in enumerate(sizes.tolist())
     ]
+
+
+def objects(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The number of each pixel's object (P,): a component of equal label (8-connectivity) inside one tile."""
+    from scipy import ndimage  # the core of warlab has no scipy
+
+    numbers, found = np.empty(labels.shape, np.int32), 0
+    for tile, own in zip(unflat(labels, sizes), unflat(numbers, sizes), strict=True):
+        for label in np.unique(tile):
+            components, n = ndimage.label(tile == label, EIGHT)
+            np.copyto(own, components + (found - 1), where=components > 0)
+            found += n
+    return numbers
 
 
 def pooled(tile: Tile, factor: int) -> Tile:

@@ -10,6 +10,7 @@ import torch
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import Files, build_trainer, device_settings
+from warlab.engine.validation import WithValidation
 from warlab.engine.weights import load_weights
 from warlab.files import read_arrays, read_json, write_arrays
 from warlab.methods.base import evaluating
@@ -23,8 +24,9 @@ def write_activations(
     trainer = build_trainer(run, files, CheckpointFolder(out.parent, "activations", say), say)
     net = trainer.models[0]
     load_weights(weights, trainer.models)
-    assert isinstance(trainer.evaluate, Evaluator)  # images in memory: the figure is of Fashion-MNIST
-    images = trainer.evaluate.images
+    test = trainer.evaluate.test if isinstance(trainer.evaluate, WithValidation) else trainer.evaluate
+    assert isinstance(test, Evaluator)  # images in memory: the figure is of Fashion-MNIST
+    images = test.images
     with evaluating(net):
         parts = [net.features(images[start : start + 500]) for start in range(0, len(images), 500)]  # type: ignore[operator]
     meta = read_json(files.data.with_suffix(".json"))

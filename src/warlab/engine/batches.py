@@ -99,9 +99,11 @@ def unchanged(net: nn.Module) -> nn.Module:
 
 @dataclass(frozen=True)
 class Material:
-    """What one sort of samples hands to the loop; `adapt` makes a network give one row per sample."""
+    """What one sort of samples hands to the loop; `adapt` makes a network give one row per sample, `units` the numbers
+    of what an audit of the labels judges, where that is not the single sample."""
 
     channels: int
     data: Batches
     evaluate: Evaluation
     adapt: Callable[[nn.Module], nn.Module] = unchanged
+    units: Callable[[], Tensor] | None = None

@@ -17,16 +17,19 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.audit.record import Means
 from warlab.data.weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
 from warlab.engine.identity import description_digest, identity, remember
+from warlab.engine.listener import Listener
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import Progress
 from warlab.engine.provenance import provenance
 from warlab.engine.train import TIMES, Row, Trainer
+from warlab.engine.validation import hold_out, training_part, with_held_out
 from warlab.errors import WarlabError
 from warlab.files import (
     derive_seed,
@@ -44,6 +47,8 @@ from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
 from warlab.precision import forbid_tf32
 from warlab.readings import LAST
+
+OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def train_run(
         remember(checkpoints.path, identity(run, code, checksums), say)
         trainer = build_trainer(run, files, checkpoints, say)
         rows = trainer.fit(stop)
-        _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files.data)
+        _write_outputs(out, run, run_id, trainer, rows, {"code": code, **checksums}, files)
         checkpoints.remove()
     return None
 
@@ -101,7 +106,9 @@ def build_trainer(
     meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
     noise = read_json(files.noise.with_suffix(".json"))
     trusted = _open_set(data, noise, files)
-    labels = torch.from_numpy(_noisy_labels(files.noise, noise, data["train_y"])).to(device).long()
+    noisy = _noisy_labels(files.noise, noise, data["train_y"])
+    noisy, trusted = hold_out(data, noisy, trusted, run["training"], run["seed"])
+    labels = torch.from_numpy(noisy).to(device).long()
     classes = len(meta["class_names"])
     task = Task(
         labels=labels,
@@ -110,7 +117,7 @@ def build_trainer(
         realised_rate=noise["realised_rate"],
         device=device,
         cost=_cost(files.cost, meta["class_names"]),
-        predictions=_predictions(files.predictions),
+        predictions=_predictions(files.predictions, len(labels)),
         noise_kind=noise["kind"],
         say=say,
     )
@@ -127,12 +134,13 @@ def build_trainer(
         optimisers=[make_optimiser(model, train) for model in models],
         schedule=Schedule(train["epochs"], train["lr"], tuple(train["drops"])),
         data=samples.data,
-        evaluate=samples.evaluate,
+        evaluate=with_held_out(samples.evaluate, data, meta, device),
         checkpoints=checkpoints,
         seed=run["seed"],
         fresh=networks,
         on_epoch=progress,
         evaluate_every=train.get("evaluate_every", 1),
+        listener=Listener(models, len(labels), classes, samples.units),
     )
 
 
@@ -188,8 +196,16 @@ def _cost(path: Path | None, class_names: list[str]) -> Tensor | None:
     return None if path is None else torch.from_numpy(read_cost(path, class_names)).float()
 
 
-def _predictions(path: Path | None) -> Tensor | None:
-    return None if path is None else torch.from_numpy(read_arrays(path)["probabilities"])
+def _predictions(path: Path | None, count: int) -> Tensor | None:
+    if path is None:
+        return None
+    found = torch.from_numpy(read_arrays(path)["probabilities"])
+    if len(found) != count:
+        raise WarlabError(
+            f"{path} has predictions for {len(found)} samples, but this run trains on {count}; give both runs the same "
+            "`validation`."
+        )
+    return found
 
 
 def device_settings(threads: int) -> None:
@@ -197,13 +213,14 @@ def device_settings(threads: int) -> None:
     forbid_tf32()
     torch.set_num_threads(threads)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # use_deterministic_algorithms(True, warn_only=True) does the same, but imports the compiler, which takes a second.
+    torch.set_deterministic_debug_mode("warn")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # only slow
     torch.backends.cudnn.benchmark = False
 
 
 def _finished(out: Path, run_id: str) -> bool:
-    complete = all((out / name).exists() for name in ("metrics.csv", "weights.pt", "result.json"))
+    complete = all((out / name).exists() for name in OUTPUTS)
     return complete and read_json(out / "result.json")["id"] == run_id
 
 
@@ -214,16 +231,17 @@ def _write_outputs(
     trainer: Trainer,
     rows: list[Row],
     hashes: dict[str, str],
-    data: Path,
+    files: Files,
 ) -> None:
     write_text(out / "metrics.csv", to_csv(rows))
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(rows)))
+    write_arrays(out / "audit.npz", **heard(trainer, run, files.noise).arrays())
     result = {
         "id": run_id,
         "run": run,
-        "data": read_json(data.with_suffix(".json"))["data"],
+        "data": read_json(files.data.with_suffix(".json"))["data"],
         "summary": summary(rows),
         "provenance": {
             **provenance(hashes, *(sum(row[name] for row in rows) for name in TIMES)),
@@ -232,6 +250,15 @@ def _write_outputs(
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     write_json(out / "result.json", result)
+
+
+def heard(trainer: Trainer, run: dict[str, Any], noise: Path) -> Means:
+    """What the networks said of every training sample; those of a validation split were never seen."""
+    means, share = trainer.listener.means(), run["training"].get("validation", 0.0)
+    if not share:
+        return means
+    total = len(read_arrays(noise)["labels"])
+    return means.among(training_part(total, share, run["seed"]), total)
 
 
 def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndarray]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from warlab.data.packs import Pack
 from warlab.engine.batches import Images, Material, TrainingData, memory_format
 from warlab.engine.evaluate import Evaluator
-from warlab.methods.base import Method
+from warlab.engine.validation import CLEAN, WithValidation
 
 AHEAD = 4  # batches that are decoded before they are asked for
 EVALUATED = 100  # images at once
@@ -91,23 +91,8 @@ class StoredData(TrainingData):
         return batches
 
 
-class WithValidation:
-    """Accuracies on the test and on the validation images. The true labels of training images are not known."""
-
-    def __init__(self, test: Evaluator, validation: Evaluator) -> None:
-        self.test, self.validation = test, validation
-
-    @property
-    def recent(self) -> list[Tensor]:
-        return self.test.recent
-
-    @recent.setter
-    def recent(self, predictions: list[Tensor]) -> None:
-        self.test.recent = predictions
-
-    def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
-        found = self.validation(method, models)["test_accuracy"]
-        return {**self.test(method, models), "val_accuracy": found}
+class StoredEvaluator(Evaluator):
+    """The true labels of the training images are not known: there is no purity."""
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
         return {}
@@ -127,10 +112,10 @@ def material(
         return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, device)
 
     def evaluator(part: str) -> Evaluator:
-        return Evaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), trusted, EVALUATED)
+        return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), trusted, EVALUATED)
 
     return Material(
         channels=len(meta["mean"]),
         data=StoredData(images("train"), labels, training["batch_size"], seed),
-        evaluate=WithValidation(evaluator("test"), evaluator("val")),
+        evaluate=WithValidation(evaluator("test"), evaluator("val"), CLEAN),
     )

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.data.tiles import starts, unflat
+from warlab.data.tiles import objects, starts, unflat
 from warlab.engine.batches import Material, memory_format
 from warlab.engine.blend import Window, blended
 from warlab.engine.evaluate import purity
@@ -166,4 +166,5 @@ def material(
         data=Patches(Pixels(arrays["train_x"], meta, device), train, labels, training, seed),
         evaluate=TileEvaluator(Pixels(arrays["test_x"], meta, device), test, arrays["test_y"], trusted, window, meta),
         adapt=PixelRows,
+        units=lambda: torch.from_numpy(objects(labels.cpu().numpy(), arrays["train_sizes"])).to(device),
     )

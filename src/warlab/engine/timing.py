@@ -4,6 +4,7 @@ Time depends on shapes, not on what the images show. The methods take turns step
 work slows all of them alike; the median step times the steps of an epoch is what an epoch takes.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -29,7 +30,7 @@ Loss = Callable[[], Losses]
 
 
 def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[str, dict[str, float]]:
-    """method → median seconds of a step and seconds of an epoch.
+    """method → median seconds of a step, seconds of an epoch, and the standard error of these.
 
     `spec` has shape, classes, images (how many an epoch has), net, training, methods (id → file and settings), steps.
     """
@@ -38,7 +39,17 @@ def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[
     times = _measured(takers, spec["steps"], device, say)
     per_epoch = -(-spec["images"] // spec["training"]["batch_size"])
     medians = {name: statistics.median(values) for name, values in times.items()}
-    return {name: {"step": median, "epoch": median * per_epoch} for name, median in medians.items()}
+    return {
+        name: {"step": median, "epoch": median * per_epoch, "error": per_epoch * error_of_median(times[name])}
+        for name, median in medians.items()
+    }
+
+
+def error_of_median(values: list[float]) -> float:
+    """A quarter of the distance between the two values that enclose the median with 95 % (binomial ranks)."""
+    ordered, reach = sorted(values), math.sqrt(len(values))
+    low, high = math.floor(len(values) / 2 - reach), math.ceil(len(values) / 2 + reach)
+    return (ordered[min(high, len(values) - 1)] - ordered[max(low, 0)]) / 4
 
 
 def _measured(

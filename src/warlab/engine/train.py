@@ -15,6 +15,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
+from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import WarlabError
 from warlab.files import derive_seed
@@ -40,6 +41,7 @@ class Trainer:
     seed: int
     fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
     on_epoch: Callable[[list[Row]], None]
+    listener: Listener
     evaluate_every: int = 1  # epochs
     rows: list[Row] = field(default_factory=list)
 
@@ -90,7 +92,9 @@ class Trainer:
         batch = self.data.batch(index)
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
-        losses, log = self.method.loss(self.models, batch, step)
+        with self.listener.hearing():
+            losses, log = self.method.loss(self.models, batch, step)
+        self.listener.note(batch, log)
         total = differentiate(losses)
         if isinstance(selected := log.pop(SELECTED, None), Tensor):
             log |= self.evaluate.purity(selected, batch.index)
@@ -118,6 +122,7 @@ class Trainer:
             "method": self.method.state_dict(),
             "rows": self.rows,
             "recent": self.evaluate.recent,
+            "audit": self.listener.state_dict(),
             "batch": position.batch,
             "times": position.times,
             "meter": vars(position.meter),
@@ -133,6 +138,7 @@ class Trainer:
         self.method.load_state_dict(state["method"])
         self.rows = state["rows"]
         self.evaluate.recent = state["recent"]
+        self.listener.load_state_dict(state["audit"])
         done, batch = len(self.rows), state["batch"]
         place = _place(done, batch) if done < self.schedule.epochs else f"epoch {done}, which was the last"
         self.checkpoints.say(f"resumed from {place}")

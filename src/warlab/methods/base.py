@@ -68,6 +68,7 @@ class Task:
 Losses = Tensor | Sequence[Tensor] | Iterator[Tensor]
 Log = dict[str, Tensor | float]
 SELECTED = "selected"  # of a Log: mask (M, B) of the samples that each network trains on; becomes the purity
+LOGITS = "logits"  # of a Log: logits (B, C) for the audit of labels, if the method never calls a network as a whole
 
 
 class Method(ABC):
@@ -129,7 +130,7 @@ def differentiate(losses: Losses) -> Tensor:
     """Add the gradients of all losses to those of the weights; the total without its graph."""
     total: Tensor | None = None
     for loss in in_turn(losses):
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         total = loss.detach() if total is None else total + loss.detach()
     assert total is not None
     return total

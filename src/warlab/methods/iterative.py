@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.methods._lof import local_outlier_factor
-from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
+from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
 
 Pairs = tuple[Tensor, Tensor]  # places of i and of j in the batch
 
@@ -76,7 +76,10 @@ class Algorithm(Method):
         loss = self.contrastive(features, alike, unlike)
         loss = loss + _mean(cross_entropy(siamese.first(features[clean]), batch.y[clean], reduction="none"))
         other = cross_entropy(siamese.second(features[second]), batch.y[second], reduction="none")
-        return loss + _mean(self.weights(batch.index[second]) * other), {SELECTED: clean[None]}
+        loss = loss + _mean(self.weights(batch.index[second]) * other)
+        with evaluating(siamese.network.head):  # one layer: the loss needs it for the clean samples alone
+            logits = siamese.first(features)
+        return loss, {SELECTED: clean[None], LOGITS: logits}
 
     def pairs(self, y: Tensor, clean: Tensor) -> tuple[Pairs, Pairs]:
         """One partner of each kind for every clean sample of the batch that has one: t = 1 and t = 0."""

@@ -27,6 +27,9 @@ from warlab.errors import WarlabError
 from warlab.methods._probabilities import entropy, hard
 from warlab.methods.base import Batch, Log, Losses, Method, Step, Task
 
+# thirds: the rate that stage 3 begins with, /10, /100; restart: the same from the highest rate; code: 0 after a third
+LAST_STAGES = ("shared", "thirds", "restart", "code")
+
 
 @dataclass(frozen=True)
 class Config:
@@ -39,7 +42,7 @@ class Config:
     stage2: int = 26  # epoch in which it begins; 70 of 320 in the baseline's code, 120 here
     stage3: int = 75  # epoch in which it begins; 200 of 320 in the baseline's code
     compatibility: str = "code"  # L_o with two softmax, for which alpha was chosen; "fixed" has one, the formula
-    last_stage: str = "shared"  # learning rate of stage 3: all methods' schedule; "thirds" /10, /100; "code" 0, 0
+    last_stage: str = "shared"  # learning rate of stage 3: all methods' schedule; or `LAST_STAGES`
 
 
 class Algorithm(Method):
@@ -48,8 +51,8 @@ class Algorithm(Method):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        if config.compatibility not in ("fixed", "code") or config.last_stage not in ("shared", "thirds", "code"):
-            raise WarlabError("PENCIL: compatibility is fixed or code, and last_stage is shared, thirds or code.")
+        if config.compatibility not in ("fixed", "code") or config.last_stage not in LAST_STAGES:
+            raise WarlabError(f"PENCIL: compatibility is fixed or code, and last_stage is {', '.join(LAST_STAGES)}.")
         self.table = config.sharpness * hard(task.labels, task.classes)
 
     def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:
@@ -59,7 +62,7 @@ class Algorithm(Method):
         third = 3 * since // length
         if self.config.last_stage == "code" and third > 0:
             return 0.0
-        return scheduled(self.config.stage3) / 10**third
+        return scheduled(0 if self.config.last_stage == "restart" else self.config.stage3) / 10**third
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from warlab.data.tiles import unflat
+from warlab.data.tiles import EIGHT, unflat
 from warlab.errors import WarlabError
 from warlab.noise import parse
 from warlab.noise.base import Made, Wanted
-
-EIGHT = np.ones((3, 3), bool)  # pixels that touch at a corner belong together
 
 
 def make(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:

@@ -10,7 +10,7 @@ from typing import Any
 Cell = tuple[str, str, str, str]  # dataset, noise, network, method
 
 FOLDER = Path(__file__).parent / "figures"
-SHARED = {"__init__", "base", "style"}
+SHARED = {"__init__", "base", "drawing", "style"}
 
 
 def figure_names() -> list[str]:
@@ -23,6 +23,16 @@ def figure_needs(name: str) -> tuple[str, ...]:
     if found is None:
         raise ValueError(f"figures/{name}.py has no NEEDS")
     return found
+
+
+def figure_title(name: str) -> str:
+    """Its name in words."""
+    return str(_constant(name, "TITLE"))
+
+
+def figure_section(name: str) -> str:
+    """The section of the report that shows it."""
+    return str(_constant(name, "SECTION"))
 
 
 @dataclass(frozen=True)

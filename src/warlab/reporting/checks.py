@@ -1,30 +1,21 @@
 """The kinds of statement that config/claims.yaml may make. Each takes evidence and settings and returns items: one
 comparison each, which holds, does not hold, or cannot be tested here.
 
-A check takes what is there: `best` among four of twelve methods says "4 of 12 methods" in its item.
+An item consists of parts, numbers that must each lie in a range: "the best" means that the difference to every other
+method is above 0. Their intervals say whether the item is decided. A check takes what is there: `best` among four of
+twelve methods says so in its item, and is then no verdict on all twelve.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
-from warlab.reporting.evidence import Evidence, Number, Setting
+from warlab.reporting import intervals
+from warlab.reporting.evidence import Evidence, Setting
 from warlab.reporting.grid import signed
-
-
-@dataclass(frozen=True)
-class Item:
-    """One comparison: None where it cannot be made; not clear where it is decided by less than the spread."""
-
-    text: str
-    holds: bool | None
-    clear: bool = True
-    rests_on: tuple[str, ...] = ()
-
-
-Settings = Sequence[Setting]
+from warlab.reporting.items import Item, Part, Settings, pair, present, shown, untested
+from warlab.reporting.rank_checks import average_rank, rank_against
 
 
 def best(evidence: Evidence, settings: Settings, method: str, among: list[str]) -> list[Item]:
@@ -50,71 +41,23 @@ def _against_best(
     evidence: Evidence, setting: Setting, method: str, others: list[str], low: float, high: float
 ) -> Item:
     ours = evidence.number(setting, method)
-    there = {other: found for other in others if (found := evidence.number(setting, other))}
+    there = present(evidence, setting, others)
     if ours is None or not there:
-        return _untested(evidence, setting, [method, *others])
+        return untested(evidence, setting, [method, *others])
     rival = max(there, key=lambda other: there[other].mean)
     gap = ours.mean - there[rival].mean
     among = f" (best of {len(there)} of {len(others)})" if len(others) > 1 else ""
     text = (
-        f"{evidence.where(setting)}: {evidence.called(method)} {_shown(ours)}, {evidence.called(rival)} "
-        f"{_shown(there[rival])}{among}, {signed(gap)}"
+        f"{evidence.where(setting)}: {evidence.called(method)} {shown(ours)}, {evidence.called(rival)} "
+        f"{shown(there[rival])}{among}, {signed(gap)}"
     )
-    clear = min(abs(gap - low), abs(high - gap)) > math.hypot(ours.spread, there[rival].spread)
+    parts = [
+        pair(evidence, setting, method, other, (ours, found), low, high if other == rival else math.inf)
+        for other, found in there.items()
+    ]
     rounded = round(gap, 6)  # 90.41 − 89.74 is 0.6700000000000017 in binary
-    return Item(text, low < rounded <= high, clear, (ours.source, *(found.source for found in there.values())))
-
-
-def average_rank(evidence: Evidence, settings: Settings, method: str, among: list[str], at_most: int = 1) -> list[Item]:
-    """The method's average rank over the settings is among the `at_most` lowest."""
-    complete = [s for s in settings if evidence.number(s, method)]
-    shared = [other for other in among if all(evidence.number(s, other) for s in complete)]
-    if not complete or len(shared) < 3 or method not in shared:
-        return [_untested(evidence, setting, among) for setting in settings[:1]]
-    numbers = {other: [evidence.number(setting, other) for setting in complete] for other in shared}
-    means = np.array([[found.mean for found in row if found] for row in numbers.values()])
-    ranks = dict(zip(shared, _ranks(means).mean(1), strict=True))
-    place = sorted(ranks.values()).index(ranks[method]) + 1
-    text = (
-        f"{evidence.called(method)} has average rank {ranks[method]:.1f}, place {place} of {len(shared)} methods, "
-        f"over {len(complete)} of {len(settings)} settings"
-    )
-    runner_up = min(value for other, value in ranks.items() if other != method)
-    sources = tuple(found.source for row in numbers.values() for found in row if found)
-    return [Item(text, place <= at_most, abs(runner_up - ranks[method]) >= 0.5, sources)]
-
-
-def _ranks(means: np.ndarray) -> np.ndarray:
-    """Methods × settings → rank in each column, 1 the highest, ties share their mean."""
-    above = (means[None] > means[:, None]).sum(1)
-    equal = (means[None] == means[:, None]).sum(1)
-    return above + (equal + 1) / 2
-
-
-def rank_against(
-    evidence: Evidence, settings: Settings, methods: list[str], against: str, of: int, at_most: int
-) -> list[Item]:
-    """All `methods` are among the `at_most` highest beside those whose id begins with `against` (`of` in the paper)."""
-    items = []
-    for setting in settings:
-        rivals = {m: n for m in evidence.methods(setting, against) if (n := evidence.number(setting, m))}
-        ours = {m: n for m in methods if (n := evidence.number(setting, m))}
-        if len(ours) < len(methods) or not rivals:
-            items.append(_untested(evidence, setting, [*methods, against]))
-            continue
-        order = sorted([*ours, *rivals], key=lambda m: -(ours | rivals)[m].mean)
-        places = {method: order.index(method) + 1 for method in ours}
-        best_rival = max(rivals.values(), key=lambda n: n.mean)
-        text = (
-            f"{evidence.where(setting)}: "
-            + ", ".join(f"{evidence.called(m)} place {p} ({_shown(ours[m])})" for m, p in places.items())
-            + f" among {len(rivals)} of {of} others, the best at {_shown(best_rival)}"
-        )
-        worst = min(ours.values(), key=lambda n: n.mean)
-        clear = abs(worst.mean - best_rival.mean) > math.hypot(worst.spread, best_rival.spread)
-        sources = tuple(n.source for n in (ours | rivals).values())
-        items.append(Item(text, max(places.values()) <= at_most, clear, sources))
-    return items
+    sources = (ours.source, *(found.source for found in there.values()))
+    return Item(text, low < rounded <= high, tuple(parts), sources, whole=len(there) == len(others))
 
 
 def ratio(
@@ -130,14 +73,13 @@ def ratio(
     for setting in settings:
         one, two = evidence.number(setting, left), evidence.number(setting, right)
         if one is None or two is None:
-            items.append(_untested(evidence, setting, [left, right]))
+            items.append(untested(evidence, setting, [left, right]))
             continue
-        value = one.mean / two.mean
-        text = (
-            f"{evidence.where(setting)}: {evidence.called(left)} {_shown(one)} / {evidence.called(right)} "
-            f"{_shown(two)} = {value:.3f}"
-        )
-        items.append(Item(text, at_least <= value <= at_most, rests_on=(one.source, two.source)))
+        found = intervals.ratio(one, two)
+        names = evidence.called(left), evidence.called(right)
+        text = f"{evidence.where(setting)}: {names[0]} {shown(one)} / {names[1]} {shown(two)} = {found.value:.3f}"
+        part = Part(f"{evidence.where(setting)}: {names[0]} / {names[1]}", found, at_least, at_most)
+        items.append(Item(text, at_least <= found.value <= at_most, (part,), (one.source, two.source)))
     return items
 
 
@@ -145,14 +87,16 @@ def increasing(evidence: Evidence, settings: Settings, methods: list[str]) -> li
     """Each method has more than the one before it; methods that are not there are skipped."""
     items = []
     for setting in settings:
-        there = [(method, found) for method in methods if (found := evidence.number(setting, method))]
+        there = present(evidence, setting, methods)
         if len(there) < 2:
-            items.append(_untested(evidence, setting, methods))
+            items.append(untested(evidence, setting, methods))
             continue
-        means = np.array([found.mean for _, found in there])
-        text = f"{evidence.where(setting)}: " + ", ".join(f"{evidence.called(m)} {_shown(n)}" for m, n in there)
-        clear = bool((np.abs(np.diff(means)) > max(found.spread for _, found in there)).all())
-        items.append(Item(text, bool((np.diff(means) > 0).all()), clear, tuple(n.source for _, n in there)))
+        text = f"{evidence.where(setting)}: " + ", ".join(f"{evidence.called(m)} {shown(n)}" for m, n in there.items())
+        steps = zip(list(there)[1:], there, strict=False)
+        parts = tuple(pair(evidence, setting, one, two, (there[one], there[two]), 0.0) for one, two in steps)
+        holds = all(part.estimate.value > 0 for part in parts)
+        sources = tuple(number.source for number in there.values())
+        items.append(Item(text, holds, parts, sources, whole=len(there) == len(methods)))
     return items
 
 
@@ -160,15 +104,18 @@ def close(evidence: Evidence, settings: Settings, methods: list[str], within: fl
     """The highest and the lowest of the methods are at most `within` points apart."""
     items = []
     for setting in settings:
-        there = [found for method in methods if (found := evidence.number(setting, method))]
+        there = present(evidence, setting, methods)
         if len(there) < 2:
-            items.append(_untested(evidence, setting, methods))
+            items.append(untested(evidence, setting, methods))
             continue
-        means = [found.mean for found in there]
-        apart = max(means) - min(means)
-        text = f"{evidence.where(setting)}: from {min(means):.2f} to {max(means):.2f}, {len(there)} of {len(methods)}"
-        clear = abs(apart - within) > max(found.spread for found in there)
-        items.append(Item(text, apart <= within, clear, tuple(found.source for found in there)))
+        order = sorted(there, key=lambda method: -there[method].mean)
+        high, low = there[order[0]].mean, there[order[-1]].mean
+        text = f"{evidence.where(setting)}: from {low:.2f} to {high:.2f}, {len(there)} of {len(methods)}"
+        pairs = [(one, two) for number, one in enumerate(order) for two in order[number + 1 :]]
+        parts = [pair(evidence, setting, one, two, (there[one], there[two]), -within, within) for one, two in pairs]
+        sources = tuple(number.source for number in there.values())
+        holds = round(high - low, 6) <= within
+        items.append(Item(text, holds, tuple(parts), sources, whole=len(there) == len(methods)))
     return items
 
 
@@ -180,11 +127,11 @@ def number(
     for setting in settings:
         found = evidence.number(setting, method)
         if found is None:
-            items.append(_untested(evidence, setting, [method]))
+            items.append(untested(evidence, setting, [method]))
             continue
-        clear = min(abs(found.mean - at_least), abs(at_most - found.mean)) > found.spread
-        text = f"{evidence.where(setting)}: {evidence.called(method)} {_shown(found)}"
-        items.append(Item(text, at_least <= found.mean <= at_most, clear, (found.source,)))
+        label = f"{evidence.where(setting)}: {evidence.called(method)}"
+        part = Part(label, intervals.single(found), at_least, at_most)
+        items.append(Item(f"{label} {shown(found)}", at_least <= found.mean <= at_most, (part,), (found.source,)))
     return items
 
 
@@ -196,14 +143,14 @@ def difference_of_readings(
     for setting in settings:
         one, two = (evidence.number(setting._replace(metric=reading), method) for reading in (high, low))
         if one is None or two is None:
-            items.append(_untested(evidence, setting, [method]))
+            items.append(untested(evidence, setting, [method]))
             continue
-        text = (
-            f"{evidence.where(setting)}: {evidence.called(method)} {high.replace('_', ' ')} {_shown(one)}, "
-            f"{low.replace('_', ' ')} {_shown(two)}, {signed(one.mean - two.mean)}"
-        )
-        clear = abs(one.mean - two.mean - at_least) > max(one.spread, two.spread)
-        items.append(Item(text, one.mean - two.mean > at_least, clear, (one.source,)))
+        names = high.replace("_", " "), low.replace("_", " ")
+        label = f"{evidence.where(setting)}: {evidence.called(method)}"
+        gap = one.mean - two.mean
+        text = f"{label} {names[0]} {shown(one)}, {names[1]} {shown(two)}, {signed(gap)}"
+        part = Part(f"{label} {names[0]} − {names[1]}", intervals.difference(one, two), at_least)
+        items.append(Item(text, gap > at_least, (part,), (one.source,)))
     return items
 
 
@@ -216,10 +163,10 @@ def mean_of(evidence: Evidence, settings: Settings, methods: list[str], parts: l
             numbers = [evidence.number(setting._replace(metric=part), method) for part in parts]
             there = [found for found in numbers if found]
             if whole is None or len(there) < len(parts):
-                items.append(_untested(evidence, setting, [method]))
+                items.append(untested(evidence, setting, [method]))
                 continue
             mean = float(np.mean([found.mean for found in there]))
-            text = f"{evidence.where(setting)}: {evidence.called(method)} {_shown(whole)}, mean of the parts {mean:.2f}"
+            text = f"{evidence.where(setting)}: {evidence.called(method)} {shown(whole)}, mean of the parts {mean:.2f}"
             items.append(Item(text, abs(whole.mean - mean) <= within, rests_on=(whole.source,)))
     return items
 
@@ -249,13 +196,3 @@ CHECKS: dict[str, Callable[..., list[Item]]] = {
         proposition,
     )
 }
-
-
-def _untested(evidence: Evidence, setting: Setting, methods: Sequence[str]) -> Item:
-    stand_in = any(evidence.is_stand_in(setting, method) for method in methods)
-    why = "only on stand-in data" if stand_in else "not run"
-    return Item(f"{evidence.where(setting)}: {why}", None)
-
-
-def _shown(found: Number) -> str:
-    return f"{found.mean:.2f}"

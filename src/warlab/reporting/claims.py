@@ -1,33 +1,45 @@
 """What the paper asserts and what was found in it, judged by this scale's runs and by the paper's own tables.
 
-config/claims.yaml names for each claim a check of `checks.CHECKS` with its arguments; no code stands there. The
-verdict goes by the means; where the spread is larger than what decides, it says so.
+config/claims.yaml names for each claim a check of `checks.CHECKS` with its arguments; no code stands there. A verdict
+is as strong as its evidence: the interval of the decisive difference must exclude the threshold, and a verdict on the
+whole claim needs every setting and method that the claim names.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.checks import CHECKS, Item
+from warlab.reporting.checks import CHECKS
 from warlab.reporting.evidence import Evidence, Setting
+from warlab.reporting.grid import signed
+from warlab.reporting.intervals import LEVEL
+from warlab.reporting.items import Item, Part
 from warlab.reporting.labels import markdown
 
-Verdict = Literal["held", "did not hold", "not tested here"]
-HELD: Verdict = "held"
-FAILED: Verdict = "did not hold"
-UNTESTED: Verdict = "not tested here"
+HELD = "held"
+FAILED = "did not hold"
+UNDECIDED = "undecided"
+UNTESTED = "not tested here"
+KINDS = (HELD, FAILED, UNDECIDED, UNTESTED)  # how a verdict begins; a scope or a direction may follow
 COLUMNS = (
     "id",
     "claim",
     "source",
     "verdict",
     "tested",
-    "certainty",
+    "decided_by",
+    "difference",
+    "low",
+    "high",
+    "level",
+    "threshold",
+    "interval_from",
     "numbers",
     "runs",
     "paper_verdict",
@@ -51,9 +63,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    verdict: Verdict
+    """A verdict, how many of the named settings were tested, and the number that decides it."""
+
+    verdict: str
     tested: str
-    certainty: str
+    decisive: Part | None
     numbers: tuple[str, ...]
     runs: tuple[str, ...]
 
@@ -108,23 +122,40 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
     """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing."""
     tested = [item for item in items if item.holds is not None]
-    failed = [item for item in tested if not item.holds]
-    within = len(failed) <= exceptions and len(failed) < len(tested)
-    verdict = UNTESTED if not tested else HELD if within else FAILED
-    deciding = failed if verdict == FAILED else tested
-    certainty = "" if not tested else "clear" if all(item.clear for item in deciding) else "within the spread"
+    counted = f"{sum(item.tested for item in items)} of {sum(item.named for item in items)}"
+    if not tested:
+        return Finding(UNTESTED, counted, None, tuple(item.text for item in items), ())
+    allowed = min(exceptions, len(tested) - 1)
+    held, failed = ([item for item in tested if item.decided is outcome] for outcome in (True, False))
+    if len(failed) > allowed:
+        verdict, deciding = FAILED + _scope(items), failed
+    elif len(held) >= len(tested) - allowed:
+        verdict, deciding = HELD + _scope(items), held
+    else:
+        against = sum(not item.holds for item in tested) > allowed
+        verdict = f"{UNDECIDED}, points {'against' if against else 'for'}"
+        open_items = [item for item in tested if item.decided is None]
+        deciding = [item for item in open_items if item.holds is not against] or open_items
+    parts = [item.decisive for item in deciding if item.decisive]
+    decisive = min(parts, key=lambda part: part.margin) if parts else None
     runs = dict.fromkeys(source for item in tested for source in item.rests_on)
-    shown = tested or items
-    return Finding(
-        verdict, f"{len(tested)} of {len(items)}", certainty, tuple(item.text for item in shown), tuple(runs)
-    )
+    return Finding(verdict, counted, decisive, tuple(item.text for item in tested), tuple(runs))
+
+
+def _scope(items: Sequence[Item]) -> str:
+    """What a verdict is about where it is not the whole claim."""
+    tested, named = sum(item.tested for item in items if item.holds is not None), sum(item.named for item in items)
+    if tested < named:
+        return " in this setting" if tested == 1 else " in the settings tested"
+    return "" if all(item.whole for item in items) else " among the methods tested"
 
 
 def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
-    """One row per claim, tested ones first; `paper` gives the paper's numbers, one experiment's first."""
+    """One row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
     rows = []
     for claim in claims:
         found, printed = judge(claim, ours), judge(claim, paper(claim.experiment))
+        known = printed.verdict != UNTESTED
         rows.append(
             {
                 "id": claim.id,
@@ -132,40 +163,94 @@ def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None],
                 "source": claim.source,
                 "verdict": found.verdict,
                 "tested": found.tested,
-                "certainty": found.certainty,
+                **_decisive(found.decisive),
                 "numbers": "; ".join(found.numbers),
                 "runs": "; ".join(found.runs),
-                "paper_verdict": "" if printed.verdict == UNTESTED else printed.verdict,
-                "paper_numbers": "" if printed.verdict == UNTESTED else "; ".join(printed.numbers),
+                "paper_verdict": printed.verdict if known else "",
+                "paper_numbers": "; ".join(printed.numbers) if known else "",
                 "remark": claim.remark,
             }
         )
-    rows.sort(key=lambda row: row["verdict"] == UNTESTED)
+    rows.sort(key=lambda row: _order(str(row["verdict"])))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def counts(found: pd.DataFrame) -> str:
-    """ "12 held, 3 did not hold, 10 not tested here" """
-    totals = found["verdict"].value_counts()
-    return ", ".join(f"{totals.get(verdict, 0)} {verdict}" for verdict in (HELD, FAILED, UNTESTED))
+def _order(verdict: str) -> int:
+    """Verdicts on whole claims, then on what was tested of them, then what is undecided and what is untested."""
+    return 0 if verdict in (HELD, FAILED) else 1 + max(KINDS.index(kind(verdict)), 1)
+
+
+def _decisive(part: Part | None) -> dict[str, Any]:
+    if part is None:
+        return dict.fromkeys(("decided_by", "difference", "low", "high", "level", "threshold", "interval_from"), "")
+    low, high = part.estimate.interval()
+    return {
+        "decided_by": part.label,
+        "difference": round(part.estimate.value, 6),
+        "low": round(low, 4) if math.isfinite(low) else "",
+        "high": round(high, 4) if math.isfinite(high) else "",
+        "level": LEVEL,
+        "threshold": _threshold(part),
+        "interval_from": part.estimate.basis,
+    }
+
+
+def _threshold(part: Part) -> str:
+    limits = [f"above {part.low:g}"] * math.isfinite(part.low) + [f"at most {part.high:g}"] * math.isfinite(part.high)
+    return " and ".join(limits)
+
+
+def kind(verdict: str) -> str:
+    """held, did not hold, undecided, or not tested here"""
+    return next(one for one in KINDS if verdict.startswith(one))
+
+
+def counts(verdicts: Iterable[str]) -> str:
+    """ "3 held, 2 held in this setting, 1 undecided, points for, …": every verdict that there is, in the same order"""
+    found = list(verdicts)
+    order = sorted(
+        dict.fromkeys([HELD, FAILED, *found]), key=lambda verdict: (_order(verdict), KINDS.index(kind(verdict)))
+    )
+    return "; ".join(f"{found.count(verdict)} {verdict}" for verdict in order)
+
+
+def difference_text(row: Mapping[Any, Any]) -> str:
+    """ "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images" """
+    if row["difference"] == "":
+        return ""
+    known = row["low"] != "" and row["high"] != ""
+    span = f"{float(row['level']):.0%}: {signed(float(row['low']))} to {signed(float(row['high']))}" if known else ""
+    interval = f" ({span})".replace("%", "\N{NO-BREAK SPACE}%") if known else " (no interval)"
+    basis = f"; {row['interval_from']}" if row["interval_from"] else ""
+    return f"{signed(float(row['difference']))}{interval}, must be {row['threshold']}{basis}"
 
 
 def to_markdown(found: pd.DataFrame, scale: str) -> str:
     lines = [
         f"# Claims, judged by the runs of the scale {scale}",
         "",
-        f"{counts(found)}. `tested`: how many of the claim's comparisons could be made here. The last column says "
-        "whether the paper's own tables support the claim. Runs and all numbers: claims.csv.",
+        f"{counts(found['verdict'])}.",
         "",
-        "| claim | verdict | tested | numbers | by the paper's tables |",
-        "| --- | --- | --- | --- | --- |",
+        EXPLANATION,
+        "",
+        "| claim | verdict | settings | decided by | numbers | by the paper's tables |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for row in found.to_dict("records"):
-        certainty = f" ({row['certainty']})" if row["certainty"] == "within the spread" else ""
-        cells = [f"{row['claim']} [{row['source']}]", f"{row['verdict']}{certainty}", row["tested"], row["numbers"]]
+        decided = f"{row['decided_by']}: {difference_text(row)}" if row["decided_by"] else "–"
+        cells = [f"{row['claim']} [{row['source']}]", row["verdict"], row["tested"], decided, row["numbers"]]
         cells.append(row["paper_verdict"] or "–")
         lines.append("| " + " | ".join(markdown(str(cell)) for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+EXPLANATION = (
+    "A claim is decided where the 95 % interval of the decisive difference excludes the threshold: from three seeds on "
+    "by Student's t over the seeds, with fewer from the test set (paired over its images where predictions are kept, "
+    "else binomial), which leaves out the spread between trainings. Where not every setting that the claim names was "
+    "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the "
+    "claim. All numbers and runs: claims.csv."
+)
 
 
 def read_table(path: Any) -> pd.DataFrame:

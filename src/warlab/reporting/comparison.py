@@ -1,24 +1,27 @@
-"""The statistics of every experiment as one tidy table, and as a page for people."""
+"""The statistics of every experiment as one tidy table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from warlab.reporting import stats
-from warlab.reporting.headline import PROPOSED
-from warlab.reporting.labels import Labels, markdown, markdown_method, name
+from warlab.files import derive_seed
+from warlab.reporting import intervals, pairs, stats
+from warlab.reporting.evidence import paths_of
+from warlab.reporting.intervals import Number
+from warlab.reporting.predictions import Kept
 from warlab.reporting.results import CELL, complete, plain_text, read_csv, under_other_names
 
 COLUMNS = (
     "experiment",
     "reading",
     "test",
+    "setting",  # where a test is about one of them: dataset, noise, net
     "subject",
     "against",
-    "cells",
+    "cells",  # settings, seeds, images or methods that the test counts
     "value",
     "low",
     "high",
@@ -26,25 +29,38 @@ COLUMNS = (
     "data",
     "note",
 )
+TEXTS = dict.fromkeys(("setting", "subject", "against", "note"), "")
 CHOSEN = tuple(reading for reading in stats.READINGS if not reading.endswith("diagnostic"))
-Spec = Mapping[str, Any]  # experiment → cells (dataset, noise, net, method) and trained_as, as the workflow gives it
+Spec = Mapping[str, Any]  # cells (dataset, noise, net, method), trained_as and metric, as the workflow gives them
+NO_SEEDS = f"tests over seeds need {intervals.MIN_SEEDS} seeds of both methods in one setting"
+NO_IMAGES = "tests over images need the test predictions of the runs, which are not there"
 
 
-def statistics(per_run: pd.DataFrame, experiments: Mapping[str, Spec], published: pd.DataFrame) -> pd.DataFrame:
+def statistics(
+    per_run: pd.DataFrame,
+    experiments: Mapping[str, Spec],
+    published: pd.DataFrame,
+    kept: Kept | None = None,
+    tested_on: Mapping[str, int] | None = None,
+) -> pd.DataFrame:
     """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
 
     `per_run` are `stats.readings`, with the column `whole` from `with_whole` where runs may be missing: tests compare
     the methods seed by seed, but no mean is made of a cell that lacks a seed.
+    `kept` are the predictions of the runs, `tested_on` says how many test images a dataset has.
+    What could not be computed has a row with a note, once per experiment and not for every reading.
     """
-    rows = [
-        {"experiment": experiment, "reading": reading, **row}
+    per_run = per_run.assign(run=paths_of(per_run))
+    found = [
+        {**TEXTS, "experiment": experiment, "reading": reading, **row}
         for experiment, spec in experiments.items()
         for shown in [_shown(per_run, spec)]
         for reading in CHOSEN
         if shown[reading].notna().any()
-        for row in _rows(shown, spec, published, reading)
+        for row in _rows(shown, spec, published, reading, kept or Kept(), tested_on or {})
+        if not row.get("note") or reading == CHOSEN[0]
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).fillna({"against": "", "note": "", "subject": ""})
+    return pd.DataFrame(found, columns=list(COLUMNS))
 
 
 def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -55,25 +71,43 @@ def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shown(per_run: pd.DataFrame, spec: Spec) -> pd.DataFrame:
-    """The runs of the experiment's cells, under the names that its table has for them."""
+    """The runs of the experiment's cells, under the names that its table has for them, in the table's own metric."""
     cells = pd.DataFrame(spec["cells"], columns=list(CELL))
-    return under_other_names(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
+    shown = under_other_names(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
+    return shown[shown["metric"] == _metric(spec)]
 
 
-def _rows(shown: pd.DataFrame, spec: Spec, published: pd.DataFrame, reading: str) -> Iterator[dict[str, Any]]:
+def _metric(spec: Spec) -> str:
+    return str(spec.get("metric", "test_accuracy"))
+
+
+def _rows(
+    shown: pd.DataFrame, spec: Spec, published: pd.DataFrame, reading: str, kept: Kept, tested_on: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
     data = {"data": "stand-in" if "stand-in" in set(shown["data"]) else "real"}
-    yield from (data | row for row in _test_rows(stats.compare(stats.blocks(shown, methods, reading))))
-    whole = shown[shown["whole"]] if "whole" in shown else shown
-    for key, group in whole.groupby(list(CELL[:3]), sort=False):
-        yield data | _agreement_row(key, group, published, reading)
-    for key, group in whole.groupby(list(CELL), sort=False):
-        yield data | _interval_row(" ".join(map(str, key)), group[reading].to_numpy(float))
+    settings = {" ".join(map(str, key)): group for key, group in shown.groupby(list(CELL[:3]), sort=False)}
+    images = {name: tested_on.get(name.split(" ")[0], 0) for name in settings if _metric(spec) == "test_accuracy"}
+    numbers = {name: pairs.numbers_of(group, reading, kept, images.get(name, 0)) for name, group in settings.items()}
+    lacking = shown[~shown["whole"]] if "whole" in shown else shown.head(0)
+    gaps = set(zip(*(lacking[kind] for kind in CELL), strict=True))
+    whole = {
+        name: {method: found[method] for method in found if (*name.split(" "), method) not in gaps}
+        for name, found in numbers.items()
+    }
+    parts = [
+        _test_rows(stats.compare(stats.blocks(shown.drop(lacking.index), methods, reading))),
+        pairs.rows(pairs.across(list(whole.values()))),
+        _setting_rows(settings, numbers, reading, kept),
+        (_agreement_row(name, found, published, spec) for name, found in whole.items() if found),
+        (row for name, found in whole.items() for row in _interval_rows(name, found)),
+    ]
+    yield from (data | row for part in parts for row in part)
 
 
 def _test_rows(found: stats.Comparison) -> Iterator[dict[str, Any]]:
-    common = {"cells": found.cells, "note": found.note}
-    yield {**common, "test": "friedman", "value": found.statistic, "p_value": found.p_value}
+    common = {"cells": found.cells}
+    yield {**common, "test": "friedman", "value": found.statistic, "p_value": found.p_value, "note": found.note}
     if not np.isnan(found.critical_difference):
         yield {**common, "test": "critical_difference", "value": found.critical_difference}
     for method, rank in found.ranks.items():
@@ -84,133 +118,64 @@ def _test_rows(found: stats.Comparison) -> Iterator[dict[str, Any]]:
         yield {**both, "test": "nemenyi", "p_value": pair.nemenyi}
 
 
-def _agreement_row(key: Any, group: pd.DataFrame, published: pd.DataFrame, reading: str) -> dict[str, Any]:
-    ours = {str(method): float(mean) for method, mean in group.groupby("method", sort=False)[reading].mean().items()}
-    found = stats.kendall(ours, _paper(published, *key))
-    subject = " ".join(map(str, key))
-    named = {"test": "kendall", "subject": subject, "against": "paper", "cells": found.methods}
-    return {**named, "value": found.tau, "p_value": found.p_value, "note": found.note}
+def _setting_rows(
+    settings: Mapping[str, pd.DataFrame], numbers: Mapping[str, Mapping[str, Number]], reading: str, kept: Kept
+) -> Iterator[dict[str, Any]]:
+    """Two methods, or all of them, in one setting; what no setting has the runs for is noted once."""
+    seeds = {name: [*pairs.over_seeds(found), *pairs.among_all(found)] for name, found in numbers.items()}
+    images = {name: pairs.over_images(found) if reading == CHOSEN[0] else [] for name, found in numbers.items()}
+    if reading == "last":
+        images = {name: pairs.mcnemar(group, kept) for name, group in settings.items()}
+    for name in settings:
+        yield from pairs.rows([*seeds[name], *images[name]], setting=name)
+    several = any(len(found) > 1 for found in numbers.values())
+    for tests, test, note in ((seeds, "paired_t", NO_SEEDS), (images, "bootstrap_images", NO_IMAGES)):
+        if several and not any(tests.values()):
+            yield {"test": test, "note": note}
 
 
-def _paper(published: pd.DataFrame, dataset: str, noise: str, net: str) -> dict[str, float]:
-    setting = {"dataset": dataset, "noise": noise.replace("asym_code-", "asym-"), "net": net, "metric": "test_accuracy"}
+def _agreement_row(setting: str, numbers: Mapping[str, Number], published: pd.DataFrame, spec: Spec) -> dict[str, Any]:
+    dataset, noise, net = setting.split(" ")
+    paper = _paper(published, dataset, noise, net, _metric(spec))
+    found = stats.kendall({method: number.mean for method, number in numbers.items()}, paper)
+    named = {"test": "kendall", "subject": setting, "against": "paper", "cells": found.methods}
+    low, high = _span(numbers, paper) if not found.note else (np.nan, np.nan)
+    return {**named, "value": found.tau, "low": low, "high": high, "p_value": found.p_value, "note": found.note}
+
+
+def _span(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> tuple[float, float]:
+    """95 % of Kendall's tau on resampled seeds or images."""
+    common = [method for method in numbers if not np.isnan(paper.get(method, np.nan))]
+    generator = np.random.default_rng(derive_seed("kendall", *common))
+    means, basis = intervals.resampled([numbers[method] for method in common], generator)
+    if not basis:
+        return np.nan, np.nan
+    low, high = np.nanquantile(stats.taus(means, [paper[method] for method in common]), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _paper(published: pd.DataFrame, dataset: str, noise: str, net: str, metric: str) -> dict[str, float]:
+    setting = {"dataset": dataset, "noise": noise.replace("asym_code-", "asym-"), "net": net, "metric": metric}
     rows = published[(published[list(setting)] == pd.Series(setting)).all(axis=1)]
     first = rows.drop_duplicates("method")
     return dict(zip(first["method"].map(str), first["mean"].map(float), strict=True))
 
 
-def _interval_row(subject: str, values: np.ndarray) -> dict[str, Any]:
-    found = stats.bootstrap(values.tolist())
-    named = {"test": "interval", "subject": subject, "cells": int((~np.isnan(values)).sum())}
-    return {**named, "value": np.nanmean(values), "low": found.low, "high": found.high, "note": found.note}
+def _interval_rows(setting: str, numbers: Mapping[str, Number]) -> Iterator[dict[str, Any]]:
+    """The mean of each cell with its 95 % interval over seeds, from three seeds on."""
+    for method, number in numbers.items():
+        if len(number.by_seed) >= intervals.MIN_SEEDS:
+            low, high = intervals.of_seeds(list(number.by_seed.values())).interval()
+            named = {"test": "interval", "subject": f"{setting} {method}", "cells": len(number.by_seed)}
+            yield {**named, "value": number.mean, "low": low, "high": high}
+
+
+def all_readings(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """The readings of every run in each of the metrics that tables show."""
+    wanted = dict.fromkeys(["test_accuracy", *metrics])
+    return pd.concat([stats.readings(runs, metric=metric) for metric in wanted], ignore_index=True)
 
 
 def read_statistics(path: Path) -> pd.DataFrame:
-    text = ("experiment", "reading", "test", "subject", "against", "data", "note")
+    text = ("experiment", "reading", "test", "setting", "subject", "against", "data", "note")
     return plain_text(read_csv(path, COLUMNS, dtype=dict.fromkeys(text, "string")), text)
-
-
-# ---- for people
-
-
-def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) -> str:
-    """One section per experiment and reading; what could not be computed says why."""
-    parts = ["# Statistics", _EXPLANATION]
-    for (experiment, reading), rows in table.groupby(["experiment", "reading"], sort=False):
-        parts.append(f"## {markdown(titles.get(str(experiment), str(experiment)))}: {_READING[str(reading)]}")
-        parts += sentences(rows, labels)
-    return "\n\n".join(parts) + "\n"
-
-
-_EXPLANATION = (
-    "Cells are (dataset, noise, network, seed) in which every method has a run. Friedman's test asks whether the "
-    "methods differ at all, Nemenyi's and Holm-corrected Wilcoxon tests which of them do; Kendall's τ compares our "
-    "order of the methods with the paper's (1: the same, −1: the reverse). Best on test is a diagnostic in "
-    "readings.csv and is tested nowhere."
-)
-_READING = {
-    "last10_mean": "mean of the last ten epochs",
-    "last": "last epoch",
-    "best_by_noisy_validation": "epoch chosen on noisy validation labels",
-}
-
-
-def sentences(rows: pd.DataFrame, labels: Labels) -> list[str]:
-    """The rows of one experiment and reading as paragraphs."""
-    by_test = {str(test): part for test, part in rows.groupby("test", sort=False)}
-    stand_in = ["†: computed on stand-in data; says nothing about the methods."] if _is_stand_in(rows) else []
-    ranks = by_test.get("average_rank", rows.head(0)).sort_values("value")
-    order = [f"{_method(labels, m)} {value:.2f}" for m, value in zip(ranks["subject"], ranks["value"], strict=True)]
-    found = [_friedman(by_test["friedman"].iloc[0], by_test.get("critical_difference"))]
-    found += [f"Average ranks: {', '.join(order)}."] if order else []
-    found += _pairs(by_test.get("wilcoxon_holm"), labels)
-    found += [_agreement(row, labels) for row in by_test["kendall"].to_dict("records")]
-    return stand_in + found
-
-
-def _is_stand_in(rows: pd.DataFrame) -> bool:
-    return "stand-in" in set(rows["data"])
-
-
-def _friedman(row: pd.Series, difference: pd.DataFrame | None) -> str:
-    if row["note"]:
-        return f"No test: {row['note']}."
-    critical = "" if difference is None else f"; critical difference of average ranks {difference['value'].iloc[0]:.2f}"
-    return f"Friedman: χ² = {row['value']:.2f}, p = {p_text(row['p_value'])} over {row['cells']} cells{critical}."
-
-
-def _pairs(rows: pd.DataFrame | None, labels: Labels) -> list[str]:
-    if rows is None:
-        return []
-    lines = [
-        f"| {_method(labels, row['subject'])} | {_method(labels, row['against'])} | {row['value']:+.2f} | "
-        f"{p_text(row['p_value'])} |"
-        for row in rows.to_dict("records")
-    ]
-    return ["\n".join(["| first | second | difference | p (Wilcoxon, Holm) |", "| --- | --- | --- | --- |", *lines])]
-
-
-def _agreement(row: Mapping[Any, Any], labels: Labels) -> str:
-    dataset, noise, net = str(row["subject"]).split(" ")
-    where = f"{name(labels, 'dataset', dataset)}, {name(labels, 'noise', noise)}, {net}"
-    if row["note"]:
-        return f"{markdown(where)}: no comparison with the paper's order, {row['note']}."
-    tau, p = f"{row['value']:+.2f}".replace("-", "−"), p_text(row["p_value"])
-    return f"{markdown(where)}: Kendall's τ = {tau} with the paper's order (p = {p}, {row['cells']} methods)."
-
-
-def _method(labels: Labels, identifier: str) -> str:
-    return markdown_method(name(labels, "method", identifier))
-
-
-def p_text(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def for_page(table: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
-    """The rows that a reader looks for, with printed names: no intervals, pairs with the paper's method only."""
-    kept = table[table["test"].isin(["friedman", "critical_difference", "average_rank", "kendall", "wilcoxon_holm"])]
-    pairs = kept["test"] == "wilcoxon_holm"
-    proposed = (kept["subject"] == PROPOSED) | (kept["against"] == PROPOSED)
-    return [
-        {
-            "experiment": row["experiment"].replace("_", " "),
-            "reading": _READING[row["reading"]],
-            "statistic": row["test"].replace("_", " "),
-            "of": _named(row["subject"], labels),
-            "against": _named(row["against"], labels),
-            "cells or methods": row["cells"],
-            "value": row["value"],
-            "p": p_text(row["p_value"]) if not np.isnan(row["p_value"]) else "",
-            "note": row["note"] + (" (stand-in data)" if row["data"] == "stand-in" else ""),
-        }
-        for row in kept[~pairs | proposed].to_dict("records")
-    ]
-
-
-def _named(subject: str, labels: Labels) -> str:
-    """A method, or a setting of three words."""
-    words = subject.split(" ")
-    if len(words) != 3:
-        return name(labels, "method", subject) if subject else ""
-    return ", ".join(name(labels, kind, word) for kind, word in zip(CELL, words, strict=False))

@@ -18,7 +18,8 @@ def curves(runs: pd.DataFrame, labels: Labels) -> list[dict[str, Any]]:
         title = ", ".join(name(labels, kind, str(value)) for kind, value in zip(PANEL, key, strict=True))
         stand_in = " (stand-in data)" if "stand-in" in set(panel["data"]) else ""
         lines = [_line(str(method), group, labels) for method, group in panel.groupby("method", sort=False)]
-        panels.append({"title": title + stand_in, "lines": lines})
+        place = {"setting": [str(value) for value in key], "stand_in": bool(stand_in)}
+        panels.append({"title": title + stand_in, **place, "lines": lines})
     return panels
 
 
@@ -27,6 +28,7 @@ def _line(method: str, group: pd.DataFrame, labels: Labels) -> dict[str, Any]:
     colour, dashes = style.line(method)
     numbers = {"mean": seeds.mean(axis=1), "low": seeds.min(axis=1), "high": seeds.max(axis=1)}
     return {
+        "method": method,
         "name": name(labels, "method", method),
         "colour": "currentColor" if colour == style.BLACK else colour,  # black would vanish in dark mode
         "dashes": _dash_array(dashes),

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from warlab.reporting.evidence import Evidence
+from warlab.reporting.evidence import Setting as Place
 from warlab.reporting.grid import Cell, Grid, Setting, grid, number, setting_name, signed
+from warlab.reporting.intervals import LEVEL, Estimate, difference
 from warlab.reporting.labels import Labels, name
 
 PROPOSED = "war_w2v"  # the variant that the paper puts into its main table
@@ -28,6 +31,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Headline:
+    setting: Setting
     title: str
     sentence: str
     standings: list[Standing]  # the best first
@@ -36,20 +40,43 @@ class Headline:
     stand_in: bool
 
 
-def headlines(table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], epochs: Epochs) -> list[Headline]:
+def headlines(
+    table: pd.DataFrame,
+    labels: Labels,
+    sources: Mapping[str, str],
+    epochs: Epochs,
+    evidence: Evidence | None = None,
+) -> list[Headline]:
     """One per noisy setting with at least two methods; of the clean settings only where there are no others.
 
-    `table` is tidy, `sources` says of each dataset where its data come from, `epochs` how many the means go over.
+    `table` is tidy, `sources` says of each dataset where its data come from, `epochs` how many the means go over,
+    `evidence` how sure a difference is.
     """
+    evidence = evidence or Evidence({}, labels)
     layout = grid(table)
     measured = [setting for setting in layout.settings if not setting.is_rank]
     contested = [setting for setting in measured if len(_run(layout, setting)) >= 2]
     noisy = [setting for setting in contested if setting.noise != "clean"]
-    return [_headline(layout, setting, labels, sources, epochs) for setting in noisy or contested]
+    return [_headline(layout, setting, labels, sources, epochs, evidence) for setting in noisy or contested]
 
 
 def count(quantity: int) -> str:
     return _WORDS[quantity] if quantity < len(_WORDS) else str(quantity)
+
+
+def difference_of(evidence: Evidence, setting: Setting, ours: str, other: str) -> Estimate | None:
+    """Of two methods in one setting; none where either has no number on real data."""
+    numbers = [evidence.number(Place(*setting), method) for method in (ours, other)]
+    return difference(numbers[0], numbers[1]) if numbers[0] and numbers[1] else None
+
+
+def interval_text(estimate: Estimate | None, sign: bool = True) -> str:
+    """ " (95 %: +1.2 to +4.0; 3 seeds, Student's t)", or nothing where there is no interval."""
+    low, high = estimate.interval() if estimate else (math.nan, math.nan)
+    if estimate is None or not math.isfinite(low):
+        return ""
+    ends = [signed(end, 1) if sign else f"{end:.1f}" for end in (low, high)]
+    return f" ({LEVEL:.0%}: {ends[0]} to {ends[1]}; {estimate.basis})".replace("%", "\N{NO-BREAK SPACE}%")
 
 
 def _run(layout: Grid, setting: Setting) -> dict[str, Cell]:
@@ -58,16 +85,19 @@ def _run(layout: Grid, setting: Setting) -> dict[str, Cell]:
     return dict(sorted(((m, c) for m, c in cells.items() if c.run), key=lambda item: -item[1].mean))
 
 
-def _headline(layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], epochs: Epochs) -> Headline:
+def _headline(
+    layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], epochs: Epochs, evidence: Evidence
+) -> Headline:
     cells = _run(layout, setting)
     title = f"{name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}"
     stand_in = any(cell.stand_in for cell in cells.values())
     source = sources.get(setting.dataset, "")
     where = f"{title} ({source})" if source else title
     averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in _pair(cells)])
-    sentence = f"{where}: {_comparison(cells, labels, averaged)}{_paper(cells, labels, stand_in)}"
+    spread = interval_text(difference_of(evidence, setting, *_pair(cells)))
+    sentence = f"{where}: {_comparison(cells, labels, averaged, spread)}{_paper(cells, labels, stand_in)}"
     low, high = _scale(cells, stand_in)
-    return Headline(title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)
+    return Headline(setting, title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)
 
 
 def _pair(cells: Mapping[str, Cell]) -> tuple[str, str]:
@@ -87,14 +117,14 @@ def _averaged(numbers: Sequence[int]) -> str:
     return f" (mean of the last {' and '.join(count(number) for number in dict.fromkeys(numbers))} epochs)"
 
 
-def _comparison(cells: Mapping[str, Cell], labels: Labels, averaged: str) -> str:
+def _comparison(cells: Mapping[str, Cell], labels: Labels, averaged: str, spread: str) -> str:
     ours, other = _pair(cells)
     difference = cells[ours].mean - cells[other].mean
     best = next(iter(cells))
     highest = "" if best in (ours, other) else f" Highest: {_at(best, cells, labels)}."
     return (
         f"{_named(ours, labels)} ends at {_percent(cells[ours])}, {_at(other, cells, labels)}{averaged}, "
-        f"a difference of {signed(difference, 1)} points.{highest}"
+        f"a difference of {signed(difference, 1)} points{spread}.{highest}"
     )
 
 

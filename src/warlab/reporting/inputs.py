@@ -6,6 +6,7 @@ from typing import Any
 
 from warlab.files import read_arrays, read_json
 from warlab.ot.costfile import read_cost
+from warlab.reporting.audit import read_audit
 from warlab.reporting.comparison import read_statistics
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.labels import Labels
@@ -28,6 +29,7 @@ def read_inputs(files: Mapping[str, Any], labels: Labels, aliases: Sequence[Sequ
         statistics=read_statistics(paths["statistics"][0]) if "statistics" in paths else None,
         toy=read_arrays(paths["toy"][0]) if "toy" in paths else {},
         activations=read_arrays(paths["activations"][0]) if "activations" in paths else {},
+        audit=read_audit(paths["audit"][0]) if "audit" in paths else None,
     )
 
 

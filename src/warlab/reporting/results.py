@@ -14,6 +14,7 @@ CELL = ("dataset", "noise", "net", "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", "test_accuracy")
 BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
+OWN_VALIDATION = "val_accuracy"  # of a validation set with clean labels that comes with the data
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
@@ -127,12 +128,17 @@ def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """The runs with a column for every metric: empty if none logs it, the chosen epoch's accuracy for BEST."""
     absent = [metric for metric in metrics if metric not in runs]
     runs = runs.assign(**dict.fromkeys(absent, np.nan))
-    if BEST not in absent or "val_accuracy" not in runs:
+    if BEST not in absent:
         return runs
-    first_best = runs.sort_values(["val_accuracy", "epoch"], ascending=[False, True], kind="stable")
-    chosen = first_best[first_best["val_accuracy"].notna()].drop_duplicates([*CELL, "seed"])
-    best = chosen.set_index([*CELL, "seed"])["test_accuracy"]
+    best = at_best(runs, OWN_VALIDATION)
     return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
+
+
+def at_best(runs: pd.DataFrame, column: str, metric: str = "test_accuracy") -> pd.Series:
+    """The metric of each run (dataset, noise, net, method, seed) in the first epoch in which `column` is highest."""
+    logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
+    order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
+    return order.drop_duplicates([*CELL, "seed"]).set_index([*CELL, "seed"])[metric]
 
 
 def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:

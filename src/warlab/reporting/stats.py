@@ -1,4 +1,4 @@
-"""What can be said of runs beyond their means: readings, ranks with their tests, intervals, agreement with the paper.
+"""What can be said of runs beyond their means: readings, ranks over settings, agreement with the paper.
 
 Whatever needs more runs than there are says so in its `note` and has no p-value.
 """
@@ -12,15 +12,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from warlab.files import derive_seed
-from warlab.reporting.results import CELL, finished
+from warlab.reporting.results import CELL, at_best, finished
 
 LAST = 10  # epochs, the paper's figure of merit
 READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
-BLOCK = ("dataset", "noise", "net", "seed")  # what all methods of one comparison share
-MIN_CELLS = 6  # an exact two-sided Wilcoxon test over five cells cannot fall below 0.0625
+NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
+SETTING = ("dataset", "noise", "net")  # a block of the tests: two seeds of one setting are no two settings
+MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
-MIN_SEEDS = 3
 LEVEL = 0.05
 
 
@@ -45,56 +44,44 @@ def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Agreem
     return Agreement(float(found.statistic), float(found.pvalue), len(common), "")
 
 
-def readings(runs: pd.DataFrame, last: int = LAST) -> pd.DataFrame:
-    """One row per finished run: CELL, seed, data and the READINGS of its test accuracy in percent.
+def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
+    """Kendall's tau-b of each row (draws, methods) with one order (methods,)."""
+    first, second = np.triu_indices(ours.shape[1], 1)
+    signs, printed = np.sign(ours[:, first] - ours[:, second]), np.asarray(published, float)
+    theirs = np.sign(printed[first] - printed[second])
+    return (signs @ theirs) / np.sqrt((signs**2).sum(1) * (theirs**2).sum())
 
-    best_by_noisy_validation is the test accuracy of the epoch with the highest val_accuracy (the first of several),
-    empty where a run logs none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a result.
+
+def readings(runs: pd.DataFrame, last: int = LAST, metric: str = "test_accuracy") -> pd.DataFrame:
+    """One row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
+
+    best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
+    several), empty where a run has none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a
+    result.
     """
     keys = [*CELL, "seed", "data"]
-    done = finished(runs).sort_values("epoch", kind="stable")
+    done = finished(runs)
+    done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
+    by_run = done.sort_values("epoch", kind="stable").groupby(keys, sort=False)[metric]
     rows = [
-        {**dict(zip(keys, key, strict=True)), **_readings(run, last)} for key, run in done.groupby(keys, sort=False)
+        {**dict(zip(keys, key, strict=True)), "metric": metric, **_readings(values.to_numpy(float), last)}
+        for key, values in by_run
     ]
-    return pd.DataFrame(rows, columns=[*keys, *READINGS])
+    read = pd.DataFrame(rows, columns=[*keys, "metric", *READINGS])
+    chosen = at_best(done, NOISY, metric).reindex(pd.MultiIndex.from_frame(read[[*CELL, "seed"]]))
+    return read.assign(best_by_noisy_validation=chosen.to_numpy(float))
 
 
-def _readings(run: pd.DataFrame, last: int) -> dict[str, float]:
-    run = run[run["test_accuracy"].notna()]  # an epoch may be left untested, none of the last ten
-    accuracy = run["test_accuracy"].to_numpy(float)
+def _readings(values: np.ndarray, last: int) -> dict[str, float]:
     return {
-        "last10_mean": float(accuracy[-last:].mean()),
-        "last": float(accuracy[-1]),
-        "best_by_noisy_validation": _by_validation(run, accuracy),
-        "best_on_test_diagnostic": float(accuracy.max()),
+        "last10_mean": float(values[-last:].mean()),
+        "last": float(values[-1]),
+        "best_on_test_diagnostic": float(values.max()),
     }
 
 
-def _by_validation(run: pd.DataFrame, accuracy: np.ndarray) -> float:
-    if "val_accuracy" not in run or run["val_accuracy"].isna().all():
-        return np.nan
-    return float(accuracy[np.nanargmax(run["val_accuracy"].to_numpy(float))])
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
-    note: str
-
-
-def bootstrap(values: Sequence[float], draws: int = 10_000) -> Interval:
-    """95 % percentile interval of the mean over seeds; the draws depend on the values alone."""
-    numbers = np.asarray([value for value in values if not np.isnan(value)], float)
-    if len(numbers) < MIN_SEEDS:
-        return Interval(np.nan, np.nan, f"{len(numbers)} seeds; an interval needs {MIN_SEEDS}")
-    generator = np.random.default_rng(derive_seed("bootstrap", *numbers.tolist()))
-    means = generator.choice(numbers, (draws, len(numbers))).mean(1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Interval(float(low), float(high), "")
-
-
 class Pair(NamedTuple):
-    """Two methods over all cells; p by Wilcoxon's signed-rank test, Holm-corrected, and by Nemenyi's."""
+    """Two methods over all settings; p by Wilcoxon's signed-rank test, Holm-corrected, and by Nemenyi's."""
 
     first: str
     second: str
@@ -105,7 +92,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several methods over the same cells (dataset, noise, net, seed); rank 1 is the best."""
+    """Several methods over the same settings (dataset, noise, net); rank 1 is the best."""
 
     ranks: dict[str, float]
     cells: int
@@ -117,19 +104,19 @@ class Comparison:
 
 
 def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
-    """Cells × methods; a cell in which one of the methods has no run is left out whole."""
+    """Settings × methods, means over seeds; a setting in which one of the methods has no run is left out whole."""
     chosen = per_run[per_run["method"].isin(list(methods))]
-    wide = chosen.pivot_table(index=list(BLOCK), columns="method", values=reading, sort=False)
+    wide = chosen.pivot_table(index=list(SETTING), columns="method", values=reading, sort=False)
     return wide.reindex(columns=list(methods)).dropna()
 
 
 def compare(wide: pd.DataFrame) -> Comparison:
-    """Friedman's test over complete cells and, behind it, both corrections of pairwise tests (Demšar 2006)."""
+    """Friedman's test over complete settings and, behind it, both corrections of pairwise tests (Demšar 2006)."""
     cells, methods = wide.shape
     ranks = wide.rank(axis=1, ascending=False).mean().to_dict() if cells else {}
     average = {str(method): float(rank) for method, rank in ranks.items()}
-    if methods < MIN_METHODS or cells < MIN_CELLS:
-        note = f"{methods} methods in {cells} complete cells; a test needs {MIN_METHODS} and {MIN_CELLS}"
+    if methods < MIN_METHODS or cells < MIN_SETTINGS:
+        note = f"ranks are tested over settings, of {MIN_METHODS} methods in {MIN_SETTINGS} settings or more"
         return Comparison(average, cells, note=note)
     statistic, p_value = stats.friedmanchisquare(*(wide[method] for method in wide))
     difference = critical_difference(methods, cells)
@@ -148,7 +135,7 @@ def _standard_error(methods: int, cells: int) -> float:
 
 def _pairs(wide: pd.DataFrame, ranks: Mapping[str, float]) -> list[Pair]:
     names = list(combinations(map(str, wide.columns), 2))
-    corrected = holm([_wilcoxon(wide[first] - wide[second]) for first, second in names])
+    corrected = holm([signed_rank(wide[first] - wide[second]) for first, second in names])
     error = _standard_error(wide.shape[1], len(wide))
     distances = [abs(ranks[first] - ranks[second]) / error * np.sqrt(2) for first, second in names]
     nemenyi = [float(stats.studentized_range.sf(distance, wide.shape[1], np.inf)) for distance in distances]
@@ -158,8 +145,8 @@ def _pairs(wide: pd.DataFrame, ranks: Mapping[str, float]) -> list[Pair]:
     ]
 
 
-def _wilcoxon(differences: pd.Series) -> float:
-    """1 where the two never differ, which the test itself refuses."""
+def signed_rank(differences: pd.Series | np.ndarray) -> float:
+    """Wilcoxon's test; 1 where the two never differ, which the test itself refuses."""
     return float(stats.wilcoxon(differences).pvalue) if (differences != 0).any() else 1.0
 
 

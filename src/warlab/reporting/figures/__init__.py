@@ -1,4 +1,4 @@
-"""Figures, each a module of this folder with NEEDS, draw and caption; found by the module's name."""
+"""Figures, each a module of this folder with TITLE, SECTION, NEEDS, draw and caption; found by the module's name."""
 
 import importlib
 import pkgutil
@@ -10,7 +10,7 @@ from warlab.reporting.figures.base import NEEDS, FigureSpec, Inputs, NothingToDr
 
 __all__ = ["FigureSpec", "Inputs", "get", "make", "names"]
 
-_NOT_FIGURES = {"base", "style"}
+_NOT_FIGURES = {"base", "drawing", "style"}
 
 
 def names() -> list[str]:
@@ -24,7 +24,7 @@ def get(name: str) -> FigureSpec:
     unknown = set(module.NEEDS) - set(NEEDS)
     if unknown:
         raise WarlabError(f"The figure {name} needs {unknown.pop()!r}; a figure can need {', '.join(NEEDS)}.")
-    return FigureSpec(name, module.NEEDS, module.draw, module.caption)
+    return FigureSpec(name, module.TITLE, module.SECTION, module.NEEDS, module.draw, module.caption)
 
 
 def make(name: str, inputs: Inputs) -> tuple[Figure, str]:

@@ -9,6 +9,8 @@ from warlab.reporting import labels
 from warlab.reporting.figures import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
 
+TITLE = "Where the classes lie in a trained network"
+SECTION = "data"
 NEEDS = ("activations", "noise")
 ASKS = {"dataset": "fashion_mnist"}
 MOST_POINTS = 1000

@@ -9,6 +9,8 @@ from warlab.reporting import labels, results
 from warlab.reporting.figures import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
+TITLE = "Our numbers against the paper's"
+SECTION = "results"
 NEEDS = ("runs", "published")
 ASKS = {"published": True}
 MARKERS = "osD^vP*X<>"

@@ -5,8 +5,10 @@ from matplotlib.figure import Figure
 
 from warlab.reporting.figures import style
 from warlab.reporting.figures.base import Inputs, toy_of
-from warlab.reporting.figures.simplex import COLOURS, points, regions
+from warlab.reporting.figures.simplex import COLOURS, handles, points, regions
 
+TITLE = "AR versus WAR"
+SECTION = "adversarial"
 NEEDS = ("toy",)
 ARROWS = 90  # more of them cover the boundaries
 
@@ -15,7 +17,7 @@ def draw(inputs: Inputs) -> Figure:
     toy = toy_of(inputs)
     chosen = np.linspace(0, len(toy["x"]) - 1, min(ARROWS, len(toy["x"]))).astype(int)
     with style.context():
-        figure = Figure(figsize=(style.PAGE, 2.7), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
         axes = figure.subplots(1, 4).reshape(2, 2)
         for row, name in enumerate(toy["pair"]):
             before, after = axes[row]
@@ -23,17 +25,19 @@ def draw(inputs: Inputs) -> Figure:
             x, r = toy["x"][chosen], toy["directions"][row][chosen]
             colours = [COLOURS[label] for label in toy["given"][chosen]]
             before.quiver(*x.T, *r.T, color=colours, angles="xy", scale_units="xy", scale=1, width=0.006)
-            before.set_title(f"{name}: directions,\nbefore")
+            before.set_title(f"{name}: direction of each point\nafter the warm-up")
             regions(after, toy, toy["after"][row])
             points(after, toy, 5)
-            after.set_title(f"{name}: boundaries\nafter training")
+            after.set_title(f"{name}: boundaries\nafter training with it")
+        figure.legend(handles=handles(toy), loc="outside lower center", ncols=4)
     return figure
 
 
 def caption(inputs: Inputs) -> str:
     return (
-        "Left: the perturbation that AR (Kullback-Leibler) and WAR (λ = 0.05) compute for the same network after its "
-        "warm-up, drawn to scale. Right: decision regions after training with each; circled points carry a wrong "
-        "label. WAR's ground cost is smallest between red and black. All of it is computed on real training of a "
-        "small network."
+        "Both begin with the same small network after its warm-up, that is after a first training with cross entropy "
+        "alone. Left of each pair: its regions, and the direction in which AR (Kullback-Leibler) or WAR (λ = 0.05) "
+        "pushes each point, drawn to scale. Right of each pair: the regions after training on with that regularisation; "
+        "outlined points carry a wrong label. WAR's ground cost is smallest between red and black. Everything is "
+        "computed."
     )

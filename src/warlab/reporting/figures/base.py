@@ -1,18 +1,20 @@
 """What a figure may read, and how every figure says that its data are a stand-in."""
 
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
 from warlab.reporting.labels import Labels, name
 
-NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations")
+RED = "#B00020"  # says that data are a stand-in, and nothing else
+NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations", "audit")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Inputs:
     published    the paper's numbers (`results.read_published`); aliases: `Study.aliases`
     statistics   the table of `comparison.statistics`
     toy          arrays of `warlab.toy.compute`
+    audit        the table of `reporting.audit.audit_table`
     activations  features, labels, class_names, run and data of a trained network on test images
     """
 
@@ -45,6 +48,7 @@ class Inputs:
     statistics: pd.DataFrame | None = None
     toy: Mapping[str, np.ndarray] = field(default_factory=dict)
     activations: Mapping[str, np.ndarray] = field(default_factory=dict)
+    audit: pd.DataFrame | None = None
 
 
 class NothingToDraw(WarlabError):
@@ -52,9 +56,11 @@ class NothingToDraw(WarlabError):
 
 
 class FigureSpec(NamedTuple):
-    """One figure as its module defines it."""
+    """One figure as its module defines it; SECTION is that of the report (`sections.SECTIONS`) which shows it."""
 
     name: str
+    title: str
+    section: str
     needs: tuple[str, ...]
     draw: Callable[[Inputs], Figure]
     caption: Callable[[Inputs], str]
@@ -69,6 +75,8 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
     if inputs.statistics is not None:
         marked = inputs.statistics[(inputs.statistics["data"] == "stand-in") & (inputs.statistics["test"] == "kendall")]
         found += marked["subject"].str.split(" ").str[0].tolist()
+    if inputs.audit is not None:
+        found += inputs.audit.loc[inputs.audit["data"] == "stand-in", "dataset"].tolist()
     if inputs.activations and str(inputs.activations["data"]) == "stand-in":
         found.append(str(inputs.activations["run"]).split("/")[0])
     return sorted(set(found))
@@ -101,7 +109,18 @@ def mark_stand_in(figure: Figure, inputs: Inputs, shown: Collection[str] | None 
     if sentence:
         characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
         text = "\n".join(textwrap.wrap(sentence, characters))
-        figure.suptitle(text, color="#B00020", fontsize=8, fontweight="bold")
+        figure.suptitle(text, color=RED, fontsize=8, fontweight="bold")
+
+
+def mark_panels(figure: Figure, inputs: Inputs, shown: Iterable[tuple[Axes, str]]) -> None:
+    """As `mark_stand_in` where every panel (axes, dataset) is of stand-in data; else those panels alone say so."""
+    pairs, found = list(shown), stand_in_datasets(inputs)
+    marked = [ax for ax, dataset in pairs if dataset in found]
+    if len(marked) == len(pairs):
+        mark_stand_in(figure, inputs, {dataset for _, dataset in pairs})
+        return
+    for ax in marked:
+        ax.set_title(f"{ax.get_title()}\nstand-in data", color=RED)
 
 
 def note(text: str, inputs: Inputs) -> Figure:

@@ -7,8 +7,11 @@ from matplotlib.figure import Figure
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.figures.drawing import Mark, name_ends
 
+TITLE = "Accuracy over the weight β"
+SECTION = "results"
 NEEDS = ("runs", "published")
 ASKS = {"experiment": "beta_sensitivity"}
 
@@ -26,9 +29,7 @@ def draw(inputs: Inputs) -> Figure:
                 ", ".join(labels.name(inputs.labels, k, v) for k, v in zip(("dataset", "noise"), key, strict=False))
             )
         axes[0].set_ylabel("test accuracy (%)")
-        handles, names = axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=4)
-        mark_stand_in(figure, inputs)
+        mark_panels(figure, inputs, zip(axes, shown["dataset"].astype(str), strict=True))
     return figure
 
 
@@ -62,6 +63,7 @@ def _at(table: pd.DataFrame, key: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _panel(ax: Axes, ours: pd.DataFrame, paper: pd.DataFrame, inputs: Inputs) -> None:
+    ends = []
     for method in dict.fromkeys([*paper["method"], *ours["method"]]):
         colour, _ = style.line(str(method))
         theirs, own = paper[paper["method"] == method], ours[ours["method"] == method]
@@ -69,9 +71,12 @@ def _panel(ax: Axes, ours: pd.DataFrame, paper: pd.DataFrame, inputs: Inputs) ->
         ax.plot(
             theirs["beta"], theirs["mean"], "o-", color=colour, markerfacecolor="white", markersize=4, linewidth=0.6
         )
-        ax.plot(own["beta"], own["mean"], "o-", color=colour, markersize=4, label=name)
+        ax.plot(own["beta"], own["mean"], "o-", color=colour, markersize=4)
+        ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
     ax.set_xscale("log")
     ticks = sorted({*ours["beta"], *paper["beta"]})
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
     ax.set_xlabel("β")
+    ax.set_ylim(*ax.get_ylim())
+    name_ends(ax, ends, 0.06)

@@ -7,8 +7,10 @@ from matplotlib.figure import Figure
 from warlab.errors import WarlabError
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
 
+TITLE = "Average ranks of the methods"
+SECTION = "statistics"
 NEEDS = ("statistics",)
 ASKS = {"compared": 3}
 READING = "last10_mean"
@@ -18,25 +20,28 @@ def draw(inputs: Inputs) -> Figure:
     experiments = _experiments(inputs)
     with style.context():
         heights = [0.75 + 0.085 * max(4, len(ranks)) for _, ranks, *_ in experiments]
+        fake = [stand_in for *_, stand_in in experiments]
         figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5), layout="constrained")
         axes = figure.subplots(len(experiments), 1, squeeze=False, height_ratios=heights).ravel()
-        for ax, (title, ranks, difference, note) in zip(axes, experiments, strict=True):
+        for ax, (title, ranks, difference, note, stand_in) in zip(axes, experiments, strict=True):
             _diagram(ax, ranks, difference, inputs)
-            ax.set_title(f"{title}: {note}", loc="left")
-        mark_stand_in(figure, inputs)
+            mixed = stand_in and not all(fake)
+            ax.set_title(f"{title}: {note}{', stand-in data' * mixed}", loc="left", color=RED if mixed else style.BLACK)
+        if all(fake):
+            mark_stand_in(figure, inputs)
     return figure
 
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Average ranks over all cells (dataset, noise, network, seed) that have every method, 1 is the best. Where "
-        "there are cells enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
+        "Average ranks over all settings (dataset, noise, network) that have every method, 1 is the best. Where "
+        "there are settings enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
         "elsewhere the title says that there is no test."
     )
     return with_stand_in(text, inputs)
 
 
-def _experiments(inputs: Inputs) -> list[tuple[str, dict[str, float], float | None, str]]:
+def _experiments(inputs: Inputs) -> list[tuple[str, dict[str, float], float | None, str, bool]]:
     if inputs.statistics is None or inputs.statistics.empty:
         raise WarlabError("The diagram of ranks needs statistics; make statistics.csv first.")
     own = inputs.statistics[inputs.statistics["reading"] == READING]
@@ -46,7 +51,9 @@ def _experiments(inputs: Inputs) -> list[tuple[str, dict[str, float], float | No
         ranks = dict(zip(ranked["subject"], ranked["value"], strict=True))
         if len(ranks) >= 3:
             title = labels.name(inputs.labels, "experiment", str(experiment))
-            found.append((title.replace("_", " "), ranks, _critical(rows), _note(rows)))
+            found.append(
+                (title.replace("_", " "), ranks, _critical(rows), _note(rows), "stand-in" in set(rows["data"]))
+            )
     if not found:
         raise NothingToDraw("No experiment of this scale has three methods in a common cell; there are no ranks.")
     return found
@@ -59,7 +66,7 @@ def _critical(rows: pd.DataFrame) -> float | None:
 
 def _note(rows: pd.DataFrame) -> str:
     friedman = rows[rows["test"] == "friedman"].iloc[0]
-    cells = f"{int(friedman['cells'])} cell" + ("s" if friedman["cells"] != 1 else "")
+    cells = f"{int(friedman['cells'])} setting" + ("s" if friedman["cells"] != 1 else "")
     return f"{cells}, too few for a test" if friedman["note"] else f"{cells}, Friedman p = {friedman['p_value']:.2g}"
 
 
@@ -72,14 +79,15 @@ def _diagram(ax: Axes, ranks: dict[str, float], difference: float | None, inputs
     for tick in range(1, count + 1):
         ax.plot([tick, tick], [0, 0.15], color=style.BLACK, linewidth=0.8)
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=6)
-    margin = 0.04 * count
+    margin, bright = 0.04 * count, style.prominent(ranks)
     for place, method in enumerate(order):
         left = place < half
         height = -(place + 1 if left else count - place) + 0.1
         end = 1 - margin if left else count + margin
         name = labels.plot_method(labels.name(inputs.labels, "method", method))
+        colour = style.line(method)[0] if method in bright else style.GREY
         text = f"{name}  {ranks[method]:.2f}" if left else f"{ranks[method]:.2f}  {name}"
-        ax.plot([ranks[method], ranks[method], end], [0, height, height], color=style.line(method)[0], linewidth=0.7)
+        ax.plot([ranks[method], ranks[method], end], [0, height, height], color=colour, linewidth=0.9)
         ax.text(
             end, height, f"{text} " if left else f" {text}", ha="right" if left else "left", va="center", fontsize=6.5
         )

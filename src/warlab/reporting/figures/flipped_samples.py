@@ -9,8 +9,10 @@ from matplotlib.figure import Figure
 
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
 
+TITLE = "Images whose label was changed"
+SECTION = "data"
 NEEDS = ("data", "noise")
 ROWS = 8
 SAMPLES = 7
@@ -34,7 +36,7 @@ def draw(inputs: Inputs) -> Figure:
             _mosaic(ax, block)
             dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
             ax.set_title(f"{dataset}, {labels.name(inputs.labels, 'noise', entry['noise'])}")
-        mark_stand_in(figure, inputs, [entry["dataset"] for entry in shown])
+        mark_panels(figure, inputs, [(ax, entry["dataset"]) for ax, entry in zip(axes, shown, strict=True)])
     return figure
 
 

@@ -6,38 +6,35 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.figures.drawing import Mark, name_ends, panel_rows, panels
 
+TITLE = "Accuracy over the epochs"
+SECTION = "results"
 NEEDS = ("runs",)
 PANEL = ["dataset", "noise", "net"]
-MAX_COLUMNS = 3
 
 
 def draw(inputs: Inputs) -> Figure:
     runs = _runs(inputs)
-    panels = list(runs.groupby(PANEL, sort=False))
+    groups = list(runs.groupby(PANEL, sort=False))
     with style.context():
-        columns = min(len(panels), MAX_COLUMNS)
-        rows = -(-len(panels) // columns)
-        width = style.COLUMN if columns == 1 else style.PAGE
-        legend_lines = -(-runs["method"].nunique() // (3 * columns))
-        figure = Figure(figsize=(width, 2.3 * rows + 0.18 * legend_lines + 0.3), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax, (key, panel) in zip(axes, panels, strict=False):
-            _panel(ax, panel)
+        rows = panel_rows(len(groups))
+        size = (style.COLUMN + 1.2, 2.8) if len(groups) == 1 else (style.PAGE, 2.3 * len(rows))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = panels(figure, len(groups))
+        shown = [ax for row in axes for ax in row]
+        for ax, (key, panel) in zip(shown, groups, strict=True):
             ax.set_ylim(*_limits(runs[runs["dataset"] == key[0]]))
+            _panel(ax, panel, inputs)
             ax.set_title(_title(key, runs, inputs))
-        for ax in axes[len(panels) :]:
-            ax.remove()
-        for ax in axes[: len(panels) : columns]:
-            ax.set_ylabel("test accuracy (%)")
-        _legend(figure, runs, inputs, 3 * columns)
-        mark_stand_in(figure, inputs)
+        for row in axes:
+            row[0].set_ylabel("test accuracy (%)")
+        mark_panels(figure, inputs, [(ax, str(key[0])) for ax, (key, _) in zip(shown, groups, strict=True)])
     return figure
 
 
@@ -46,6 +43,11 @@ def caption(inputs: Inputs) -> str:
     seeds = runs.groupby([*PANEL, "method"])["seed"].nunique().max()
     band = f" Line: mean of {seeds} seeds; band: from the lowest to the highest of them." if seeds > 1 else ""
     text = f"Accuracy on the clean test set after every epoch of training on noisy labels.{band}"
+    grey = {method for _, panel in runs.groupby(PANEL, sort=False) for method in _others(panel)}
+    if grey:
+        names = [labels.name(inputs.labels, "method", method) for method in dict.fromkeys(runs["method"])]
+        kept = [name for name, method in zip(names, dict.fromkeys(runs["method"]), strict=True) if method in grey]
+        text += f" Grey: {', '.join(kept)}."
     return with_stand_in(text, inputs)
 
 
@@ -56,17 +58,32 @@ def _runs(inputs: Inputs) -> pd.DataFrame:
     return runs
 
 
-def _panel(ax: Axes, panel: pd.DataFrame) -> None:
+def _others(panel: pd.DataFrame) -> list[str]:
+    return [m for m in dict.fromkeys(panel["method"]) if m not in style.prominent(panel["method"])]
+
+
+def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
+    """Grey lines below, the prominent ones above them, in the order of the table; each name stands at its line's end."""
+    grey, ends = _others(panel), []
     for method, group in panel.groupby("method", sort=False):
         seeds = group.pivot_table(index="epoch", columns="seed", values="test_accuracy")
         epochs = seeds.index.to_numpy(dtype=float)
         colour, dashes = style.line(str(method))
+        if method in grey:
+            ax.plot(epochs, seeds.mean(axis=1), color=style.GREY, linewidth=0.7, zorder=1.5)
+            continue
         ax.plot(epochs, seeds.mean(axis=1), color=colour, linestyle=dashes)
         if seeds.shape[1] > 1:
             ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
+        name = labels.plot_method(labels.name(inputs.labels, "method", str(method)))
+        ends.append(Mark(1, float(seeds.mean(axis=1).iloc[-1]), name, style.ink(colour)))
+    if grey:
+        last = panel[panel["method"].isin(grey)].groupby("method")["test_accuracy"].last().median()
+        ends.append(Mark(1, float(last), f"{len(grey)} others" if len(grey) > 1 else "1 other", "#777777"))
     ax.set_xlabel("epoch")
     ax.set_xlim(1, max(2, panel["epoch"].max()))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    name_ends(ax, ends)
 
 
 def _limits(runs: pd.DataFrame) -> tuple[float, float]:
@@ -80,15 +97,3 @@ def _limits(runs: pd.DataFrame) -> tuple[float, float]:
 def _title(key: tuple[Hashable, ...], runs: pd.DataFrame, inputs: Inputs) -> str:
     kinds = PANEL if runs["net"].nunique() > 1 else PANEL[:2]
     return ", ".join(labels.name(inputs.labels, kind, str(value)) for kind, value in zip(kinds, key, strict=False))
-
-
-def _legend(figure: Figure, runs: pd.DataFrame, inputs: Inputs, columns: int) -> None:
-    methods = list(dict.fromkeys(runs["method"]))
-    names = [labels.plot_method(labels.name(inputs.labels, "method", method)) for method in methods]
-    handles = [_handle(method) for method in methods]
-    figure.legend(handles, names, loc="outside lower center", ncols=min(columns, len(names)))
-
-
-def _handle(method: str) -> Line2D:
-    colour, dashes = style.line(method)
-    return Line2D([], [], color=colour, linestyle=dashes)

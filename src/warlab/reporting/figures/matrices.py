@@ -14,8 +14,10 @@ from scipy.spatial.distance import squareform
 
 from warlab.reporting import labels
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
 
+TITLE = "Ground costs and label noise"
+SECTION = "data"
 NEEDS = ("costs", "noise")
 PANEL_INCHES = 3.6
 WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
@@ -28,6 +30,7 @@ Entry = Mapping[str, Any]
 
 
 class Panel(NamedTuple):
+    dataset: str
     title: str
     matrix: np.ndarray
     class_names: list[str]
@@ -51,7 +54,7 @@ def draw(inputs: Inputs) -> Figure:
             _heat_map(figure, ax, panel)
         for ax in axes[len(panels) :]:
             ax.remove()
-        mark_stand_in(figure, inputs)
+        mark_panels(figure, inputs, [(ax, panel.dataset) for ax, panel in zip(axes, panels, strict=False)])
     return figure
 
 
@@ -140,14 +143,16 @@ def _cost_panel(cost: Entry, inputs: Inputs) -> Panel:
     matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
     constant = np.nanmin(matrix) == np.nanmax(matrix)
     title = _title(cost, inputs, f"ground cost: {', '.join(words)}")
-    return Panel(title, matrix, list(cost["class_names"]), "", "", "cividis", 0.0 if constant else np.nan)
+    return Panel(
+        cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", 0.0 if constant else np.nan
+    )
 
 
 def _noise_panel(entry: Entry, inputs: Inputs) -> Panel:
     noise = labels.name(inputs.labels, "noise", entry["noise"])
     title = _title(entry, inputs, f"{noise}, {100 * entry['realised_rate']:.1f} % of all labels changed")
     matrix = np.asarray(entry["transition"], float)
-    return Panel(title, matrix, list(entry["class_names"]), "given label", "true class", "Blues", 0.0)
+    return Panel(entry["dataset"], title, matrix, list(entry["class_names"]), "given label", "true class", "Blues", 0.0)
 
 
 def _title(entry: Entry, inputs: Inputs, text: str) -> str:

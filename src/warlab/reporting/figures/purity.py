@@ -7,34 +7,31 @@ from matplotlib.ticker import MaxNLocator
 
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.figures.drawing import Mark, name_ends, panel_rows, panels
 
+TITLE = "True labels among the selected samples"
+SECTION = "results"
 NEEDS = ("runs", "noise")
 ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 PANEL = ["dataset", "noise", "net"]
-MAX_COLUMNS = 3
 
 
 def draw(inputs: Inputs) -> Figure:
     runs = _runs(inputs)
-    panels = list(runs.groupby(PANEL, sort=False))
+    groups = list(runs.groupby(PANEL, sort=False))
     with style.context():
-        columns = min(len(panels), MAX_COLUMNS)
-        rows = -(-len(panels) // columns)
-        width = style.COLUMN if columns == 1 else style.PAGE
-        figure = Figure(figsize=(width, 2.5 * rows + 0.5), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax, (key, panel) in zip(axes, panels, strict=False):
+        width = style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE
+        figure = Figure(figsize=(width, 2.5 * len(panel_rows(len(groups)))), layout="constrained")
+        axes = panels(figure, len(groups))
+        shown = [ax for row in axes for ax in row]
+        for ax, (key, panel) in zip(shown, groups, strict=True):
             _panel(ax, panel, inputs, _true_labels(inputs, str(key[0]), str(key[1])))
             names = [labels.name(inputs.labels, kind, str(v)) for kind, v in zip(PANEL, key, strict=True)]
             ax.set_title(", ".join(names if runs["net"].nunique() > 1 else names[:2]))
-        for ax in axes[len(panels) :]:
-            ax.remove()
-        for ax in axes[: len(panels) : columns]:
-            ax.set_ylabel("true labels among selected (%)")
-        found = {name: line for ax in axes for line, name in zip(*ax.get_legend_handles_labels(), strict=True)}
-        figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=2 * columns + 1)
-        mark_stand_in(figure, inputs)
+        for row in axes:
+            row[0].set_ylabel("true labels among selected (%)")
+        mark_panels(figure, inputs, [(ax, str(key[0])) for ax, (key, _) in zip(shown, groups, strict=True)])
     return figure
 
 
@@ -55,19 +52,24 @@ def _runs(inputs: Inputs) -> pd.DataFrame:
 
 
 def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs, share: float | None) -> None:
+    ends = []
     for method, group in panel.groupby("method", sort=False):
         seeds = group.pivot_table(index="epoch", columns="seed", values="purity")
         epochs = seeds.index.to_numpy(dtype=float)
         colour, dashes = style.line(str(method))
         name = labels.plot_method(labels.name(inputs.labels, "method", str(method)))
-        ax.plot(epochs, seeds.mean(axis=1), color=colour, linestyle=dashes, label=name)
+        ax.plot(epochs, seeds.mean(axis=1), color=colour, linestyle=dashes)
+        ends.append(Mark(1, float(seeds.mean(axis=1).iloc[-1]), name, style.ink(colour)))
         if seeds.shape[1] > 1:
             ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
     if share is not None:
-        ax.axhline(100 * share, color="#666666", linestyle=":", linewidth=1, label="all samples")
+        ax.axhline(100 * share, color="#666666", linestyle=":", linewidth=1)
+        ends.append(Mark(1, 100 * share, "all samples", "#666666"))
     ax.set_xlabel("epoch")
     ax.set_xlim(1, max(2, panel["epoch"].max()))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_ylim(*ax.get_ylim())
+    name_ends(ax, ends)
 
 
 def _true_labels(inputs: Inputs, dataset: str, noise: str) -> float | None:

@@ -15,6 +15,8 @@ from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, 
 from warlab.reporting.figures.corrupted_truth import infrared, legend, show
 from warlab.reporting.maps import coloured
 
+TITLE = "Maps of a test tile"
+SECTION = "maps"
 NEEDS = ("tiles", "maps")
 SHARE = 0.4  # of the tile's shorter side that the close-up shows
 INCHES = 1.25  # width of a panel

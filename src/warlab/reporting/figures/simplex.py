@@ -3,14 +3,20 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.tri import Triangulation
 
 from warlab.reporting.figures import style
 from warlab.reporting.figures.base import Inputs, toy_of
 
+TITLE = "What each divergence measures, and where it leads"
+SECTION = "adversarial"
 NEEDS = ("toy",)
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-COLOURS = (style.ORANGE, style.VERMILION, style.BLACK)
+SHADES, LEVELS = "Greys", 24  # as in the paper: white is zero, darker is larger
+COLOURS = (style.ORANGE, style.CRIMSON, style.BLACK)
+SHAPES = "so^"  # a class has its own shape, too: not everybody tells red from black
+RING = style.BLUE
 
 
 def draw(inputs: Inputs) -> Figure:
@@ -32,10 +38,13 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     return (
-        "Top: value of each divergence on the simplex of three classes with respect to a fixed prediction (cross); "
-        "cross entropy alone has none. Bottom: decision regions of small networks trained with each of them on the "
-        "same points, some of which in the red cloud carry the label black. Left: the ground cost, smallest between "
-        "red and black. Values and trainings are computed; the paper gives no numbers for its own such figure."
+        "Top: value of each divergence on the simplex of three classes with respect to a fixed prediction (green "
+        "cross); white is zero, darker is larger; cross entropy alone has none. Bottom: decision regions of small "
+        "networks trained with each of them on the same points, some of which in the red cloud carry the label black. "
+        "Left: the ground cost, smallest between red and black. The paper says of its own such figure that a boundary "
+        "is smoothed less the higher the cost between its classes; by its Proposition 2 a higher cost penalises a "
+        "change between them more. The loss here is the formula, which follows the proposition. Values and trainings "
+        "are computed; the paper gives no numbers."
     )
 
 
@@ -52,11 +61,19 @@ def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
     ax.spines[:].set_visible(False)
 
 
+def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
+    """For a legend: the classes, and the points with a wrong label."""
+    found = [
+        Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
+        for colour, shape, name in zip(COLOURS, SHAPES, toy["classes"], strict=True)
+    ]
+    wrong = {"markerfacecolor": style.BLACK, "markeredgecolor": RING, "markersize": 4.5, "label": "wrong label"}
+    return [*found, Line2D([], [], marker=SHAPES[2], linestyle="", **wrong)]
+
+
 def _legend(ax: Axes, toy: dict[str, np.ndarray]) -> None:
-    for colour, name in zip(COLOURS, toy["classes"], strict=True):
-        ax.plot([], [], "o", color=colour, markersize=3, label=str(name))
-    ax.plot([], [], "o", markerfacecolor=style.BLACK, markeredgecolor=style.SKY, markersize=4, label="wrong label")
-    ax.legend(loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+    cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
+    ax.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
     ax.set_axis_off()
 
 
@@ -64,14 +81,15 @@ def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
     place = toy["simplex"] @ CORNERS
     values = toy["values"][number]
     if np.ptp(values) > 0:
-        ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=14, cmap="viridis")
+        levels = np.linspace(0, values.max(), LEVELS)
+        ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=levels, cmap=SHADES, vmin=0)
     else:
-        ax.fill(*CORNERS.T, color="#EEEEEE")
         ax.text(0.5, 0.3, "none", ha="center", va="center", fontsize=6)
+    ax.fill(*CORNERS.T, facecolor="none", edgecolor="#999999", linewidth=0.5)  # zero is as white as the page
     x, y = toy["prediction"] @ CORNERS
-    ax.plot(x, y, "x", color="white" if np.ptp(values) > 0 else style.BLACK, markersize=4)
-    for corner, colour in zip(CORNERS, COLOURS, strict=True):
-        ax.plot(*corner, "o", color=colour, markersize=4, clip_on=False)
+    ax.plot(x, y, "x", color=style.GREEN, markersize=4)
+    for corner, colour, shape in zip(CORNERS, COLOURS, SHAPES, strict=True):
+        ax.plot(*corner, shape, color=colour, markersize=4, clip_on=False)
     ax.set_aspect("equal")
     ax.set_axis_off()
 
@@ -80,7 +98,7 @@ def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> 
     """The class with the highest probability as a light colour, boundaries as lines."""
     chosen = probabilities.argmax(2)
     extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
-    light = np.array([[0.99, 0.91, 0.75], [0.97, 0.80, 0.72], [0.82, 0.82, 0.82]])
+    light = np.array([[0.99, 0.91, 0.75], [0.97, 0.78, 0.79], [0.82, 0.82, 0.82]])
     ax.imshow(light[chosen], origin="lower", extent=extent, aspect="equal")
     for number in range(len(COLOURS)):
         ax.contour(toy["axis_x"], toy["axis_y"], chosen == number, levels=[0.5], colors="#555555", linewidths=0.5)
@@ -93,7 +111,7 @@ def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, colour in enumerate(COLOURS):
         own = (toy["given"] == number) & ~wrong
-        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], s=size, color=colour, linewidths=0)
-    colours = [COLOURS[label] for label in toy["given"][wrong]]
-    x, y = toy["x"][wrong].T
-    ax.scatter(x, y, s=3.5 * size, c=colours, edgecolors=style.SKY, linewidths=0.7, zorder=3)
+        ax.scatter(*toy["x"][own].T, s=size, color=colour, marker=SHAPES[number], linewidths=0)
+        circled = (toy["given"] == number) & wrong
+        ring = {"edgecolors": RING, "linewidths": 0.9, "zorder": 3}
+        ax.scatter(*toy["x"][circled].T, s=3.5 * size, color=colour, marker=SHAPES[number], **ring)

@@ -1,6 +1,7 @@
 """One look for all figures: sizes, colours, and how they are saved."""
 
 import zlib
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
@@ -8,6 +9,7 @@ from typing import Literal
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from warlab.files import write_atomic
@@ -18,6 +20,7 @@ PAGE = 7.2  # inches, both columns
 # Okabe and Ito, "Color Universal Design" (2008): distinct for all common kinds of colour blindness.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+CRIMSON = "#C8102E"  # for a class that is called red; not a method's colour
 Dashes = Literal["-", "--", ":", "-."] | tuple[int, tuple[int, ...]]
 SOLID: Dashes = "-"
 DASHED: Dashes = "--"
@@ -49,6 +52,10 @@ _METHODS: dict[str, tuple[str, Dashes]] = {
     "jof": (ORANGE, DOTTED),
     "iterative": (BLACK, DOTTED),
 }
+# In colour where a figure has many methods; the others are grey then.
+FAMILY = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
+FEW = 4
+GREY = "#AAAAAA"
 _COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
 
 _RC = {
@@ -73,6 +80,7 @@ _RC = {
     "image.interpolation": "nearest",
     "figure.dpi": 100,
     "pdf.fonttype": 42,  # text stays text
+    "svg.hashsalt": "warlab",  # else the ids inside would be random
 }
 
 
@@ -92,14 +100,31 @@ def line(method: str) -> tuple[str, Dashes]:
     return colour, _OTHERS[number % len(_OTHERS)]
 
 
+def ink(colour: str) -> str:
+    """A colour for words: the light ones of the palette darkened until they can be read on white."""
+    return {YELLOW: "#7A7000", SKY: "#1F78AD", ORANGE: "#9A6A00", PURPLE: "#A3487A"}.get(colour, colour)
+
+
+def prominent(methods: Iterable[str]) -> list[str]:
+    """The methods to draw in colour: a few all, of many CCE, AR and the variants of WAR."""
+    there = list(dict.fromkeys(methods))
+    family = [method for method in there if method in FAMILY]
+    return there if len(there) <= FEW or not family else family
+
+
 def save(figure: Figure, stem: Path) -> None:
-    """Write <stem>.pdf and <stem>.png; the bytes depend on the figure alone (no times, no versions)."""
+    """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone (no times, no versions)."""
     stem = Path(stem)
     with context():
         pdf = {"CreationDate": None, "Creator": None, "Producer": None}
         write_atomic(
             stem.with_name(f"{stem.name}.pdf"),
             lambda file: FigureCanvasPdf(figure).print_figure(file, bbox_inches="tight", metadata=pdf),
+        )
+        svg = {"Date": None, "Creator": None}
+        write_atomic(
+            stem.with_name(f"{stem.name}.svg"),
+            lambda file: FigureCanvasSVG(figure).print_figure(file, bbox_inches="tight", metadata=svg),
         )
         write_atomic(
             stem.with_name(f"{stem.name}.png"),

@@ -3,17 +3,20 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from warlab.errors import WarlabError
 from warlab.reporting import labels, results
 from warlab.reporting.figures import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
+from warlab.reporting.figures.drawing import Mark, name_points, panel_rows, panels
 
+TITLE = "Time against accuracy"
+SECTION = "results"
 NEEDS = ("runs",)
 ASKS = {"together": 2}
 PANEL = ["dataset", "noise", "net"]
-MAX_COLUMNS = 3
+MOST = 2  # panels in a row: names need room
+HEIGHT = 2.9  # of a panel, in inches
 NOTHING = "These runs were kept without their times"
 
 
@@ -21,24 +24,20 @@ def draw(inputs: Inputs) -> Figure:
     if not _timed(inputs):
         return note(NOTHING, inputs)
     table = _table(inputs)
-    panels = list(table.groupby(PANEL, sort=False))
+    groups = list(table.groupby(PANEL, sort=False))
     with style.context():
-        columns = min(len(panels), MAX_COLUMNS)
-        rows = -(-len(panels) // columns)
-        width = style.COLUMN if columns == 1 else style.PAGE
-        lines = -(-table["method"].nunique() // (3 * columns))
-        figure = Figure(figsize=(width, 2.4 * rows + 0.16 * lines + 0.4), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax, (key, panel) in zip(axes, panels, strict=False):
-            _panel(ax, panel)
+        rows = panel_rows(len(groups), MOST)
+        width = style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE
+        figure = Figure(figsize=(width, HEIGHT * len(rows)), layout="constrained")
+        axes = panels(figure, len(groups), MOST)
+        shown = [(ax, width / len(row) - 0.6) for row in axes for ax in row]
+        for (ax, wide), (key, panel) in zip(shown, groups, strict=True):
+            _panel(ax, panel, inputs, wide)
             names = [labels.name(inputs.labels, kind, str(v)) for kind, v in zip(PANEL, key, strict=True)]
             ax.set_title(", ".join(names if table["net"].nunique() > 1 else names[:2]))
-        for ax in axes[len(panels) :]:
-            ax.remove()
-        for ax in axes[: len(panels) : columns]:
-            ax.set_ylabel("test accuracy (%)")
-        _legend(figure, table, inputs, 3 * columns)
-        mark_stand_in(figure, inputs)
+        for row in axes:
+            row[0].set_ylabel("test accuracy (%)")
+        mark_panels(figure, inputs, [(ax, str(key[0])) for (ax, _), (key, _) in zip(shown, groups, strict=True)])
     return figure
 
 
@@ -70,24 +69,18 @@ def _table(inputs: Inputs) -> pd.DataFrame:
     return several
 
 
-def _panel(ax: Axes, panel: pd.DataFrame) -> None:
+def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs, width: float) -> None:
+    """Prominent methods in their colours and above the grey ones; each has its name beside it."""
     cce = panel.loc[panel["method"] == "cce", "seconds"]
     unit = float(cce.iloc[0]) if len(cce) else 1.0
+    bright, marks = style.prominent(panel["method"]), []
     for row in panel.to_dict("records"):
-        colour, dashes = style.line(str(row["method"]))
-        x, y = float(row["seconds"]) / unit, float(row["test_accuracy"])
-        ax.plot(x, y, _marker(dashes), color=colour, markersize=5)
+        method, x, y = str(row["method"]), float(row["seconds"]) / unit, float(row["test_accuracy"])
+        colour = style.line(method)[0] if method in bright else style.GREY
+        ax.plot(x, y, "o", color=colour, markersize=5, zorder=3 if method in bright else 2)
+        called = labels.name(inputs.labels, "method", method)
+        words = style.ink(colour) if method in bright else "#666666"
+        marks.append(Mark(x, y, labels.plot_method(called), words, len(called)))
     ax.set_xlabel("time of an epoch / CCE's" if len(cce) else "seconds per epoch")
-    ax.margins(0.08)
-
-
-def _marker(dashes: style.Dashes) -> str:
-    return "D" if isinstance(dashes, tuple) else {"-": "o", "--": "s", ":": "^"}.get(dashes, "D")
-
-
-def _legend(figure: Figure, table: pd.DataFrame, inputs: Inputs, columns: int) -> None:
-    methods = list(dict.fromkeys(table["method"]))
-    looks = [style.line(str(method)) for method in methods]
-    handles = [Line2D([], [], color=c, marker=_marker(d), linestyle="", markersize=4) for c, d in looks]
-    names = [labels.plot_method(labels.name(inputs.labels, "method", str(method))) for method in methods]
-    figure.legend(handles, names, loc="outside lower center", ncols=min(columns, len(names)))
+    ax.margins(0.15, 0.1)
+    name_points(ax, sorted(marks, key=lambda mark: mark.colour == "#666666"), width, HEIGHT - 0.8)

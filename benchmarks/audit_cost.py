@@ -1,0 +1,131 @@
+"""What the audit of labels adds to an epoch, in processor time.
+
+    python benchmarks/audit_cost.py            the demo's network and images, CCE (the cheapest step) and WAR
+
+Two trainings take turns epoch by epoch, one with the audit and one without it, on the embedded Fashion-MNIST. The
+processor time of the fastest epoch of each is compared: what else the machine does makes no epoch faster. Directly
+measured is also what is spent inside the audit, as a share of all epochs.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from warlab.config import Cell, Study, load_study
+from warlab.data import get
+from warlab.data.fetch import fetch
+from warlab.data.prepare import prepare
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.listener import Listener
+from warlab.engine.run import Files, build_trainer
+from warlab.engine.train import Trainer
+from warlab.files import write_arrays, write_json, write_text
+from warlab.methods.base import LOGITS, Batch, Log, Step
+from warlab.noise.inject import noisy_labels
+from warlab.ot.costfile import write_cost
+from warlab.ot.costs import CostInputs, make_cost
+
+ROOT = Path(__file__).parents[1]
+
+
+class Deaf(Listener):
+    """No audit at all."""
+
+    def __init__(self) -> None:
+        super().__init__([], 1, 2)
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        yield
+
+    def note(self, batch: Batch, log: Log) -> None:
+        log.pop(LOGITS, None)
+
+
+class Timed(Listener):
+    """Adds up the processor time that taking note costs."""
+
+    seconds = 0.0
+
+    def note(self, batch: Batch, log: Log) -> None:
+        started = time.process_time()
+        super().note(batch, log)
+        self.seconds += time.process_time() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--epochs", type=int, default=5)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    study = load_study({"scale": "demo"}, ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(Path(folder), study)
+        for method in ("cce", "war_w2v"):
+            report(method, compare(study, method, files, Path(folder), given.epochs))
+
+
+def write_files(folder: Path, study: Study) -> Files:
+    dataset = get("fashion_mnist")
+    fetch(dataset, folder / "raw", "embedded")
+    spec = {key: value for key, value in study.data_spec("fashion_mnist").items() if key != "dataset"}
+    arrays, meta = prepare(dataset, folder / "raw", spec)
+    write_arrays(folder / "data.npz", **vars(arrays))
+    write_json(folder / "data.json", meta)
+    labels, manifest = noisy_labels(
+        arrays.train_y, dataset="fashion_mnist", noise="asym-40", seed=0, class_names=meta["class_names"], data="real"
+    )
+    write_arrays(folder / "noise.npz", labels=labels)
+    write_json(folder / "noise.json", manifest)
+    cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
+    write_text(folder / "cost.csv", write_cost(cost, meta["class_names"]))
+    return Files(folder / "data.npz", folder / "noise.npz", folder / "cost.csv")
+
+
+def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
+    run = study.run(Cell("fashion_mnist", "asym-40", "cnn9", method, 0))
+    trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
+    trainers["without"].listener = Deaf()
+    heard = trainers["with"]
+    heard.listener = Timed(heard.models, len(heard.data), 10)  # the built one goes on hearing, and is never asked
+    times: dict[str, list[float]] = {name: [] for name in trainers}
+    for number in range(epochs + 1):
+        for name, one in trainers.items():
+            spent = seconds(lambda one=one: epoch(one, run["training"]["epochs"]))  # type: ignore[misc]
+            if number > 0:  # the first round warms up
+                times[name].append(spent)
+            else:
+                heard.listener.seconds = 0.0
+    return {**times, "inside": heard.listener.seconds / sum(times["with"])}
+
+
+def trainer(run: dict[str, Any], files: Files, folder: Path) -> Trainer:
+    return build_trainer(run, files, CheckpointFolder(folder, "benchmark", print), print)
+
+
+def epoch(trainer: Trainer, epochs: int) -> None:
+    """All steps of an epoch after any warm-up, without the evaluation, which would hide the cost."""
+    for number, index in enumerate(trainer.data.epoch(epochs - 1)):
+        trainer._step(Step(epochs - 1, epochs, number), index)
+
+
+def seconds(task: Callable[[], None]) -> float:
+    started = time.process_time()
+    task()
+    return time.process_time() - started
+
+
+def report(method: str, found: dict[str, Any]) -> None:
+    without, with_audit = min(found["without"]), min(found["with"])
+    times = f"epoch {without:.2f} s without, {with_audit:.2f} s with the audit: {with_audit / without - 1:+.2%}"
+    print(f"{method:8} {times};  inside the audit {found['inside']:.2%} of an epoch")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+# %% [markdown]
+# # Finding wrong labels in real human annotations
+#
+# CIFAR-10N (Wei et al., 2022) has the labels that paid annotators gave to the images of CIFAR-10. In its set `worse`
+# about 40 % of them differ from the original labels. We train a small network on these human labels, let `LabelAudit`
+# watch, and see which labels it suspects. The original labels are used only at the end, to judge the suspects.
+#
+# The data are downloaded on first use, 140 MB, into `data/`. Where that is impossible, the page goes on with the part
+# of Fashion-MNIST that comes with warlab and labels that were made wrong on purpose. The first output says which data
+# you see.
+
+# %%
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from warlab import WarlabError, WARLoss, word_cost
+from warlab.audit import SCORES, LabelAudit, auroc, precision_at_errors
+from warlab.data import cifar10, cifar_n, fashion_mnist
+from warlab.data.base import choose, subset
+from warlab.data.check import asset_folder
+from warlab.data.fetch import fetch
+from warlab.noise import transition_matrix
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+
+def human_labels(n):
+    """Images of CIFAR-10, the labels that people gave them, and the original ones."""
+    folders = {one.name: Path("data", one.name, "real") for one in (cifar10.DATASET, cifar_n.RESOURCE)}
+    for resource in (cifar_n.RESOURCE, cifar10.DATASET):
+        fetch(resource, folders[resource.name], "real")
+    arrays = cifar10.DATASET.load(folders["cifar10"])
+    part = choose(arrays.train_y, n, seed=0, split="training")
+    labels = cifar_n.read(folders["cifar_n"], "cifar10", real=True)["worse_label"][part]
+    return arrays.train_x[part], labels, arrays.train_y[part], cifar10.DATASET
+
+
+def made_labels(n):
+    """Images of Fashion-MNIST and labels of which some are flipped to a similar class."""
+    arrays = subset(fashion_mnist.DATASET.load(asset_folder(fashion_mnist.DATASET)), n, None, seed=0)
+    flips, rng = transition_matrix("asym", 0.4, "fashion_mnist", 10), np.random.default_rng(0)
+    labels = np.array([rng.choice(10, p=flips[label]) for label in arrays.train_y])
+    return arrays.train_x, labels, arrays.train_y, fashion_mnist.DATASET
+
+
+try:
+    images, labels, original, dataset = human_labels(6000)
+    print("CIFAR-10N: labels given by people")
+except WarlabError as error:
+    images, labels, original, dataset = made_labels(3000)
+    print("Fashion-MNIST with labels made wrong on purpose, because CIFAR-10N cannot be had here:", error)
+wrong = labels != original
+print(f"{len(images)} images, {wrong.mean():.0%} of their labels differ from the original ones")
+
+# %% [markdown]
+# ## The training, and one line for the audit
+#
+# `index` is the number of each sample of the batch. The audit takes note of the logits that the loss is made of; it
+# needs no pass of its own. We train with WAR, which keeps the network from learning the wrong labels by heart, so
+# that it keeps contradicting them.
+
+# %%
+x = torch.from_numpy(images).float() / 127.5 - 1
+x = nn.functional.avg_pool2d(x, 2)  # half the size is enough for a quick look
+y = torch.from_numpy(labels)
+channels = x.shape[1]
+model = nn.Sequential(
+    *(nn.Conv2d(channels, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2)),
+    *(nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.AdaptiveMaxPool2d(3)),
+    *(nn.Flatten(), nn.Dropout(0.25), nn.Linear(64 * 9, 10)),
+)
+optimiser = torch.optim.Adam(model.parameters(), 2e-3)
+cost = word_cost(dataset.words)
+war = WARLoss(cost)
+audit = LabelAudit(n_samples=len(x), n_classes=10)
+
+for epoch in range(12):
+    for index in torch.randperm(len(x)).split(64):
+        logits = model(x[index])
+        audit.update(logits, y[index], index)  # the line for the audit
+        loss = cross_entropy(logits, y[index])
+        if epoch >= 3:
+            loss = loss + 10 * war(model, x[index], logits)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+# %% [markdown]
+# ## The suspects
+#
+# A suspect is a sample for which the network suggests another label than the given one. They come in order, the most
+# suspicious first.
+
+# %%
+suspects = audit.suspects(cost=cost)
+print(len(suspects), "suspects; the first five:")
+for row in suspects[:5]:
+    given, suggested = (dataset.class_names[row[name]] for name in ("label", "suggested"))
+    print(f"  image {row['index']:5}: labelled {given}, suggested {suggested}")
+
+# %%
+figure, grid = plt.subplots(3, 8, figsize=(9, 4.2), layout="constrained")
+for axes, row in zip(grid.ravel(), suspects, strict=False):
+    axes.imshow(images[row["index"]].transpose(1, 2, 0).squeeze(), cmap="gray")
+    given, suggested = (dataset.class_names[row[name]] for name in ("label", "suggested"))
+    right = wrong[row["index"]]
+    axes.set_title(f"{given}\n→ {suggested}", fontsize=8, color="tab:green" if right else "tab:red")
+    axes.axis("off")
+
+# %% [markdown]
+# Given label → suggested label; green where the original label says that the given one is wrong, red where it agrees
+# with it.
+#
+# ## How good is the order?
+#
+# AUROC is the chance that a wrong label gets a higher score than a right one. The precision is the share of wrong
+# labels among as many of the most suspicious samples as there are wrong labels; a random order has the share of wrong
+# labels in the data.
+
+# %%
+scores = audit.scores(cost=cost)
+print(f"{'score':10} AUROC  precision")
+for name in SCORES:
+    print(f"{name:10} {auroc(scores[name], wrong):.3f}  {precision_at_errors(scores[name], wrong):.1%}")
+print(f"{'random':10} 0.500  {wrong.mean():.1%}")
+
+# %% [markdown]
+# One small network and one seed: a demonstration. What the scores are, and how to get the list for a folder of your
+# own images without writing any code, is in [Find wrong labels](../find-wrong-labels.md). Look at the suspects before
+# you change a label: the original labels of CIFAR-10 are not all right either.

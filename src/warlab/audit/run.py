@@ -1,0 +1,142 @@
+"""A finished run of the workflow as its files tell it: what was noted, what is true, and how its samples look."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warlab.audit.record import Means
+from warlab.audit.scoring import DEFAULT, SCORES, suspects
+from warlab.data.tiles import objects, starts, unflat
+from warlab.errors import WarlabError
+from warlab.files import read_arrays, read_json
+from warlab.ot.costfile import read_cost
+
+COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")
+MARGIN = 4  # pixels around an object in its picture
+DIMMED = 0.45  # brightness of what is not the object
+
+
+@dataclass(frozen=True)
+class AuditedRun:
+    """`means` are of images, or of the objects of tiles; `cost` is the run's own, or None for the 0-1 cost."""
+
+    means: Means
+    arrays: Mapping[str, np.ndarray]
+    meta: Mapping[str, Any]
+    noise: Mapping[str, np.ndarray]
+    manifest: Mapping[str, Any]
+    cost: np.ndarray | None
+    other: Mapping[str, np.ndarray] | None  # data whose images open-set noise put in place of others
+
+    @classmethod
+    def read(cls, files: Mapping[str, Any]) -> "AuditedRun":
+        """`files` names audit, data, noise and, where the run has them, cost and images."""
+        data, noise = Path(files["data"]), Path(files["noise"])
+        meta = read_json(data.with_suffix(".json"))
+        run = cls(
+            means=Means(**read_arrays(Path(files["audit"]))),
+            arrays=read_arrays(data),
+            meta=meta,
+            noise=read_arrays(noise),
+            manifest=read_json(noise.with_suffix(".json")),
+            cost=read_cost(Path(files["cost"]), meta["class_names"]) if "cost" in files else None,
+            other=read_arrays(Path(files["images"])) if "images" in files else None,
+        )
+        if len(run.means.labels) != run.units:
+            raise WarlabError(f"{files['audit']} does not belong to {data}; train the run again.")
+        return run
+
+    @property
+    def is_tiles(self) -> bool:
+        return "train_sizes" in self.arrays
+
+    @cached_property
+    def object_of(self) -> np.ndarray:
+        """Of tiles the object of every pixel, by the labels that were given."""
+        return objects(self.noise["labels"], self.arrays["train_sizes"])
+
+    @property
+    def units(self) -> int:
+        """How many things are judged: images, or objects."""
+        return int(self.object_of.max()) + 1 if self.is_tiles else len(self.noise["labels"])
+
+    @cached_property
+    def wrong(self) -> np.ndarray | None:
+        """Which labels are known to be wrong; None where nobody knows, or none is. Of an object its pixels vote."""
+        if "estimated" in self.manifest:
+            return None
+        found = self.noise["labels"] != self.arrays["train_y"]
+        if "replaced" in self.noise:
+            found[self.noise["replaced"]] = True
+        if self.is_tiles:
+            found = np.bincount(self.object_of, found) > 0.5 * np.bincount(self.object_of)
+        return found if found.any() else None
+
+    def suspects(self, by: str = DEFAULT) -> np.ndarray:
+        return suspects(self.means, by, self.cost)
+
+    def name(self, number: int) -> str:
+        """Where a person finds the sample: a file, a row, or a place in a tile."""
+        if self.is_tiles:
+            tile, rows, columns = self._place(number)
+            middle = f"row {int(rows.mean())}, column {int(columns.mean())}"
+            return f"tile {self.meta['train_tiles'][tile]}, {middle}, {len(rows)} pixels"
+        return self.meta["train_files"][number] if "train_files" in self.meta else str(number)
+
+    def picture(self, number: int) -> np.ndarray:
+        """uint8 (channels, height, width), as the network saw it before it was normalised."""
+        if self.is_tiles:
+            return self._cut(number)
+        if "replaced" in self.noise and self.other is not None:
+            at = np.flatnonzero(self.noise["replaced"] == number)
+            if len(at):
+                return self.other["train_x"][self.noise["by"][at[0]]]
+        if "shards" in self.meta:
+            from warlab.data.packs import Pack
+
+            return Pack(Path(self.meta["shards"]))[int(self.arrays["train_i"][number])]
+        return self.arrays["train_x"][number]
+
+    def csv(self, rows: np.ndarray) -> str:
+        """suspects.csv: rows of `suspects` with names of samples and classes."""
+        classes, buffer = self.meta["class_names"], io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in rows:
+            number = int(row["index"])
+            known = "" if self.wrong is None else "yes" if self.wrong[number] else "no"
+            labels = [classes[row[kind]] for kind in ("label", "suggested")]
+            writer.writerow([self.name(number), number, *labels, *(f"{row[name]:.6g}" for name in SCORES), known])
+        return buffer.getvalue()
+
+    def _place(self, number: int) -> tuple[int, np.ndarray, np.ndarray]:
+        """Tile, rows and columns of an object's pixels."""
+        pixels = np.flatnonzero(self.object_of == number)
+        sizes = self.arrays["train_sizes"]
+        tile = int(np.searchsorted(starts(sizes), pixels[0], side="right")) - 1
+        rows, columns = np.divmod(pixels - starts(sizes)[tile], sizes[tile, 1])
+        return tile, rows, columns
+
+    def _cut(self, number: int) -> np.ndarray:
+        """The object and what is around it, darker."""
+        tile, rows, columns = self._place(number)
+        image = unflat(self.arrays["train_x"], self.arrays["train_sizes"])[tile]
+        shown = (image * DIMMED).astype(np.uint8)
+        shown[:, rows, columns] = image[:, rows, columns]
+        top, left = max(0, rows.min() - MARGIN), max(0, columns.min() - MARGIN)
+        return shown[:, top : rows.max() + MARGIN + 1, left : columns.max() + MARGIN + 1]
+
+
+def read_suspects(path: Path) -> list[dict[str, str]]:
+    """The rows of a suspects.csv."""
+    try:
+        with path.open(newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise WarlabError(f"{path} cannot be read ({error.strerror}); make it: snakemake --cores all audit.") from error

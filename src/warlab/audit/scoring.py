@@ -1,0 +1,120 @@
+"""From what a network said of its training samples to a score of suspicion for each of them: higher is more suspicious.
+
+With given label y, logits z and probabilities p of a sample, and a bar for the mean over the epochs:
+
+    margin      mean of max_{c != y} z_c - z_y        the area under the margin (AUM) of Pleiss et al., 2020, negated
+    loss        mean of -log p_y
+    confident   max_{c != y} (p̄_c - t_c) - (p̄_y - t_y),   t_c = mean of p̄_c over the samples that are labelled c
+                confident learning's off-diagonal (Northcutt et al., 2021) as a margin: above 0 another class exceeds
+                its own threshold by more than the label does
+    transport   sum_c C[y, c] p̄_c                     what it costs to move the label to the mean prediction
+    combined    z(confident) + z(margin - its mean over the samples labelled y),   z(s) = (s - mean) / deviation;
+                both calibrated by class, so that a class that is hard to learn is not suspected as a whole
+
+`transport` is optimal transport between onehot(y) and p̄ under the ground cost C, exactly: from a single class there is
+only one plan. With the 0-1 cost it is 1 - p̄_y. A cost that is large between classes that resemble each other, as WAR's
+is, makes a likely confusion weigh more than an unlikely one; the predictions of a network that was trained with WAR are
+smoothed by the same transport.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from warlab.audit.record import Means
+from warlab.errors import WarlabError
+
+SCORES = ("combined", "margin", "loss", "confident", "transport")
+DEFAULT = "combined"  # the best or as good as the best in docs/evidence/audit
+
+
+def thresholds(means: Means) -> np.ndarray:
+    """t (C,); infinite for a class that no sample is labelled with: nothing can exceed it."""
+    own = means.probabilities[np.arange(len(means.labels)), np.maximum(means.labels, 0)]
+    return _by_label(own, means, np.inf)
+
+
+def _by_label(values: np.ndarray, means: Means, otherwise: float) -> np.ndarray:
+    """The mean (C,) of values (N,) over the samples of each given label."""
+    seen = means.seen > 0
+    sums, counts = (
+        np.bincount(means.labels[seen], weights, means.probabilities.shape[1]) for weights in (values[seen], None)
+    )
+    return np.where(counts > 0, sums / np.maximum(counts, 1), otherwise)
+
+
+def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
+    """Every score (N,) float32 by its name; NaN for a sample that was never seen. Without a cost it is the 0-1 cost."""
+    _check_finite(means)
+    n, classes = means.probabilities.shape
+    ground = zero_one(classes) if cost is None else checked(cost, classes)
+    given, seen = np.maximum(means.labels, 0), means.seen > 0
+    above = means.probabilities - thresholds(means)
+    own = above[np.arange(n), given]
+    above[np.arange(n), given] = -np.inf
+    confident, margin = above.max(1) - own, -means.margin
+    found = {
+        "combined": _standard(confident, seen) + _standard(margin - _by_label(margin, means, 0)[given], seen),
+        "margin": margin,
+        "loss": means.loss,
+        "confident": confident,
+        "transport": (ground[given] * means.probabilities).sum(1),
+    }
+    return {name: np.where(seen, values, np.nan).astype(np.float32) for name, values in found.items()}
+
+
+def _standard(values: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """z of the formulas above, over the samples that were seen; 0 where all are equal."""
+    known = values[seen].astype(np.float64)
+    if not len(known) or not known.std() > 0:
+        return np.zeros(len(values))
+    return (values - known.mean()) / known.std()
+
+
+def suggested(means: Means) -> np.ndarray:
+    """(N,) the class whose mean probability is farthest above its threshold, argmax_c p̄_c - t_c: another than the label
+    where `confident` is above 0. A sample that was never seen keeps its label."""
+    seen = means.seen > 0
+    above = np.where(seen[:, None], means.probabilities - thresholds(means), 0)
+    return np.where(seen, above.argmax(1), means.labels)
+
+
+def suspects(means: Means, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
+    """The samples whose suggested label is another than the given one, the most suspicious first.
+
+    A structured array: index, label, suggested, and a column for each score.
+    """
+    if by not in SCORES:
+        raise WarlabError(f"Samples can be ordered by {', '.join(SCORES)}, not by {by!r}.")
+    found, other = scores(means, cost), suggested(means)
+    index = np.flatnonzero((other != means.labels) & (means.seen > 0))
+    order = index[np.argsort(-found[by][index], kind="stable")]
+    whole = [(name, np.int64) for name in ("index", "label", "suggested")]
+    table = np.empty(len(order), [*whole, *((name, np.float32) for name in SCORES)])
+    table["index"], table["label"], table["suggested"] = order, means.labels[order], other[order]
+    for name, values in found.items():
+        table[name] = values[order]
+    return table
+
+
+def zero_one(classes: int) -> np.ndarray:
+    return 1 - np.eye(classes)
+
+
+def checked(cost: Any, classes: int) -> np.ndarray:
+    """A ground cost as an array (C, C) of float64."""
+    array = np.asarray(cost.detach().cpu() if hasattr(cost, "detach") else cost, np.float64)
+    if array.shape != (classes, classes) or not np.isfinite(array).all():
+        raise WarlabError(f"The ground cost must be {classes} × {classes} finite numbers, not {array.shape}.")
+    if np.diagonal(array).any():
+        raise WarlabError("The cost of staying in a class must be 0: the diagonal of the cost matrix is not zero.")
+    return array
+
+
+def _check_finite(means: Means) -> None:
+    bad = np.flatnonzero((means.seen > 0) & ~(np.isfinite(means.margin) & np.isfinite(means.loss)))
+    if len(bad):
+        raise WarlabError(
+            f"The logits of {len(bad)} samples were not finite numbers, first those of sample {bad[0]}; "
+            "look at the training, which has diverged."
+        )

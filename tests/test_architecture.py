@@ -1,0 +1,145 @@
+"""docs/architecture.md says what each room of src/warlab may import; the import statements say whether that is so."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "src" / "warlab"
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
+
+
+@dataclass(frozen=True)
+class Row:
+    """Of the page's table, called by its first room."""
+
+    name: str
+    rooms: frozenset[str]
+    imports: frozenset[str]
+    packages: frozenset[str]
+
+
+def table() -> list[Row]:
+    lines = PAGE[PAGE.index("| room |") :].split("\n\n")[0].splitlines()[2:]
+    parts = ([re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:5]] for line in lines)
+    return [Row(rooms[0], *map(frozenset, (rooms, imports, packages))) for rooms, _, imports, packages in parts]
+
+
+ROWS = {room: row for row in table() for room in row.rooms}
+NOBODY = Row("no row", frozenset(), frozenset(), frozenset())
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def room(module: str) -> str:
+    """`engine` of warlab.engine.train, `war` of warlab.war."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def row_of(module: str) -> Row:
+    return ROWS.get(room(module), NOBODY)
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """The modules that a statement names; `from warlab import data` names warlab.data."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0 and node.module is not None, "imports are absolute here"
+        inner = [f"{node.module}.{alias.name}" for alias in node.names]
+        yield from [name for name in inner if name in MODULES] or [node.module]
+
+
+@cache
+def imports_of(module: str) -> set[str]:
+    return {name for node in ast.walk(ast.parse(MODULES[module].read_text())) for name in imported(node)}
+
+
+def wrong_imports(module: str) -> set[str]:
+    """Rows of the table, by their first room, and packages that are imported though the module's row has neither."""
+    row, names = row_of(module), imports_of(module)
+    inside = {row_of(name).name for name in names if name.split(".")[0] == "warlab"} - {row.name}
+    outside = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"warlab"}
+    return (inside - row.imports) | (outside - row.packages)
+
+
+def test_every_room_has_its_row_and_every_row_is_of_rooms_that_are_there() -> None:
+    assert {room(module) for module in MODULES} == set(ROWS), "the table of docs/architecture.md and src/warlab differ"
+
+
+@pytest.mark.parametrize("name", sorted({row.name for row in ROWS.values()}))
+def test_a_room_imports_what_its_row_names(name: str) -> None:
+    found = {module: wrong for module in MODULES if row_of(module).name == name if (wrong := wrong_imports(module))}
+    assert not found, "docs/architecture.md does not allow this"
+
+
+# ---- what is loaded at once, on the way through all modules
+
+
+def at_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run when a module is imported: not those of functions, nor those for type checkers."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
+            continue
+        yield statement
+        for part in ("body", "orelse", "finalbody"):
+            yield from at_once(getattr(statement, part, []))
+
+
+@cache
+def loads(module: str) -> frozenset[str]:
+    """Modules of warlab and other packages that importing this one loads first."""
+    found = {name for node in at_once(ast.parse(MODULES[module].read_text()).body) for name in imported(node)}
+    parents = {name.rsplit(".", depth)[0] for name in found if name in MODULES for depth in range(1, name.count("."))}
+    return frozenset(found | (parents & set(MODULES)))
+
+
+def reached(module: str) -> set[str]:
+    seen, waiting = {module}, [module]
+    while waiting:
+        for name in loads(waiting.pop()) - seen:
+            seen.add(name)
+            if name in MODULES:
+                waiting.append(name)
+    return seen
+
+
+def of(name: str) -> list[str]:
+    return [module for module in MODULES if room(module) == name]
+
+
+@pytest.mark.parametrize("name", ["reporting", "config", "noise"])
+def test_no_torch_is_loaded(name: str) -> None:
+    for module in of(name):
+        found = [other for other in reached(module) if other.split(".")[0] in ("torch", "torchvision")]
+        assert not found, module
+
+
+@pytest.mark.parametrize("name", ["reporting", "config", "noise", "methods", "nets"])
+def test_the_engine_is_not_loaded(name: str) -> None:
+    for module in of(name):
+        assert not [other for other in reached(module) if other.startswith("warlab.engine")], module
+
+
+def test_the_package_itself_loads_next_to_nothing() -> None:
+    assert {name.split(".")[0] for name in reached("warlab")} <= {"warlab", *sys.stdlib_module_names}
+
+
+def test_the_rules_can_be_broken() -> None:
+    """The engine does load torch and methods, so the rules above look at something."""
+    assert {"torch", "warlab.methods.base"} <= reached("warlab.engine.train")

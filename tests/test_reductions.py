@@ -1,0 +1,53 @@
+"""What differs from the paper is found by comparing configurations, not written by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.conftest import ROOT
+from warlab.config import load_study
+from warlab.reductions import reductions
+
+
+def rows(scale: str, **config: object) -> dict[str, tuple[str, str]]:
+    study = load_study({"scale": scale, **config}, ROOT)
+    return {row["what"]: (row["paper"], row["here"]) for row in reductions(study)}
+
+
+def test_the_papers_scale_reduces_nothing() -> None:
+    assert rows("paper") == {}
+
+
+@pytest.mark.parametrize(
+    ("what", "values"),
+    [
+        ("Fashion-MNIST: train images", ("60000", "10000")),
+        ("Fashion-MNIST: test images", ("10000", "2000")),
+        ("Fashion-MNIST: size", ("28×28", "14×14")),
+        ("Fashion-MNIST: epochs", ("60", "24")),
+        ("Fashion-MNIST: batch size", ("256", "64")),
+        ("Fashion-MNIST: drops", ("20, 40", "8, 16")),
+        ("Fashion-MNIST, cnn9: width", ("1", "0.25")),
+        ("Fashion-MNIST, cnn9: dropout", ("0.25", "0.125")),
+        ("Fashion-MNIST, cnn9: head dropout", ("0.5", "0")),
+        ("Fashion-MNIST, WAR_w2v: warmup", ("15", "6")),
+        ("Fashion-MNIST, JoCoR: lam", ("0.9", "0.1")),
+        ("seeds of “All methods on the benchmarks”", ("3", "1")),
+    ],
+)
+def test_every_value_of_the_laptop_scale_that_differs(what: str, values: tuple[str, str]) -> None:
+    assert rows("laptop")[what] == values
+
+
+def test_a_changed_dropout_appears_and_so_does_an_override() -> None:
+    study = load_study({"scale": "laptop"}, ROOT)
+    changed = replace(study, scale={**study.scale, "nets": {"cnn9": {"dropout": 0.3}}})
+    found = {row["what"]: row["here"] for row in reductions(changed)}
+    assert found["Fashion-MNIST, cnn9: dropout"] == "0.3" and "Fashion-MNIST, cnn9: width" not in found
+    assert rows("paper", overrides={"methods": {"war": {"beta": 5}}})["CIFAR-10, WAR_w2v: beta"] == ("10", "5")
+
+
+def test_data_that_are_not_the_papers_are_named() -> None:
+    found = rows("demo")
+    assert found["ISPRS Vaihingen: data"] == ("official files", "procedural stand-in")
+    assert found["ISPRS Vaihingen: test tiles"] == ("17", "3")

@@ -1,0 +1,28 @@
+"""List the samples of a run whose labels look wrong, and draw the first hundred."""
+
+from pathlib import Path
+
+from warlab.audit.run import AuditedRun
+from warlab.files import write_text
+from warlab.reporting.labels import name
+from warlab.reporting.sheet import SHOWN, Suspect, write_sheet
+from warlab.script import job
+
+with job(snakemake.log[0]):
+    run = AuditedRun.read({key: value for key, value in snakemake.input.items() if key != "descriptions"})
+    rows, classes, wrong = run.suspects(), run.meta["class_names"], run.wrong
+    shown = [
+        Suspect(
+            run.picture(int(row["index"])),
+            classes[row["label"]],
+            classes[row["suggested"]],
+            wrong is not None and bool(wrong[row["index"]]),
+        )
+        for row in rows[:SHOWN]
+    ]
+    wildcards, labels = snakemake.wildcards, snakemake.params.labels
+    where = ", ".join(name(labels, kind, wildcards[kind]) for kind in ("dataset", "noise", "method"))
+    title = f"Labels that look wrong, the most suspicious first: {where}, seed {wildcards.seed}"
+    warning = f"Stand-in data: {run.meta['source']}" if run.meta["data"] == "stand-in" else ""
+    write_text(Path(snakemake.output.csv), run.csv(rows))
+    write_sheet(Path(snakemake.output.sheet), shown, title, warning)
