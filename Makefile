@@ -13,11 +13,11 @@ ifndef PYTHON
 PYTHON := $(shell for python in $(PYTHONS); do $$python -c '$(GOOD_PYTHON)' 2>/dev/null && echo $$python && break; done)
 endif
 
-.PHONY: help demo docs test test-data test-faults test-cluster audit check-wheels lint format setup lock benchmark clean
+.PHONY: help demo docs test test-data test-faults test-cluster audit check-wheels lint format setup lock benchmark gpu-report crate clean
 
 help:
 	@sed -n 's/^# //p' Makefile | tr '.' '\n' | sed 's/^ *//' | grep make
-	@echo "make lint, make format, make benchmark, make check-wheels, make lock, make clean"
+	@echo "make lint, make format, make benchmark, make gpu-report, make crate, make check-wheels, make lock, make clean"
 
 setup: $(READY)
 
@@ -91,6 +91,15 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile rules
+
+# One text file to send back: checks, benchmarks and a short training on this machine's GPU.
+gpu-report: $(READY)
+	$(BIN)/python tools/gpu_report.py
+
+# The finished results of a scale for Zenodo or WorkflowHub: make crate SCALE=demo
+SCALE ?= demo
+crate: $(READY)
+	$(BIN)/python tools/make_crate.py results/$(SCALE) crate-$(SCALE)
 
 benchmark: $(READY)
 	$(BIN)/python benchmarks/step.py

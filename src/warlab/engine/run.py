@@ -213,7 +213,8 @@ def device_settings(threads: int) -> None:
     forbid_tf32()
     torch.set_num_threads(threads)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # use_deterministic_algorithms(True, warn_only=True) does the same, but imports the compiler, which takes a second.
+    torch.set_deterministic_debug_mode("warn")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # only slow
     torch.backends.cudnn.benchmark = False
 

@@ -1,0 +1,63 @@
+"""Processor time of a training job beside its epochs: imports, reading, building, writing.
+
+python benchmarks/overhead.py
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+JOB = """
+import json, sys, time
+from pathlib import Path
+start = time.process_time()
+import torch
+torch_in = time.process_time()
+from warlab.engine.run import Files, train_run
+warlab_in = time.process_time()
+folder = Path(sys.argv[1])
+run = json.loads((folder / "run.json").read_text())
+train_run(run, "code", Files(folder / "data.npz", folder / "noise.npz"), folder / "out", 1, lambda message: None)
+end = time.process_time()
+rows = (folder / "out" / "metrics.csv").read_text().splitlines()
+epochs = sum(float(row.split(",")[rows[0].split(",").index("processor_seconds")]) for row in rows[1:])
+print(json.dumps({"Python": start, "torch": torch_in - start, "warlab": warlab_in - torch_in,
+                  "epochs": epochs, "rest": end - warlab_in - epochs}))
+"""
+
+
+def write_task(folder: Path) -> None:
+    """As few images as make two batches."""
+    import numpy as np
+
+    from warlab.files import write_arrays, write_json
+    from warlab.noise.inject import noisy_labels
+
+    names, labels = ["one", "two"], np.arange(64) % 2
+    noisy, manifest = noisy_labels(labels, dataset="few", noise="clean", seed=0, class_names=names, data="stand-in")
+    images = np.zeros((64, 1, 14, 14), np.uint8)
+    write_arrays(folder / "data.npz", train_x=images, train_y=labels, test_x=images, test_y=labels)
+    write_json(folder / "data.json", {"class_names": names, "mean": [0.5], "std": [0.5], "data": "stand-in"})
+    write_arrays(folder / "noise.npz", labels=noisy)
+    write_json(folder / "noise.json", manifest)
+    training = {"epochs": 1, "batch_size": 32, "optimiser": "adam", "lr": 0.001, "drops": []}
+    net, method = {"name": "cnn9", "settings": {"width": 0.25}}, {"id": "cce", "file": "cce", "settings": {}}
+    run = {"dataset": "few", "noise": "clean", "net": net, "method": method, "training": training, "seed": 0}
+    write_json(folder / "run.json", run)
+
+
+def main() -> None:
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        write_task(Path(folder))
+        done = subprocess.run([sys.executable, "-c", JOB, folder], capture_output=True, text=True, check=True)
+    for part, seconds in json.loads(done.stdout).items():
+        print(f"{part:8}{seconds:6.2f} s")
+    print(f"{time.monotonic() - started:.1f} s by the clock")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""`make crate`: an RO-Crate of a finished scale."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.conftest import ROOT
+from warlab.errors import WarlabError
+from warlab.files import file_digest, write_json, write_text
+
+
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_crate", ROOT / "tools" / "make_crate.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["make_crate"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    folder, run = tmp_path / "results" / "tiny", "runs/fashion_mnist/asym-40/cnn9/cce/seed0"
+    for name in ("report.html", "runs.csv", "tables/main_benchmark.csv", f"{run}/metrics.csv", f"{run}/weights.pt"):
+        write_text(folder / name, name)
+    write_text(folder / run / "checkpoint" / "x" / "result.json", "{}")
+    write_json(folder / "data" / "fashion_mnist.json", {"title": "Fashion-MNIST"})
+    return folder
+
+
+def test_every_file_is_described_by_its_checksum_and_every_name_by_an_entity(finished: Path, tmp_path: Path) -> None:
+    described = tool().make_crate(finished, tmp_path / "crate")
+    graph = {entity["@id"]: entity for entity in json.loads(described.read_text())["@graph"]}
+    root = graph["./"]
+    assert graph["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    assert {"name", "description", "datePublished", "license"} <= set(root) and "Fashion-MNIST" in root["description"]
+    parts = {part["@id"] for part in root["hasPart"]}
+    there = {p.relative_to(tmp_path / "crate").as_posix() for p in (tmp_path / "crate").rglob("*") if p.is_file()}
+    assert parts == there - {"ro-crate-metadata.json"}
+    for name in parts:
+        assert graph[name]["sha256"] == file_digest(tmp_path / "crate" / name)
+    assert {"Snakefile", "config/config.yaml", "LICENSE", "results/tiny/report.html"} <= parts
+    assert not [name for name in parts if name.endswith(".pt") or "checkpoint" in name]
+    named = [value for entity in graph.values() for value in entity.values() if isinstance(value, dict)]
+    inside = {value["@id"] for value in named if "://" not in value["@id"]}
+    assert inside <= set(graph)
+    assert "ComputationalWorkflow" in graph[root["mainEntity"]["@id"]]["@type"]
+
+
+def test_what_is_not_finished_makes_no_crate(finished: Path, tmp_path: Path) -> None:
+    crate = tool()
+    with pytest.raises(WarlabError, match="is not empty"):
+        crate.make_crate(finished, finished)
+    (finished / "report.html").unlink()
+    with pytest.raises(WarlabError, match="run the whole scale first"):
+        crate.make_crate(finished, tmp_path / "crate")
+    assert crate.main([str(finished), str(tmp_path / "crate")]) == 1 and not (tmp_path / "crate").exists()
+
+
+@pytest.mark.slow
+def test_the_rocrate_package_reads_it(finished: Path, tmp_path: Path) -> None:
+    rocrate = pytest.importorskip("rocrate.rocrate", reason="pip install rocrate")
+    tool().make_crate(finished, tmp_path / "crate")
+    crate = rocrate.ROCrate(tmp_path / "crate")
+    assert crate.mainEntity.id == "Snakefile" and crate.root_dataset["license"].id == "LICENSE"
+    assert len(crate.data_entities) == len(crate.root_dataset["hasPart"])
+    crate.write(tmp_path / "again")
+    assert (tmp_path / "again" / "results" / "tiny" / "report.html").read_text() == "report.html"
