@@ -29,9 +29,13 @@ def probabilities(logits: Tensor, class_dim: int = 1) -> Tensor:
 
 
 def class_axis(logits: Tensor, samples: int, told: int | None) -> int:
-    """The axis of the classes; one sentence for logits that have none, or more than one that it might be."""
+    """The axis of the classes; one sentence for logits that have none, or more than one that it might be.
+
+    A network for maps may give its pixels as rows, image by image: (B · H · W, classes).
+    """
     shape = tuple(logits.shape)
-    if logits.dim() < 2 or len(logits) != samples:
+    rows_of_pixels = logits.dim() == 2 and len(logits) > 0 and len(logits) % samples == 0
+    if logits.dim() < 2 or (len(logits) != samples and not rows_of_pixels):
         raise WarlabError(
             f"The logits have shape {shape} for {samples} inputs; the losses need one row of logits per input, "
             f"({samples}, classes), or maps ({samples}, classes, height, width)."
