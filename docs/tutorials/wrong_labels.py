@@ -62,8 +62,7 @@ print(f"{len(images)} images, {wrong.mean():.0%} of their labels differ from the
 # ## The training, and one line for the audit
 #
 # `index` is the number of each sample of the batch. The audit takes note of the logits that the loss is made of; it
-# needs no pass of its own. We train with WAR,
-# under whose cost the score `transport` is made; cross entropy alone gives a list of about the same quality, see
+# needs no pass of its own. We train with WAR; cross entropy alone gives a list of about the same quality, see
 # [the study of it](../evidence/audit/README.md).
 
 # %%
