@@ -21,13 +21,13 @@ WAR = (PROPOSED, "war_embed", "war_01")
 TOLD = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
 NOISE = (
-    "A network that is trained on partly wrong labels first learns what most labels say, and then learns the wrong ones "
-    "by heart: its accuracy on clean test images rises, and falls again."
+    "A network that is trained on partly wrong labels first learns what most labels say, and then learns the wrong "
+    "ones by heart: its accuracy on clean test images rises, and falls again."
 )
 REGULARISED = (
-    "WAR, Wasserstein adversarial regularisation, adds a second term to the cross entropy: it looks for the small change "
-    "of each image that moves the prediction most, and makes that movement expensive, the more so between classes that "
-    "resemble each other."
+    "WAR, Wasserstein adversarial regularisation, adds a second term to the cross entropy: it looks for the small "
+    "change of each image that moves the prediction most, and makes that movement expensive, the more so between "
+    "classes that resemble each other."
 )
 
 
@@ -181,8 +181,8 @@ def _limits(content: Content, methods: set[str]) -> list[str]:
         "No variant of WAR was run.": bool(lines) and not any(method.startswith("war") for method in methods),
         "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(lines)
         and BASELINE not in methods,
-        f"{'One training' if seeds == 1 else f'{count(seeds).capitalize()} trainings'} of each method: how far another one "
-        "would end elsewhere is not known; an interval is over the test images only.": 0 < seeds < MIN_SEEDS,
+        f"{'One training' if seeds == 1 else f'{count(seeds).capitalize()} trainings'} of each method: how far another "
+        "one would end elsewhere is not known; an interval is over the test images only.": 0 < seeds < MIN_SEEDS,
         "Smaller than the paper's experiment: compare the methods with each other, not the percentages with the "
         "paper's.": bool(content.reductions),
         f"{untested} of the {len(content.claims)} claims need data or trainings that are not here.": bool(untested),
