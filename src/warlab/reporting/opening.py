@@ -96,7 +96,7 @@ def leading(methods: Sequence[str] | set[str]) -> str | None:
 def prominent(lines: Sequence[Row]) -> list[str]:
     """CCE, AR and one WAR in colour, the last on top; of a study without them the first and the best at the end."""
     methods = [line["method"] for line in lines]
-    found = [one for one in (BASELINE, "ar", leading(methods)) if one in methods]
+    found = [one for one in (BASELINE, "ar", leading(methods)) if one is not None and one in methods]
     if len(found) >= 2 or len(methods) <= 2:
         return found if len(found) >= 2 else methods
     best = max(lines, key=lambda line: line["mean"][-1])["method"]
@@ -125,7 +125,8 @@ def _numbers(panel: Row, content: Content) -> str:
     for headline in content.headlines:
         if list(headline.setting[:3]) == list(panel["setting"]):
             return headline.sentence
-    place = Setting(*panel["setting"], "test_accuracy")
+    dataset, noise, net = panel["setting"]
+    place = Setting(dataset, noise, net, "test_accuracy")
     found = (
         [(line, content.evidence.number(place, line["method"])) for line in panel["lines"]] if content.evidence else []
     )
