@@ -76,7 +76,8 @@ addEventListener("load", () => {
   const hidden = () => tables.filter((table) => !visible(table));
   const before = hidden().length;
   dispatchEvent(new Event("beforeprint"));
-  seen.printed = hidden().filter((table) => !table.closest(".broad")).every((table) => table.closest("details.inner").querySelector("summary").dataset.file);
+  const kept = hidden().filter((table) => !table.closest(".broad"));
+  seen.printed = kept.every((table) => table.closest("details.inner").querySelector("summary").dataset.file);
   seen.unfolded = hidden().length < before;
   dispatchEvent(new Event("afterprint"));
   seen.refolded = hidden().length === before;

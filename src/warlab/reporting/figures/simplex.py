@@ -112,6 +112,6 @@ def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, (colour, shape) in enumerate(zip(COLOURS, SHAPES, strict=True)):
         own, circled = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))
-        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], size, colour, shape, linewidths=0)
+        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], size, colour, marker=shape, linewidths=0)
         x, y = toy["x"][circled].T
-        ax.scatter(x, y, 3.5 * size, colour, shape, edgecolors=RING, linewidths=0.9, zorder=3)
+        ax.scatter(x, y, 3.5 * size, colour, marker=shape, edgecolors=RING, linewidths=0.9, zorder=3)
