@@ -15,7 +15,7 @@ from warlab.config import load_study
 from warlab.nets._describe import describe
 from warlab.reporting import listing, results, tables
 from warlab.reporting.grid import Spread
-from warlab.reporting.page import hyperparameter_rows
+from warlab.reporting.page_rows import hyperparameter_rows
 from warlab.reporting.timing import timing_latex, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from warlab.files import write_text
 from warlab.reporting.listing import to_latex, to_markdown
-from warlab.reporting.page import hyperparameter_rows
+from warlab.reporting.page_rows import hyperparameter_rows
 from warlab.script import job
 
 COLUMNS = ["section", "of", "setting", "dataset", "value", "unit", "source"]
