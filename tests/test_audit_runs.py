@@ -28,6 +28,7 @@ from warlab.files import read_arrays, read_json, write_arrays, write_json, write
 from warlab.methods.base import LOGITS, Step
 from warlab.reporting import figures, page
 from warlab.reporting.audit import audit_markdown, audit_rows, audit_table, interval, legend, read_audit, run_quality
+from warlab.reporting.page_filters import data_uri
 from warlab.reporting.sheet import SIDE, Suspect, draw_sheet, write_sheet
 from warlab.script import Interrupted
 
@@ -258,7 +259,7 @@ def test_the_report_has_the_sheet_and_the_table(tmp_path: Path) -> None:
     table = audit_table(quality_rows())
     section = page.AuditSection(tmp_path / "sheet.png", audit_rows(table, reports.LABELS), legend(table))
     text = page.render(page.Context(scale="x", audit=section))
-    assert 'id="audit"' in text and page.data_uri(tmp_path / "sheet.png") in text and "0.810 ± 0.025" in text
+    assert 'id="audit"' in text and data_uri(tmp_path / "sheet.png") in text and "0.810 ± 0.025" in text
     assert 'id="audit"' not in page.render(page.Context(scale="x"))
 
 

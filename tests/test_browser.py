@@ -42,7 +42,9 @@ addEventListener("load", () => {
   seen.filtered = column(claims, 0).map((text) => text[0]);
   seen.count = document.querySelector("#claims .filter span").textContent;
   const copied = [];
-  Object.defineProperty(navigator, "clipboard", { value: { writeText: (text) => { copied.push(text); return Promise.resolve(); } } });
+  Object.defineProperty(navigator, "clipboard", { value: {
+    writeText: (text) => { copied.push(text); return Promise.resolve(); },
+  } });
   document.querySelector('#claims .copy[data-form="csv"]').click();
   box.value = ""; box.dispatchEvent(new Event("input"));
   const numbers = document.querySelector("#results table.results");
@@ -69,12 +71,13 @@ addEventListener("load", () => {
   seen.wide = document.documentElement.scrollWidth - innerWidth;
   const controls = [...document.querySelectorAll("button, a[href], input, select, [tabindex]")];
   seen.focusable = controls.every((part) => part.tabIndex >= 0);
-  const visible = (part) => part.getClientRects().length > 0;
+  const visible = (part) => part.checkVisibility({ contentVisibilityAuto: true });
   const tables = [...document.querySelectorAll("table")];
   const hidden = () => tables.filter((table) => !visible(table));
   const before = hidden().length;
   dispatchEvent(new Event("beforeprint"));
-  seen.printed = hidden().every((table) => table.closest("details.inner").querySelector("summary").dataset.file);
+  const kept = hidden().filter((table) => !table.closest(".broad"));
+  seen.printed = kept.every((table) => table.closest("details.inner").querySelector("summary").dataset.file);
   seen.unfolded = hidden().length < before;
   dispatchEvent(new Event("afterprint"));
   seen.refolded = hidden().length === before;

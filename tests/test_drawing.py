@@ -1,6 +1,7 @@
 """What several figures share: titles, panels, names beside lines, marks of stand-ins where they belong."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -80,5 +81,5 @@ def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:
     figure = figures.get("corrupted_truth").draw(inputs)
     figure.draw_without_rendering()
     boxes = [ax.title.get_window_extent() for ax in figure.axes[:3]]
-    assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:], strict=False))
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     assert boxes[-1].x1 <= figure.bbox.x1

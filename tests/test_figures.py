@@ -36,7 +36,8 @@ def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
         inputs = figure_inputs(data)
         assert ("stand-in data" in texts(figure.draw(inputs))) is says
         assert ("Stand-in data" in figure.caption(inputs)) is says
-    assert "procedural stand-in for" in " ".join(texts(figure.draw(figure_inputs("stand-in"))).split())
+    source = "CIFAR-10: procedural images" if name == "beta_sensitivity" else "procedural stand-in for"
+    assert source in " ".join(texts(figure.draw(figure_inputs("stand-in"))).split())
 
 
 @pytest.mark.parametrize("name", ["activations", "agreement", "flipped_samples"])
@@ -276,6 +277,7 @@ def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name
         ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
         ("activations", design("cce", dataset="fashion_mnist"), design("cce"), "no run is of fashion_mnist"),
         ("beta_sensitivity", design("cce", name="beta_sensitivity"), design("cce"), "no experiment beta_sensitivity"),
+        ("time_and_accuracy", design("cce", "ar"), replace(design("cce", "ar"), timed=False), "without their times"),
         ("matrices", design(), Design({}, absent={"costs": "given runs come without costs"}), "given runs"),
     ],
 )

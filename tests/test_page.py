@@ -208,6 +208,17 @@ def test_page_marks_stand_in_data(tmp_path: Path) -> None:
     assert "80.50&nbsp;<span class=\"pm\">± 0.50</span>†" in text  # fmt: skip
 
 
+def test_on_paper_a_table_that_is_too_broad_is_a_list(tmp_path: Path) -> None:
+    """Twelve columns would be cut off at the edge of the sheet; the list of its numbers is printed instead."""
+    for count, broad in ((12, True), (4, False)):
+        means = {("fashion_mnist", "asym-40", f"method{k}"): 70.0 + k for k in range(count)}
+        table = page.TableSection("main_benchmark", "All", tidy_table(means))
+        text = page.render(page.Context(scale="x", labels=LABELS, tables=[table]))
+        assert ("sortable broad" in text) is broad
+        listing = text[: text.index("All numbers of this table")].rpartition("<details")[2]
+        assert ("inner" not in listing) is broad
+
+
 def test_page_of_almost_nothing(tmp_path: Path) -> None:
     text = page.render(page.Context(scale="empty"))
     Parsed(text)

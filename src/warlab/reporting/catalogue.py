@@ -42,12 +42,14 @@ class Design:
     experiments  the cells of every table; runs: all cells that are trained
     published    the cells of which the paper has a test accuracy
     absent       what of figures/base.py's NEEDS is not there, with the reason
+    timed        whether the runs come with the seconds that they took
     """
 
     experiments: Mapping[str, Sequence[Cell]]
     runs: Sequence[Cell] = ()
     published: frozenset[Cell] = frozenset()
     absent: Mapping[str, str] = field(default_factory=dict)
+    timed: bool = True
 
     @property
     def cells(self) -> set[Cell]:
@@ -65,7 +67,7 @@ def why_not(name: str, design: Design) -> str | None:
     """Why a figure cannot be made of a study, as the end of a sentence; None where it can.
 
     A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (so many methods in one
-    setting), `compared` (so many methods of an experiment that all run in one setting) and `published`.
+    setting), `compared` (so many methods of an experiment that all run in one setting), `published` and `timed`.
     """
     for kind in figure_needs(name):
         if kind in design.absent:
@@ -106,6 +108,10 @@ def _published(_wanted: bool, design: Design) -> str | None:
     return None if design.cells & design.published else "the paper has no number for any of its runs"
 
 
+def _timed(_wanted: bool, design: Design) -> str | None:
+    return None if design.timed else "the given runs were kept without their times"
+
+
 _CHECKS: dict[str, Any] = {
     "experiment": _experiment,
     "dataset": _dataset,
@@ -113,6 +119,7 @@ _CHECKS: dict[str, Any] = {
     "together": _together,
     "compared": _compared,
     "published": _published,
+    "timed": _timed,
 }
 
 

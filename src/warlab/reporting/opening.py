@@ -21,13 +21,13 @@ WAR = (PROPOSED, "war_embed", "war_01")
 TOLD = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
 NOISE = (
-    "A network that is trained on partly wrong labels first learns what most labels say, and then learns the wrong ones "
-    "by heart: its accuracy on clean test images rises, and falls again."
+    "A network that is trained on partly wrong labels first learns what most labels say, and then learns the wrong "
+    "ones by heart: its accuracy on clean test images rises, and falls again."
 )
 REGULARISED = (
-    "WAR, Wasserstein adversarial regularisation, adds a second term to the cross entropy: it looks for the small change "
-    "of each image that moves the prediction most, and makes that movement expensive, the more so between classes that "
-    "resemble each other."
+    "WAR, Wasserstein adversarial regularisation, adds a second term to the cross entropy: it looks for the small "
+    "change of each image that moves the prediction most, and makes that movement expensive, the more so between "
+    "classes that resemble each other."
 )
 
 
@@ -96,7 +96,7 @@ def leading(methods: Sequence[str] | set[str]) -> str | None:
 def prominent(lines: Sequence[Row]) -> list[str]:
     """CCE, AR and one WAR in colour, the last on top; of a study without them the first and the best at the end."""
     methods = [line["method"] for line in lines]
-    found = [one for one in (BASELINE, "ar", leading(methods)) if one in methods]
+    found = [one for one in (BASELINE, "ar", leading(methods)) if one is not None and one in methods]
     if len(found) >= 2 or len(methods) <= 2:
         return found if len(found) >= 2 else methods
     best = max(lines, key=lambda line: line["mean"][-1])["method"]
@@ -125,7 +125,8 @@ def _numbers(panel: Row, content: Content) -> str:
     for headline in content.headlines:
         if list(headline.setting[:3]) == list(panel["setting"]):
             return headline.sentence
-    place = Setting(*panel["setting"], "test_accuracy")
+    dataset, noise, net = panel["setting"]
+    place = Setting(dataset, noise, net, "test_accuracy")
     found = (
         [(line, content.evidence.number(place, line["method"])) for line in panel["lines"]] if content.evidence else []
     )
@@ -181,8 +182,8 @@ def _limits(content: Content, methods: set[str]) -> list[str]:
         "No variant of WAR was run.": bool(lines) and not any(method.startswith("war") for method in methods),
         "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(lines)
         and BASELINE not in methods,
-        f"{'One training' if seeds == 1 else f'{count(seeds).capitalize()} trainings'} of each method: how far another one "
-        "would end elsewhere is not known; an interval is over the test images only.": 0 < seeds < MIN_SEEDS,
+        f"{'One training' if seeds == 1 else f'{count(seeds).capitalize()} trainings'} of each method: how far another "
+        "one would end elsewhere is not known; an interval is over the test images only.": 0 < seeds < MIN_SEEDS,
         "Smaller than the paper's experiment: compare the methods with each other, not the percentages with the "
         "paper's.": bool(content.reductions),
         f"{untested} of the {len(content.claims)} claims need data or trainings that are not here.": bool(untested),

@@ -12,6 +12,7 @@ WIDTH, HEIGHT = 600, 348
 LEFT, RIGHT, TOP, BOTTOM = 40, 92, 12, 36
 LINE = 15  # height of a name
 GREY = "var(--grey)"
+INK = "color-mix(in srgb, {} 70%, currentColor)"  # darker by day, lighter by night
 Line = Mapping[str, Any]
 
 
@@ -80,7 +81,7 @@ def _names(above: Sequence[Line], grey: Sequence[Line], place: Any) -> str:
     moved = spread([end[0] for end in ends], LINE)
     x = WIDTH - RIGHT + 7
     return "".join(
-        f'<text x="{x}" y="{y + 4:.1f}" class="end" style="fill: color-mix(in srgb, {colour} 70%, currentColor)">{name}</text>'
+        f'<text x="{x}" y="{y + 4:.1f}" class="end" style="fill: {INK.format(colour)}">{name}</text>'
         for (_, name, colour), y in zip(ends, moved, strict=True)
     )
 

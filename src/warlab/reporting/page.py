@@ -138,9 +138,10 @@ def sections(context: Context) -> dict[str, str]:
         "settings": context.reductions or context.hyperparameters,
         "provenance": context.results or context.left_out,
     }
-    sorted_in = {part.section for part in (*context.tables, *context.figures)} - {"audit"}  # needs its own content
+    sorted_in = {table.section for table in context.tables} | {figure.section for figure in context.figures}
     titles = SECTIONS if _beside_the_paper(context) else SECTIONS | {"results": "Results"}
-    return {name: title for name, title in titles.items() if content.get(name) or name in sorted_in}
+    shown = {name for name, found in content.items() if found} | (sorted_in - {"audit"})
+    return {name: title for name, title in titles.items() if name in shown}
 
 
 def _beside_the_paper(context: Context) -> bool:

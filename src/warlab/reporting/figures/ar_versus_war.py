@@ -37,7 +37,7 @@ def caption(inputs: Inputs) -> str:
     return (
         "Both begin with the same small network after its warm-up, that is after a first training with cross entropy "
         "alone. Left of each pair: its regions, and the direction in which AR (Kullback-Leibler) or WAR (λ = 0.05) "
-        "pushes each point, drawn to scale. Right of each pair: the regions after training on with that regularisation; "
+        "pushes each point, drawn to scale. Right of each pair: the regions after training on with it; "
         "outlined points carry a wrong label. WAR's ground cost is smallest between red and black. Everything is "
         "computed."
     )

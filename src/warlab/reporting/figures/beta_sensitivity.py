@@ -38,7 +38,7 @@ def caption(inputs: Inputs) -> str:
         "Accuracy over the weight β. Filled markers and lines: this scale; open markers and thin lines: the paper, "
         "one run each. A method without filled markers was not run here."
     )
-    return with_stand_in(text, inputs)
+    return with_stand_in(text, inputs, set(_ours(inputs)["dataset"]))
 
 
 def _ours(inputs: Inputs) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def draw(inputs: Inputs) -> Figure:
         noise = labels.name(inputs.labels, "noise", entry["noise"])
         show(axes[0], infrared(image), f"training tile {meta['train_tiles'][tile]}")
         show(axes[1], coloured(truth, meta), "original ground truth")
-        show(axes[2], coloured(noisy, meta), f"after {noise}:\n{changed:.0f} % of the pixels changed")
+        show(axes[2], coloured(noisy, meta), f"noise on {noise}:\n{changed:.0f} % of the pixels changed")
         legend(figure, meta)
         mark_stand_in(figure, inputs, [entry["dataset"]])
     return figure

@@ -1,4 +1,4 @@
-"""What several figures share: panels without gaps between them, and names beside lines and points instead of a legend."""
+"""What several figures share: panels that fill their rows, and names beside lines and points instead of a legend."""
 
 import math
 from collections.abc import Iterable, Sequence

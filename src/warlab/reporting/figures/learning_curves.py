@@ -63,7 +63,7 @@ def _others(panel: pd.DataFrame) -> list[str]:
 
 
 def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
-    """Grey lines below, the prominent ones above them, in the order of the table; each name stands at its line's end."""
+    """Grey lines below, the prominent ones above them, in the order of the table; names stand at the lines' ends."""
     grey, ends = _others(panel), []
     for method, group in panel.groupby("method", sort=False):
         seeds = group.pivot_table(index="epoch", columns="seed", values="test_accuracy")

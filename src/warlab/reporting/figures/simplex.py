@@ -67,8 +67,9 @@ def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
         Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
         for colour, shape, name in zip(COLOURS, SHAPES, toy["classes"], strict=True)
     ]
-    wrong = {"markerfacecolor": style.BLACK, "markeredgecolor": RING, "markersize": 4.5, "label": "wrong label"}
-    return [*found, Line2D([], [], marker=SHAPES[2], linestyle="", **wrong)]
+    wrong = Line2D([], [], marker=SHAPES[2], linestyle="", color=style.BLACK, markersize=4.5, label="wrong label")
+    wrong.set_markeredgecolor(RING)
+    return [*found, wrong]
 
 
 def _legend(ax: Axes, toy: dict[str, np.ndarray]) -> None:
@@ -109,9 +110,8 @@ def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> 
 
 def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
     wrong = toy["given"] != toy["true"]
-    for number, colour in enumerate(COLOURS):
-        own = (toy["given"] == number) & ~wrong
-        ax.scatter(*toy["x"][own].T, s=size, color=colour, marker=SHAPES[number], linewidths=0)
-        circled = (toy["given"] == number) & wrong
-        ring = {"edgecolors": RING, "linewidths": 0.9, "zorder": 3}
-        ax.scatter(*toy["x"][circled].T, s=3.5 * size, color=colour, marker=SHAPES[number], **ring)
+    for number, (colour, shape) in enumerate(zip(COLOURS, SHAPES, strict=True)):
+        own, circled = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))
+        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], size, colour, marker=shape, linewidths=0)
+        x, y = toy["x"][circled].T
+        ax.scatter(x, y, 3.5 * size, colour, marker=shape, edgecolors=RING, linewidths=0.9, zorder=3)

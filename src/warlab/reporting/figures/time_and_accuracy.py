@@ -13,7 +13,7 @@ from warlab.reporting.figures.drawing import Mark, name_points, panel_rows, pane
 TITLE = "Time against accuracy"
 SECTION = "results"
 NEEDS = ("runs",)
-ASKS = {"together": 2}
+ASKS = {"together": 2, "timed": True}
 PANEL = ["dataset", "noise", "net"]
 MOST = 2  # panels in a row: names need room
 HEIGHT = 2.9  # of a panel, in inches
