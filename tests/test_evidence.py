@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from tests.conftest import ROOT
 from warlab.files import write_arrays
@@ -84,3 +85,24 @@ def test_predictions_and_reductions_are_kept(tmp_path):
     kept = read_collected(tmp_path / "evidence" / "test_predictions.npz")
     assert kept.correct(run).tolist() == [1.0] * 10 and list(kept.predictions) == [run]
     assert "| Fashion-MNIST, cnn9: dropout | 0.25 | 0.125 |" in (tmp_path / "evidence" / "reductions.md").read_text()
+
+
+def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(tmp_path):
+    """Two methods with three seeds each and a run without a result; the interval is Student's t by hand."""
+    gaps = {"cce": [70.0, 71.0, 69.0], "war_w2v": [74.0, 74.0, 74.0]}
+    for method, numbers in gaps.items():
+        for seed, number in enumerate(numbers):
+            folder = tmp_path / "results/runs/fashion_mnist/asym-40/cnn9" / method / f"seed{seed}"
+            folder.mkdir(parents=True)
+            rows = "\n".join(f"{epoch},{number},1.0" for epoch in range(1, 13))
+            (folder / "metrics.csv").write_text(f"epoch,test_accuracy,seconds\n{rows}\n")
+            (folder / "result.json").write_text('{"data": "real"}')
+    (tmp_path / "results/runs/fashion_mnist/asym-40/cnn9/ar/seed0").mkdir(parents=True)
+    result = make(tmp_path / "results", tmp_path / "evidence", "--unfinished", "--no-times")
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "evidence" / "summary.csv").set_index("method")
+    assert table["seeds"].to_dict() == {"war_w2v": 3, "cce": 3}
+    reach = stats.t.ppf(0.975, 2) * np.std([4, 3, 5], ddof=1) / np.sqrt(3)
+    assert table.loc["war_w2v", "interval"] == f"{4 - reach:+.2f} to {4 + reach:+.2f}"
+    assert table.loc["war_w2v", "interval_from"] == "3 seeds, Student's t"
+    assert not (tmp_path / "evidence" / "learning_curves.png").exists()

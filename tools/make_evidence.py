@@ -1,12 +1,13 @@
 """Keep a finished scale as evidence: its runs, what they come to beside the paper, and the picture.
 
-    python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times]
+    python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times] [--unfinished]
 
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
 summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
 learning_curves.png, the test predictions of the last epochs where the runs kept them, and reductions.md, what the scale
 changes of the paper. A folder that has a README.md keeps it: what the numbers mean is written by hand.
---no-times leaves out how long runs took, which means nothing if other work ran beside them.
+--no-times leaves out how long runs took, which means nothing if other work ran beside them. --unfinished takes the runs
+that are finished where others are still to come.
 """
 
 import csv
@@ -24,8 +25,10 @@ from warlab.errors import WarlabError
 from warlab.files import write_atomic
 from warlab.reductions import reductions
 from warlab.reporting.evidence import paths_of
-from warlab.reporting.predictions import collect_predictions
-from warlab.reporting.results import CELL, finished, read_published, read_runs
+from warlab.reporting.intervals import difference
+from warlab.reporting.pairs import numbers_of
+from warlab.reporting.predictions import Kept, collect_predictions
+from warlab.reporting.results import CELL, collect, finished, read_published, read_runs
 from warlab.reporting.stats import kendall, readings
 
 SETTING = ["dataset", "noise", "net"]
@@ -33,11 +36,14 @@ ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "config" / "published.csv"
 COLUMNS = {  # column: (its title, how a number is printed)
     "method": ("method", "{}"),
+    "seeds": ("seeds", "{}"),
     "ours": ("ours, mean of the last ten epochs", "{:.2f}"),
     "last": ("last epoch", "{:.2f}"),
     "best_on_test": ("best epoch on test (diagnostic)", "{:.2f}"),
     "published": ("paper", "{:.2f}"),
     "above_cce": ("ours − CCE", "{:+.2f}"),
+    "interval": ("95 % interval", "{}"),
+    "interval_from": ("from", "{}"),
     "published_above_cce": ("paper − CCE", "{:+.2f}"),
     "rank": ("our rank", "{:g}"),
     "published_rank": ("paper's rank", "{:g}"),
@@ -46,13 +52,13 @@ COLUMNS = {  # column: (its title, how a number is printed)
 
 
 def main() -> int:
-    folders = [word for word in sys.argv[1:] if word != "--no-times"]
+    folders = [word for word in sys.argv[1:] if word not in ("--no-times", "--unfinished")]
     if len(folders) != 2:
         print(__doc__, file=sys.stderr)
         return 2
     source, target = map(Path, folders)
     try:
-        files = evidence(source, times="--no-times" not in sys.argv)
+        files = evidence(source, "--no-times" not in sys.argv, "--unfinished" in sys.argv)
     except (WarlabError, OSError) as error:
         print(f"make_evidence: {error}; run the whole scale first.", file=sys.stderr)
         return 1
@@ -61,13 +67,16 @@ def main() -> int:
     return 0
 
 
-def evidence(source: Path, times: bool) -> dict[str, bytes]:
+def evidence(source: Path, times: bool, unfinished: bool) -> dict[str, bytes]:
     """All files by their names, so that nothing is written before everything was read."""
-    text = (source / "runs.csv").read_text()
-    runs = read_runs(source / "runs.csv")
-    table = summary(runs if times else runs.drop(columns="seconds", errors="ignore"), read_published(PUBLISHED))
-    pages = [page(setting, part) for setting, part in by_setting(table)]
+    runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
+    text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
     kept = collect_predictions(source, dict.fromkeys(paths_of(finished(runs))))
+    known = Kept.of_arrays(kept)
+    timed = runs if times else runs.drop(columns="seconds", errors="ignore")
+    table = summary(timed, read_published(PUBLISHED), known)
+    pages = [page(setting, part) for setting, part in by_setting(table)]
+    picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name)
     return {
         **({"test_predictions.npz": packed(kept)} if kept else {}),
@@ -75,8 +84,13 @@ def evidence(source: Path, times: bool) -> dict[str, bytes]:
         "runs.csv": (text if times else without(text, "seconds", "processor_seconds")).encode(),
         "summary.csv": table.to_csv(index=False, float_format="%.2f").encode(),
         "summary.md": ("\n\n".join(pages) + "\n").encode(),
-        "learning_curves.png": (source / "figures" / "learning_curves.png").read_bytes(),
+        **({} if unfinished else {"learning_curves.png": picture.read_bytes()}),
     }
+
+
+def finished_runs(source: Path) -> pd.DataFrame:
+    """Those that have a result."""
+    return collect(file.parent for file in sorted((source / "runs").glob("*/*/*/*/*/result.json")))
 
 
 def packed(arrays: dict[str, np.ndarray]) -> bytes:
@@ -104,11 +118,14 @@ def without(text: str, *columns: str) -> str:
     return out.getvalue()
 
 
-def summary(runs: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def summary(runs: pd.DataFrame, published: pd.DataFrame, kept: Kept) -> pd.DataFrame:
     """A row per cell: our readings averaged over the seeds, the paper's number, both minus CCE, both ranks."""
     values = ["last10_mean", "last", "best_on_test_diagnostic"]
-    ours = readings(runs).groupby(list(CELL), sort=False)[values].mean().reset_index()
-    ours = ours.set_axis([*CELL, "ours", "last", "best_on_test"], axis=1)
+    per_run = readings(runs)
+    cells = per_run.groupby(list(CELL), sort=False)
+    ours = cells[values].mean().assign(seeds=cells.size()).reset_index()
+    ours = ours.set_axis([*CELL, "ours", "last", "best_on_test", "seeds"], axis=1)
+    ours = ours.merge(intervals(per_run, kept), how="left", on=list(CELL))
     timed = runs if "seconds" in runs else runs.assign(seconds=np.nan)
     seconds = timed.groupby(list(CELL), sort=False)["seconds"].sum(min_count=1) / 60
     theirs = published[published["metric"] == "test_accuracy"].drop_duplicates(list(CELL))
@@ -116,6 +133,20 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     table = ours.merge(theirs, how="left", on=list(CELL)).merge(seconds.rename("minutes").reset_index(), on=list(CELL))
     parts = [compare(part) for _, part in by_setting(table)]
     return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]].dropna(axis=1, how="all")
+
+
+def intervals(per_run: pd.DataFrame, kept: Kept) -> pd.DataFrame:
+    """For every method the 95 % interval of its mean of the last ten epochs minus CCE's, and what it rests on."""
+    rows = []
+    for setting, part in by_setting(per_run.assign(run=paths_of(per_run))):
+        numbers = numbers_of(part, "last10_mean", kept)
+        for method, number in numbers.items():
+            if method != "cce" and "cce" in numbers:
+                found = difference(number, numbers["cce"])
+                low, high = found.interval()
+                if np.isfinite([low, high]).all():
+                    rows.append((*setting, method, f"{low:+.2f} to {high:+.2f}", found.basis))
+    return pd.DataFrame(rows, columns=[*CELL, "interval", "interval_from"])
 
 
 def by_setting(table: pd.DataFrame) -> list[tuple[tuple[str, ...], pd.DataFrame]]:

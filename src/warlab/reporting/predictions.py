@@ -28,6 +28,13 @@ class Kept:
     ) -> None:
         self.predictions, self.labels = predictions or {}, labels or {}
 
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Kept":
+        """Of what `collect_predictions` gathered."""
+        labels = {name.removeprefix(LABELS): array for name, array in arrays.items() if name.startswith(LABELS)}
+        runs = {name: array for name, array in arrays.items() if not name.startswith(LABELS)}
+        return cls({name: lambda array=array: array for name, array in runs.items()}, labels)  # type: ignore[misc]
+
     def correct(self, run: str, last: int = 10) -> np.ndarray | None:
         """The share (N,) of right answers to each image, over the last epochs and the networks."""
         right = self._right(run)
@@ -62,10 +69,7 @@ def read_kept(files: Iterable[Path], data: Iterable[Path]) -> Kept:
 
 def read_collected(file: Path) -> Kept:
     """Of evidence: one file for all runs."""
-    arrays = read_arrays(file)
-    labels = {name.removeprefix(LABELS): array for name, array in arrays.items() if name.startswith(LABELS)}
-    runs = {name: array for name, array in arrays.items() if not name.startswith(LABELS)}
-    return Kept({name: lambda array=array: array for name, array in runs.items()}, labels)  # type: ignore[misc]
+    return Kept.of_arrays(read_arrays(file))
 
 
 def read_any(files: Sequence[str | Path], data: Sequence[str | Path]) -> Kept:
