@@ -1,7 +1,7 @@
 rule statistics:
     """Three readings of every run; tests over settings, seeds and images; the order of the methods beside the paper's."""
     input:
-        **kept_predictions(),
+        unpack(kept_predictions),  # see report_inputs
         runs=rules.collect.output.runs,
         published=own_file("config/published.csv"),
     output:
@@ -51,7 +51,7 @@ rule propositions:
 rule claims:
     """Every claim of the paper, judged by this scale's runs: held, did not hold, undecided, not tested here."""
     input:
-        **kept_predictions(),
+        unpack(kept_predictions),  # see report_inputs
         runs=rules.collect.output.runs,
         published=own_file("config/published.csv"),
         claims=own_file("config/claims.yaml"),

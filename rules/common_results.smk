@@ -40,7 +40,7 @@ except WarlabError as error:
     raise WorkflowError(str(error))
 
 
-def kept_predictions():
+def kept_predictions(wildcards):
     """What the runs say of each test image: a file per run, or one of the given study; older ones have none."""
     if GIVEN:
         file = Path(GIVEN).with_name(FILE)
@@ -327,7 +327,10 @@ def table_section(name):
 
 
 def report_inputs(wildcards):
-    """What the runs, and all that they were made of, say about themselves; given runs come without it."""
+    """What the runs, and all that they were made of, say about themselves; given runs come without it.
+
+    A function and not a list: where another input is named by its rule, Snakemake hashes the whole list for each file.
+    """
     files = {
         "results": [f"{folder}/result.json" for folder in run_folders()],
         "data": [f"{R}/data/{dataset}.json" for dataset in DATASETS],
@@ -336,7 +339,7 @@ def report_inputs(wildcards):
         "beside": described_by(all_noise(), all_costs()),
     }
     own = {name: unless_given(found) for name, found in files.items()}
-    return own | kept_predictions()
+    return own | kept_predictions(wildcards)
 
 
 def headline_spec():

@@ -1,7 +1,7 @@
 rule report:
     """The one self-contained page: results beside the paper's, verification, provenance, run times."""
     input:
-        unpack(report_inputs),  # a function, since Snakemake compares each file of a list with the whole list
+        unpack(report_inputs),
         tables=expand(rules.table.output.csv, experiment=study.tables),
         figures=expand(rules.figure.output.png, figure=FIGURES),
         pictures=expand(rules.figure.output.svg, figure=FIGURES),
