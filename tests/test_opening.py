@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.reports import LABELS, PUBLISHED, description, no_published, runs_table
-from warlab.reporting import evidence, opening, page, results, tables
+from warlab.reporting import evidence, headline, opening, page, results, tables
 from warlab.reporting.curves import curves
 from warlab.reporting.opening_picture import picture
 
@@ -68,8 +68,20 @@ def test_three_seeds_have_an_interval_over_seeds_and_no_such_limit() -> None:
     assert "another one would end" not in said and "three seeds each" in said
 
 
+def test_an_interval_of_other_seeds_is_not_printed_beside_a_difference() -> None:
+    """A table may show one seed of cells of which another has three."""
+    runs = runs_table({(m, s): [v + s * s] for m, v in {"cce": 70.0, "war_w2v": 75.0}.items() for s in range(3)})
+    more = runs.assign(test_accuracy=runs["test_accuracy"] + 2.0 * (runs["method"] == "cce"))
+    cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
+    table = tables.tidy(results.summarise(runs), cells, no_published())
+    for measured, printed in ((runs, True), (more, False)):
+        (found,) = headline.headlines(table, LABELS, {}, {}, evidence.of_runs(measured, [], LABELS, {}))
+        assert ("3 seeds, Student's t" in found.sentence) is printed
+
+
 def test_a_study_without_war_has_no_word_on_it_and_no_equation() -> None:
-    text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False)
+    own = [{"what": "Photographs: epochs", "paper": "60", "here": "20"}]  # a default, not the paper's number
+    text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False, reductions=own)
     said = first_screen(text)
     assert "<math" not in text and "Wasserstein" not in said
     assert "No variant of WAR was run." in said and "AR ends at 71.3 %, CCE at 70.0 %" in said

@@ -70,6 +70,13 @@ def difference_of(evidence: Evidence, setting: Setting, ours: str, other: str) -
     return difference(numbers[0], numbers[1]) if numbers[0] and numbers[1] else None
 
 
+def _of_the_same_runs(estimate: Estimate | None, cells: Mapping[str, Cell]) -> Estimate | None:
+    """Another table may have more seeds of these cells; an interval of those is not one of the printed difference."""
+    ours, other = _pair(cells)
+    same = estimate is not None and math.isclose(estimate.value, cells[ours].mean - cells[other].mean, abs_tol=0.01)
+    return estimate if same else None
+
+
 def interval_text(estimate: Estimate | None, sign: bool = True) -> str:
     """ " (95 %: +1.2 to +4.0; 3 seeds, Student's t)", or nothing where there is no interval."""
     low, high = estimate.interval() if estimate else (math.nan, math.nan)
@@ -94,7 +101,7 @@ def _headline(
     source = sources.get(setting.dataset, "")
     where = f"{title} ({source})" if source else title
     averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in _pair(cells)])
-    spread = interval_text(difference_of(evidence, setting, *_pair(cells)))
+    spread = interval_text(_of_the_same_runs(difference_of(evidence, setting, *_pair(cells)), cells))
     sentence = f"{where}: {_comparison(cells, labels, averaged, spread)}{_paper(cells, labels, stand_in)}"
     low, high = _scale(cells, stand_in)
     return Headline(setting, title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)

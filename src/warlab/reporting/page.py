@@ -179,7 +179,7 @@ def _opening(context: Context, said: Sequence[Headline]) -> Opening:
             headlines=said,
             evidence=context.evidence,
             datasets=context.datasets,
-            reductions=context.reductions,
+            reductions=context.reductions if _beside_the_paper(context) else (),  # of your own data there are none
             claims=context.claims,
             seconds=seconds,
             duration=filters.duration(seconds),
