@@ -31,6 +31,7 @@ NOT_HERE = {
     "tmux new": "needs a terminal",
     "python benchmarks/": "measures for minutes",
     "python tools/make_evidence.py": "needs the finished runs of a study",
+    "warlab --scale demo speed": "needs the finished runs of a study; tests/test_speed.py has some",
     "snakemake --workflow-profile profiles/mine": "the profile is the user's own copy of profiles/slurm",
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/test_own_data.py has one",
