@@ -99,7 +99,7 @@ def test_classes_are_found_by_name_whatever_the_order_of_the_file(
     columns = [0, *(1 + np.random.default_rng(0).permutation(10))]
     shuffled = [[line[k] for k in columns] for line in (head, *rows[::-1])]
     (tmp_path / "cifar10.csv").write_text("\n".join(",".join(line) for line in shuffled))
-    monkeypatch.setattr(costs, "_assets", lambda folder: tmp_path)
+    monkeypatch.setattr(costs, "assets", lambda folder: tmp_path)
     again, _ = made(paper, "w2v", "cifar10")
     np.testing.assert_array_equal(again, expected)
 

@@ -15,8 +15,7 @@ from typing import Literal
 
 from warlab import data, sources
 from warlab.config import Study
-from warlab.configfiles import read_yaml
-from warlab.plan import core_hours
+from warlab.plan import core_hours, measured
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
 # networks of some methods; reckoned from the parameters
@@ -88,7 +87,7 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
     elif shutil.which("nvidia-smi"):
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
-        hours = core_hours(study, read_yaml(root / "config" / "speed.yaml"))
+        hours = core_hours(study, measured(root))
         yield Finding("gpu", "note", f"none: {study.name} takes about {hours:,.1f} core hours, see snakemake plan")
     yield _tf32()
 

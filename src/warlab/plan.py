@@ -40,6 +40,11 @@ def hours_by(speed: Tree, gpus: Tree) -> dict[str, Tree]:
     return {"core hours": measured} | {f"~{name} h": guessed(gpus, name, speed) for name in gpus["effective_teraflops"]}
 
 
+def measured(root: Path) -> Tree:
+    """The speeds of config/speed.yaml, for every network."""
+    return completed(read_yaml(root / "config" / "speed.yaml"), read_yaml(root / "config" / "gpus.yaml")["gigaflops"])
+
+
 def completed(speed: Tree, flops: Tree) -> Tree:
     """With the networks that were not measured, by their work beside that of the 9-layer network."""
     cnn9, work = speed["networks"]["cnn9"], flops["cnn9"]

@@ -117,8 +117,9 @@ class AdversarialLoss(nn.Module, ABC):
         if self.dropout == "shared":
             seed = int(torch.randint(2**62, ()))
             inner, outer = (_same_masks(one, seed, x.device) for one in (inner, outer))
+        reused = self._reused(logits, x.dtype)  # asked here: inside, TF32 is off whatever the loop's own pass had
         with extra_pass(model, self.dropout, self.batchnorm_update), _buffers_kept(model):
-            clean = self._clean(inner, x, None if logits is None else logits_of(logits))
+            clean = _no_grad(inner, x) if reused is None else reused
             rows = _Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
             reference = rows.probabilities(clean)
             if self.epsilon == 0:
@@ -165,17 +166,13 @@ class AdversarialLoss(nn.Module, ABC):
                 ) from error
             raise
 
-    def _reusable(self, logits: Tensor, precision: torch.dtype) -> bool:
-        """Whether the loop's logits saw the dropout rule and the precision of the extra passes."""
+    def _reused(self, output: Any, precision: torch.dtype) -> Tensor | None:
+        """The loop's logits, if they saw the dropout rule and the precision of the extra passes."""
+        if output is None or self.dropout != "independent":
+            return None
+        logits = logits_of(output)
         exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
-        return exact and self.dropout == "independent"
-
-    def _clean(self, predict: Predict, x: Tensor, logits: Tensor | None) -> Tensor:
-        """Logits of sg[p(x)]."""
-        if logits is not None and self._reusable(logits, x.dtype):
-            return logits.detach()
-        with torch.no_grad():
-            return logits_of(predict(x))
+        return logits.detach() if exact else None
 
     def _kept(self, clean: Tensor, samples: int, mask: Tensor | None) -> Tensor | None:
         """Look at the first logits, because a model that ends in a softmax trains on, only worse; then the mask."""
@@ -189,6 +186,11 @@ class AdversarialLoss(nn.Module, ABC):
                 )
             self._are_logits = found is False
         return None if mask is None else rows_of_mask(mask, clean, axis)
+
+
+def _no_grad(predict: Predict, x: Tensor) -> Tensor:
+    with torch.no_grad():
+        return logits_of(predict(x))
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,9 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     if started.returncode == 3:
         pytest.skip("Slurm was left out: this machine has one that is configured")
     assert started.returncode == 0, started.stderr
-    yield
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("WARLAB_DEVICE", "cpu")  # the GPUs that this Slurm hands out are none
+        yield
     subprocess.run([SCRIPT, "down", folder], env={**os.environ, "PATH": _path()}, check=True)
 
 

@@ -6,7 +6,6 @@ How a cost is made of points is in `warlab.ot.points`; outside of the workflow c
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from warlab.errors import WarlabError
 from warlab.files import derive_seed, file_digest
 from warlab.ot.costfile import read_cost
 from warlab.ot.points import (
+    assets,
     class_centroids,
     embedded_vectors,
     from_distances,
@@ -83,7 +83,7 @@ def w2v(
 
 def _published(words: Sequence[str]) -> tuple[np.ndarray, dict[str, Any]]:
     """The one published cost that has all of these classes, its rows and columns found by name."""
-    for path in sorted(Path(str(package_files("warlab") / "assets" / "ground_costs")).glob("*.csv")):
+    for path in sorted(assets("ground_costs").glob("*.csv")):
         cost, place = _table(path)
         if set(place) == {_plain(word) for word in words}:
             rows = [place[_plain(word)] for word in words]

@@ -37,8 +37,12 @@ def pairwise_distances(points: np.ndarray) -> np.ndarray:
     return np.stack([np.linalg.norm(points - point, axis=1) for point in points])
 
 
+def assets(folder: str) -> Path:
+    return Path(str(package_files("warlab") / "assets" / folder))
+
+
 def embedded_vectors() -> Path:
-    return Path(str(package_files("warlab") / "assets" / "wordvectors" / EMBEDDED_VECTORS))
+    return assets("wordvectors") / EMBEDDED_VECTORS
 
 
 def load_vectors(path: Path, binary: bool) -> Any:
