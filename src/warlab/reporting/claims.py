@@ -120,7 +120,10 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
-    """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing."""
+    """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing.
+
+    A claim about all methods can be refuted by one of them, but it holds only where every one was run.
+    """
     tested = [item for item in items if item.holds is not None]
     counted = f"{sum(item.tested for item in items)} of {sum(item.named for item in items)}"
     if not tested:
@@ -129,12 +132,12 @@ def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
     held, failed = ([item for item in tested if item.decided is outcome] for outcome in (True, False))
     if len(failed) > allowed:
         verdict, deciding = FAILED + _scope(items), failed
-    elif len(held) >= len(tested) - allowed:
+    elif len(held) >= len(tested) - allowed and all(item.whole for item in tested):
         verdict, deciding = HELD + _scope(items), held
     else:
         against = sum(not item.holds for item in tested) > allowed
         verdict = f"{UNDECIDED}, points {'against' if against else 'for'}"
-        open_items = [item for item in tested if item.decided is None]
+        open_items = [item for item in tested if item.decided is None] or tested
         deciding = [item for item in open_items if item.holds is not against] or open_items
     parts = [item.decisive for item in deciding if item.decisive]
     decisive = min(parts, key=lambda part: part.margin) if parts else None
