@@ -36,7 +36,6 @@ NOT_HERE = {
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/test_own_data.py carries it out with the page's files",
-    "snakemake --cores all --configfile my.yaml -- audit": "tests/test_find_wrong_labels.py carries it out",
     "warlab audit --configfile my.yaml": "tests/test_find_wrong_labels.py carries it out",
     "snakemake --cores 1 --config scale=my_scale.yaml": "tests/test_adding_a_method.py carries it out",
     "pytest tests/test_methods.py tests/test_resume.py -k label_smoothing": "the method is there after its steps",
