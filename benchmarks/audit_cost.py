@@ -17,7 +17,8 @@ from typing import Any
 
 import torch
 
-from warlab.config import Cell, Study, load_study
+from warlab.common.files import write_arrays, write_json, write_text
+from warlab.config.study import Study, load_study
 from warlab.data import get
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
@@ -25,7 +26,7 @@ from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.listener import Listener
 from warlab.engine.run import Files, build_trainer
 from warlab.engine.train import Trainer
-from warlab.files import write_arrays, write_json, write_text
+from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
 from warlab.noise.inject import noisy_labels
 from warlab.ot.costfile import write_cost
@@ -89,7 +90,7 @@ def write_files(folder: Path, study: Study) -> Files:
 
 
 def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
-    run = study.run(Cell("fashion_mnist", "asym-40", "cnn9", method, 0))
+    run = study.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0))
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
     heard = trainers["with"]

@@ -23,8 +23,8 @@ from warlab.audit.quality import METRICS
 from warlab.audit.record import Means
 from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, scores
-from warlab.files import read_json, write_text
-from warlab.reporting.audit import audit_table, interval
+from warlab.common.files import read_json, write_text
+from warlab.reporting.stats.audit_scores import audit_table, interval
 
 Quality = Callable[..., np.ndarray]
 PACKAGES = ("cleanlab", "tqdm", "termcolor")  # the other packages that cleanlab needs are warlab's, too

@@ -22,11 +22,11 @@ from warlab.adversarial import perturbation, unit
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
 from warlab.engine.batches import Images, place
-from warlab.ground import word_cost
-from warlab.logits import probabilities
+from warlab.losses.logits import probabilities
 from warlab.methods.base import evaluating
 from warlab.nets import build
 from warlab.noise.inject import noisy_labels
+from warlab.ot.ground import word_cost
 from warlab.war import WARLoss
 
 BATCH, BETA = 16, 10

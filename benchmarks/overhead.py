@@ -33,7 +33,7 @@ def write_task(folder: Path) -> None:
     """As few images as make two batches."""
     import numpy as np
 
-    from warlab.files import write_arrays, write_json
+    from warlab.common.files import write_arrays, write_json
     from warlab.noise.inject import noisy_labels
 
     names, labels = ["one", "two"], np.arange(64) % 2

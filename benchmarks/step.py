@@ -26,12 +26,12 @@ from memory import forget_peak, peak
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from warlab.common.precision import tf32_allowed, true_float32
 from warlab.engine.batches import memory_format, place
+from warlab.losses.regulariser import AdversarialLoss
 from warlab.methods.base import Losses, differentiate
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
-from warlab.precision import tf32_allowed, true_float32
-from warlab.regulariser import AdversarialLoss
 from warlab.war import ARLoss, WARLoss
 
 Step = Callable[[], None]

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from warlab import data, effort, noise, sources
-from warlab.config import Cell, load_study
-from warlab.data.own import state
+from warlab import data, noise
+from warlab.pipeline import resources, sources
+from warlab.config.study import load_study
+from warlab.ids import CostId, RunId
+from warlab.data.user_data import state
 from warlab.errors import WarlabError
-from warlab.fingerprint import fingerprint
-from warlab.inputs import InputFiles, description
+from warlab.pipeline.fingerprint import fingerprint
+from warlab.pipeline.job_inputs import InputFiles, description
 
 # Snakemake makes millions of objects that live as long as it does; looking for cycles among them takes a tenth of the
 # time of planning.
@@ -57,7 +59,7 @@ def code(script, *modules):
 
 
 def cell_of(wildcards):
-    return Cell(
+    return RunId(
         wildcards.dataset,
         wildcards.noise,
         wildcards.net,
@@ -81,15 +83,15 @@ def state_of(wildcards):
 
 
 def prepare_effort(wildcards):
-    return effort.preparing(wildcards.dataset, data_spec(wildcards)["source"])
+    return resources.preparing(wildcards.dataset, data_spec(wildcards)["source"])
 
 
 def train_effort(wildcards):
-    return effort.training(wildcards.dataset, data_spec(wildcards)["source"])
+    return resources.training(wildcards.dataset, data_spec(wildcards)["source"])
 
 
 def train_memory(wildcards, attempt):
-    return effort.grown(train_effort(wildcards).mem_mb, attempt)
+    return resources.grown(train_effort(wildcards).mem_mb, attempt)
 
 
 def receipt_of(wildcards):
@@ -108,7 +110,7 @@ def noise_inputs(wildcards):
 
 def cost_spec(wildcards):
     """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
-    return study.cost(wildcards.cost.split("@")[0], wildcards.dataset)
+    return study.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
 
 def cost_inputs(wildcards):

@@ -4,10 +4,10 @@ from datetime import date
 
 from snakemake.logging import logger
 
-from warlab.claimfile import check_entries, read_entries
-from warlab.files import derive_seed
-from warlab.reductions import reductions
-from warlab.reporting.catalogue import (
+from warlab.config.claim_entries import check_entries, read_entries
+from warlab.common.files import derive_seed
+from warlab.config.reductions import reductions
+from warlab.reporting.figure_registry import (
     Design,
     figure_names,
     figure_needs,
@@ -16,7 +16,7 @@ from warlab.reporting.catalogue import (
     published_cells,
     why_not,
 )
-from warlab.reporting.sections import category
+from warlab.reporting.page.sections import category
 
 
 def given_runs():
@@ -93,7 +93,7 @@ def table_inputs(wildcards):
     if GIVEN:
         return {"runs": f"{R}/runs.csv"}
     folders = [
-        f"{R}/runs/{Cell(*run).path}" for run in table_runs(wildcards.experiment)
+        f"{R}/runs/{RunId(*run).path}" for run in table_runs(wildcards.experiment)
     ]
     return {
         "metrics": [f"{folder}/metrics.csv" for folder in folders],

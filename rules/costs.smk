@@ -19,8 +19,8 @@ rule features:
         spec=data_spec,
         code=lambda wildcards: code(
             "features",
-            f"warlab.data.{wildcards.dataset}",
-            f"warlab.data.{wildcards.network}",
+            data.module(wildcards.dataset),
+            data.module(wildcards.network),
             f"warlab.nets.{wildcards.network}",
         ),
     script:

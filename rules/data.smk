@@ -15,7 +15,7 @@ rule fetch:
     params:
         local=local_of,
         state=state_of,
-        code=lambda wildcards: code("fetch", f"warlab.data.{wildcards.dataset}"),
+        code=lambda wildcards: code("fetch", data.module(wildcards.dataset)),
     script:
         "../workflow/scripts/fetch.py"
 
@@ -37,6 +37,6 @@ rule prepare:
         runtime=lambda wildcards: prepare_effort(wildcards).minutes,
     params:
         spec=data_spec,
-        code=lambda wildcards: code("prepare", f"warlab.data.{wildcards.dataset}"),
+        code=lambda wildcards: code("prepare", data.module(wildcards.dataset)),
     script:
         "../workflow/scripts/prepare.py"

@@ -9,8 +9,10 @@ import pandas as pd
 
 from tests import tiles as drawn
 from warlab.noise.make import make_noise
-from warlab.reporting import comparison, results, stats, tables
 from warlab.reporting.figures import Inputs
+from warlab.reporting.read import results
+from warlab.reporting.stats import comparison, over_settings
+from warlab.reporting.tables import results_table
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "config" / "published.csv"
@@ -57,7 +59,7 @@ def tidy_table(means: dict[tuple[str, str, str], float | None], data: str = "rea
     numbers = {"metric": "test_accuracy", "std_epochs": 0.1, "std_runs": np.nan, "seeds": 1, "data": data}
     rows = [cell(*key) | numbers | {"mean": mean} for key, mean in means.items() if mean is not None]
     summary = pd.DataFrame(rows, columns=list(results.SUMMARY))
-    return tables.tidy(summary, [cell(*key) for key in means], results.read_published(PUBLISHED).head(0))
+    return results_table.tidy(summary, [cell(*key) for key in means], results.read_published(PUBLISHED).head(0))
 
 
 def noise_manifest(data: str = "real") -> dict[str, Any]:
@@ -164,7 +166,9 @@ def _statistics(data: str) -> pd.DataFrame:
     series = {(m, s): [v] for m, v in {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}.items() for s in range(2)}
     cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
     spec = {"ar_war_variants": {"cells": cells, "trained_as": []}}
-    return comparison.statistics(stats.readings(runs_table(series, data)), spec, results.read_published(PUBLISHED))
+    return comparison.statistics(
+        over_settings.readings(runs_table(series, data)), spec, results.read_published(PUBLISHED)
+    )
 
 
 def _activations(data: str) -> dict[str, np.ndarray]:
@@ -187,7 +191,7 @@ def no_published() -> pd.DataFrame:
 def published_table() -> pd.DataFrame:
     summary = results.summarise(runs_table({("war_w2v", 0): [80.0, 81.0], ("cce", 0): [75.0, 75.5]}))
     cells = [cell("fashion_mnist", "asym-40", m) for m in ("cce", "war_w2v", "war_embed", "tv")]
-    return tables.tidy(summary, cells, results.read_published(PUBLISHED, "ar_war_variants"))
+    return results_table.tidy(summary, cells, results.read_published(PUBLISHED, "ar_war_variants"))
 
 
 def runs_of_the_paper() -> pd.DataFrame:

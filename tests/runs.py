@@ -14,10 +14,10 @@ import torch
 
 from tests.conftest import ROOT, blobs
 from warlab import methods
-from warlab.config import Study, load_study
+from warlab.common.files import digest, read_arrays, write_arrays, write_json, write_text
+from warlab.config.study import Study, load_study
 from warlab.engine.run import Files
 from warlab.engine.train import TIMES
-from warlab.files import digest, read_arrays, write_arrays, write_json, write_text
 from warlab.noise.inject import noisy_labels
 from warlab.ot.costfile import write_cost
 

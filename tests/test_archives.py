@@ -14,10 +14,10 @@ import pytest
 
 import warlab.data
 from tests.test_fetch import tool
-from warlab.data import pickles
-from warlab.data.archives import read_tar, read_zip
 from warlab.data.base import Package, Source
 from warlab.data.fetch import fetch
+from warlab.data.formats import pickles
+from warlab.data.formats.archives import read_tar, read_zip
 from warlab.errors import WarlabError
 
 

@@ -13,24 +13,32 @@ from tests import reports
 from tests.conftest import ROOT
 from tests.runs import NAMES, method_ids, resolved, weights, write_files
 from tests.tiles import arrays, tile_run, write_tile_files
-from warlab import cli
 from warlab.audit import LabelAudit, auroc
 from warlab.audit.record import Means
 from warlab.audit.run import COLUMNS, AuditedRun, read_suspects
 from warlab.audit.scoring import scores
-from warlab.data.tiles import objects, unflat
+from warlab.cli import main
+from warlab.common.files import read_arrays, read_json, write_arrays, write_json, write_text
+from warlab.data.formats.tiles import objects, unflat
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.listener import Listener
 from warlab.engine.run import Files, build_trainer, train_run
 from warlab.engine.train import Trainer
-from warlab.errors import WarlabError
-from warlab.files import read_arrays, read_json, write_arrays, write_json, write_text
+from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import LOGITS, Step
-from warlab.reporting import figures, page
-from warlab.reporting.audit import audit_markdown, audit_rows, audit_table, interval, legend, read_audit, run_quality
-from warlab.reporting.page_filters import data_uri
-from warlab.reporting.sheet import SIDE, Suspect, draw_sheet, write_sheet
-from warlab.script import Interrupted
+from warlab.reporting import figures
+from warlab.reporting.images.contact_sheet import SIDE, Suspect, draw_sheet, write_sheet
+from warlab.reporting.page import report_page
+from warlab.reporting.page.filters import data_uri
+from warlab.reporting.stats.audit_scores import (
+    audit_markdown,
+    audit_rows,
+    audit_table,
+    interval,
+    legend,
+    read_audit,
+    run_quality,
+)
 
 
 def trained(folder: Path, run: dict, files: Files) -> Means:
@@ -257,10 +265,10 @@ def test_the_figure_shows_every_method_or_says_that_nothing_is_known() -> None:
 def test_the_report_has_the_sheet_and_the_table(tmp_path: Path) -> None:
     write_sheet(tmp_path / "sheet.png", [], "nothing")
     table = audit_table(quality_rows())
-    section = page.AuditSection(tmp_path / "sheet.png", audit_rows(table, reports.LABELS), legend(table))
-    text = page.render(page.Context(scale="x", audit=section))
+    section = report_page.AuditSection(tmp_path / "sheet.png", audit_rows(table, reports.LABELS), legend(table))
+    text = report_page.render(report_page.Context(scale="x", audit=section))
     assert 'id="audit"' in text and data_uri(tmp_path / "sheet.png") in text and "0.810 ± 0.025" in text
-    assert 'id="audit"' not in page.render(page.Context(scale="x"))
+    assert 'id="audit"' not in report_page.render(report_page.Context(scale="x"))
 
 
 @pytest.mark.parametrize(
@@ -270,11 +278,11 @@ def test_the_command_says_where_the_lists_are_and_shows_ten(order, tmp_path: Pat
     settings = tmp_path / "my.yaml"
     settings.write_text(f"scale: smoke\nresults_root: {tmp_path}\n")
     command = [part.format(root=ROOT) for part in order] + [str(settings)]
-    assert cli.main(command) == 1 and "snakemake --cores all -- audit" in capsys.readouterr().out
+    assert main.main(command) == 1 and "snakemake --cores all -- audit" in capsys.readouterr().out
     run = AuditedRun.read(audited(tmp_path))
     folder = tmp_path / "smoke" / "audit" / "fashion_mnist" / "asym-40" / "cnn9" / "war_w2v" / "seed0"
     write_text(folder / "suspects.csv", run.csv(run.suspects()))
-    assert cli.main([*command, "--scale", "smoke"]) == 0
+    assert main.main([*command, "--scale", "smoke"]) == 0
     said = capsys.readouterr().out
     assert str(folder / "suspects.csv") in said and "more runs have no list yet" in said
     table = said[said.index("The first of") :].splitlines()[1:]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.test_page import page_context
-from warlab.reporting import page
+from warlab.reporting.page import report_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; Debian's package is called chromium")
@@ -109,7 +109,7 @@ def chromium(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    text = page.render(page_context(folder))
+    text = report_page.render(page_context(folder))
     used = text.replace("<head>", f"<head>{WATCH}", 1).replace("</body>", f"{USE}</body>", 1)
     (folder / "report.html").write_text(used)
     return folder / "report.html"
@@ -164,7 +164,8 @@ def test_on_a_phone_nothing_sticks_out(report: Path) -> None:
     tell = (
         "addEventListener('load', () => parent.postMessage([document.documentElement.scrollWidth, innerWidth], '*'));"
     )
-    inner.write_text(page.render(page_context(report.parent)).replace("</body>", f"<script>{tell}</script></body>"))
+    page = report_page.render(page_context(report.parent))
+    inner.write_text(page.replace("</body>", f"<script>{tell}</script></body>"))
     listen = """<script>addEventListener("message", (event) => {
       const note = document.createElement("pre"); note.id = "outcome"; note.textContent = JSON.stringify(event.data);
       document.body.append(note); });</script>"""

@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from tests.runs import resolved, write_files
+from warlab.common.files import read_json
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.files import read_json
 
 ALLOWED = [True, 1, 0.5, "text", None, [1, [2]], (1, 2), {"a": {1: torch.ones(2)}}, torch.tensor(True)]
 REFUSED = [np.bool_(True), np.float64(1), np.zeros(2), Path("x"), {1}, [1, [np.int64(1)]], {"a": {np.int64(1): 0}}]

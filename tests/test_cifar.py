@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import warlab.data
-from warlab.data import cifar, cifar10, cifar100, pickles
-from warlab.data import cifar100_names as names
 from warlab.data.base import Arrays
 from warlab.data.fetch import fetch
+from warlab.data.formats import cifar, pickles
 from warlab.data.prepare import prepare
+from warlab.data.sets import _cifar100_names as names
+from warlab.data.sets import cifar10, cifar100
 from warlab.errors import WarlabError
 from warlab.noise import transition_matrix
 from warlab.ot.costs import CostInputs, make_cost

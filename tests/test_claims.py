@@ -11,13 +11,16 @@ import pytest
 import yaml
 
 from tests.reports import LABELS, PUBLISHED, ROOT, runs_of_the_paper, runs_table
-from warlab.claimfile import check_entries, read_entries
-from warlab.config import Study, load_study
+from warlab.config.claim_entries import check_entries, read_entries
+from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
-from warlab.reporting import checks, claims, evidence, intervals, items, ranks, results, tables
-from warlab.reporting.evidence import Evidence, Setting
-from warlab.reporting.intervals import Number
+from warlab.reporting.claims import checks, evidence, items, verdicts
+from warlab.reporting.claims.evidence import Evidence, Setting
+from warlab.reporting.read import results
+from warlab.reporting.stats import intervals
+from warlab.reporting.stats.intervals import Number
+from warlab.reporting.tables import ranks, results_table
 
 AT = Setting("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
 OTHER = AT._replace(noise="asym-20")
@@ -28,8 +31,8 @@ def given(means: Mapping[str, float], at: Setting = AT, data: str = "real", **kn
     return Evidence(numbers, LABELS, {"p": {"holds": False, "trials": 4, "failed": 3, "largest": 0.5}})
 
 
-def listed() -> list[claims.Claim]:
-    return claims.read_claims(entries())
+def listed() -> list[verdicts.Claim]:
+    return verdicts.read_claims(entries())
 
 
 def entries() -> list[dict[str, Any]]:
@@ -137,14 +140,14 @@ UNTESTED = items.Item("x", None, tested=0)
     ],
 )
 def test_a_verdict_is_as_strong_as_its_evidence(found: list[items.Item], exceptions: int, verdict: str) -> None:
-    assert claims.conclude(found, exceptions).verdict == verdict
+    assert verdicts.conclude(found, exceptions).verdict == verdict
 
 
 def test_what_a_verdict_carries() -> None:
-    found = claims.conclude([item(5, 0.5), item(2, 0.5), UNTESTED])
+    found = verdicts.conclude([item(5, 0.5), item(2, 0.5), UNTESTED])
     assert found.decisive is not None and found.decisive.estimate.value == 2  # the nearest to the threshold
     assert (found.tested, found.numbers, found.runs) == ("2 of 3", ("x", "x"), ("r",))
-    assert claims.conclude([UNTESTED]) == claims.Finding("not tested here", "0 of 1", None, ("x",), ())
+    assert verdicts.conclude([UNTESTED]) == verdicts.Finding("not tested here", "0 of 1", None, ("x",), ())
 
 
 def test_the_best_of_several_must_be_above_each_of_them() -> None:
@@ -170,12 +173,12 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
         {**alike, "id": "ours", "claim": "Ours", "with": {"method": "a", "among": ["a", "b"]}},
     ]
     ours = given({"a": 80, "b": 60, "c": 59.9}, tested_on=1000)
-    found = claims.table(claims.read_claims(pair), ours, lambda experiment: given({})).set_index("id")
+    found = verdicts.table(verdicts.read_claims(pair), ours, lambda experiment: given({})).set_index("id")
     assert list(found["verdict"]) == ["held", "undecided, points for", "not tested here"]
     row = found.loc["ours"]
     assert (row["difference"], row["level"], row["threshold"]) == (20, 0.95, "above 0")
     assert row["interval_from"] == "1000 test images, binomial" and row["low"] < 20 < row["high"]
-    text = claims.to_markdown(found.reset_index(), "demo")
+    text = verdicts.to_markdown(found.reset_index(), "demo")
     assert "1 held; 0 did not hold; 1 undecided, points for; 1 not tested here" in text
     assert (
         "a − b: +20.00 (95\N{NO-BREAK SPACE}%: +16.08 to +23.92), must be above 0; 1000 test images, binomial" in text
@@ -230,9 +233,9 @@ def test_a_misspelt_name_is_one_sentence(change: dict[str, Any], sentence: str) 
 )
 def test_a_mistake_in_the_file_is_one_sentence(entry: dict[str, Any], sentence: str) -> None:
     with pytest.raises(WarlabError, match=sentence):
-        claims.read_claims([entry])
+        verdicts.read_claims([entry])
     with pytest.raises(WarlabError, match="twice"):
-        claims.read_claims(
+        verdicts.read_claims(
             [{"id": "x", "claim": "c", "source": "s", "check": "proposition", "with": {"name": "p"}}] * 2
         )
 
@@ -259,7 +262,7 @@ def verdicts() -> pd.DataFrame:
     # No aliases: the paper prints β = 10 beside the table of variants, so both are runs of their own here.
     ours = evidence.of_runs(runs_of_the_paper(), [], study.labels, {})
     paper = cache(lambda first: evidence.of_paper(results.read_published(PUBLISHED, first), study.labels))
-    return claims.table(listed(), ours, paper).set_index("id")
+    return verdicts.table(listed(), ours, paper).set_index("id")
 
 
 EXPECTED = {
@@ -310,8 +313,8 @@ def test_verdicts_name_their_numbers_and_runs(verdicts: pd.DataFrame) -> None:
     assert row["numbers"] == "CIFAR-10, 40 % asymmetric, cnn9: CCE 76.23, WAR_0-1 74.15, +2.08"
     assert row["runs"] == "cifar10/asym-40/cnn9/cce/seed0…2; cifar10/asym-40/cnn9/war_01/seed0…2"
     assert row["tested"] == "1 of 1"
-    text = claims.to_markdown(verdicts.reset_index(), "paper")
-    assert claims.counts(verdicts["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
+    text = verdicts.to_markdown(verdicts.reset_index(), "paper")
+    assert verdicts.counts(verdicts["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
 
 
 def test_the_papers_numbers_as_runs_give_its_bold_cells_and_ranks(tmp_path: Path) -> None:
@@ -319,8 +322,8 @@ def test_the_papers_numbers_as_runs_give_its_bold_cells_and_ranks(tmp_path: Path
     published = results.read_published(PUBLISHED, "main_benchmark")
     cells = [dict(zip(results.CELL, cell, strict=True)) for cell in study.layout("main_benchmark")]
     summary = results.summarise(runs_of_the_paper())
-    table = tables.tidy(summary, cells, published, ["all", "noisy"])
-    latex = tables.to_latex(table, "methods_as_columns", study.labels)
+    table = results_table.tidy(summary, cells, published, ["all", "noisy"])
+    latex = results_table.to_latex(table, "methods_as_columns", study.labels)
     main = published[published["experiment"] == "main_benchmark"]
     bold = main[main["note"].str.contains("bold in the paper") & (main["metric"] == "test_accuracy")]
     assert len(bold) >= 9
@@ -350,16 +353,16 @@ def test_measured_times_are_evidence() -> None:
     for war, verdict in ((23.0, "held"), (25.0, "did not hold")):
         seconds = {method: {"epoch": value, "error": 0.1} for method, value in {"ar": 20.0, "war_01": war}.items()}
         measured = evidence.with_times(given({}), [{**at, "seconds": seconds}], timing["stands_for"])
-        assert claims.judge(claim, measured).verdict == verdict
+        assert verdicts.judge(claim, measured).verdict == verdict
 
 
 def test_random_costs_of_the_other_sort_do_not_count() -> None:
     at = Setting("cifar10", "asym-40", "cnn9", "test_accuracy")
     means = {"war_w2v": 80.0, "war_embed": 79.0, "war_random+cost=random.0": 70.0, "war_random_raw+cost=x.0": 90.0}
     claim = next(claim for claim in listed() if claim.id == "random_costs")
-    assert claims.judge(claim, given(means, at, tested_on=10000)).verdict == "undecided, points for"  # one of twenty
+    assert verdicts.judge(claim, given(means, at, tested_on=10000)).verdict == "undecided, points for"  # one of twenty
     other = next(claim for claim in listed() if claim.id == "random_costs_raw")
-    assert claims.judge(other, given(means, at, tested_on=10000)).verdict == "did not hold in this setting"
+    assert verdicts.judge(other, given(means, at, tested_on=10000)).verdict == "did not hold in this setting"
 
 
 def test_a_run_that_is_missing_tests_nothing() -> None:
@@ -367,10 +370,10 @@ def test_a_run_that_is_missing_tests_nothing() -> None:
     gap = runs[runs["method"] == "cce"].assign(seed=1, epoch=None, test_accuracy=math.nan)
     ours = evidence.of_runs(pd.concat([runs, gap]).astype({"epoch": "Int64"}), [], LABELS, {})
     claim = next(claim for claim in listed() if claim.id == "war_above_cce")
-    assert claims.judge(claim, ours).verdict == "not tested here"
+    assert verdicts.judge(claim, ours).verdict == "not tested here"
     whole = evidence.of_runs(runs, [], LABELS, {})
-    assert claims.judge(claim, whole).tested == "1 of 6"
-    assert claims.judge(claim, whole).verdict == "undecided, points for"  # one run without a test-set size
+    assert verdicts.judge(claim, whole).tested == "1 of 6"
+    assert verdicts.judge(claim, whole).verdict == "undecided, points for"  # one run without a test-set size
 
 
 def test_clothing1m_is_judged_by_the_epoch_of_its_table() -> None:
@@ -379,5 +382,5 @@ def test_clothing1m_is_judged_by_the_epoch_of_its_table() -> None:
     runs = runs_table({("war_w2v", 0): [10.0, 80.0], ("cce", 0): [90.0, 60.0]}).assign(**at)
     claim = next(claim for claim in listed() if claim.id == "clothing_war_best")
     of_table = evidence.of_runs(runs, [], LABELS, {}, last={"clothing1m": 1})
-    assert claims.judge(claim, of_table).verdict == "undecided, points for"
-    assert claims.judge(claim, evidence.of_runs(runs, [], LABELS, {})).verdict == "undecided, points against"
+    assert verdicts.judge(claim, of_table).verdict == "undecided, points for"
+    assert verdicts.judge(claim, evidence.of_runs(runs, [], LABELS, {})).verdict == "undecided, points against"

@@ -15,21 +15,23 @@ from PIL import Image
 import warlab.data
 from tests.conftest import ROOT
 from tests.runs import assert_same, metrics, resolved
-from warlab.config import Cell, load_study
-from warlab.data import clothing1m, own, packs
+from warlab.common.files import write_arrays, write_json, write_text
+from warlab.config.study import load_study
+from warlab.data import user_data
 from warlab.data.fetch import fetch
+from warlab.data.formats import shards
 from warlab.data.prepare import prepare
+from warlab.data.sets import clothing1m
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer, train_run
 from warlab.engine.stored import AHEAD, StoredData, StoredImages
-from warlab.errors import WarlabError
-from warlab.files import write_arrays, write_json, write_text
+from warlab.errors import Interrupted, WarlabError
+from warlab.ids import RunId
 from warlab.methods._epsilon import EpsilonRule
 from warlab.noise.base import Wanted
 from warlab.noise.make import make_noise
 from warlab.ot.costfile import write_cost
 from warlab.ot.costs import CostInputs, make_cost
-from warlab.script import Interrupted
 
 DATASET = warlab.data.get("clothing1m")
 SPEC = {"source": "stand_in", "train": 84, "test": 42, "pool": 8}
@@ -86,9 +88,9 @@ def test_a_part_has_every_class_and_the_images_of_the_whole(root: Path) -> None:
 def test_images_are_resized_once_and_resumed_where_it_stopped(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packs, "PER_SHARD", 10)
+    monkeypatch.setattr(shards, "PER_SHARD", 10)
     paths = [root / key for key in (root / "clean_val_key_list.txt").read_text().split()][:25]
-    resize, seen = packs._resized, []
+    resize, seen = shards._resized, []
 
     def counted(path: Path, side: int) -> bytes:
         seen.append(path)
@@ -96,16 +98,16 @@ def test_images_are_resized_once_and_resumed_where_it_stopped(
             raise KeyboardInterrupt
         return resize(path, side)
 
-    monkeypatch.setattr(packs, "_resized", counted)
+    monkeypatch.setattr(shards, "_resized", counted)
     with pytest.raises(KeyboardInterrupt):
-        packs.pack(paths, 16, tmp_path, say=silent)
+        shards.pack(paths, 16, tmp_path, say=silent)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0000.jpegs", "0000.npy"]
     before = len(seen)
-    packs.pack(paths, 16, tmp_path, say=silent)
+    shards.pack(paths, 16, tmp_path, say=silent)
     assert seen[before:] == paths[10:]
-    packs.pack(paths, 16, tmp_path, say=silent)
+    shards.pack(paths, 16, tmp_path, say=silent)
     assert len(seen) == before + 15
-    found = packs.Pack(tmp_path)
+    found = shards.Pack(tmp_path)
     assert len(found) == 25
     with Image.open(paths[23]) as image:
         expected = np.asarray(image.resize((16, 16), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
@@ -122,8 +124,8 @@ def test_other_lists_get_other_shards(root: Path, tmp_path: Path) -> None:
     (owners / "noisy_train_key_list.txt").write_text("\n".join(reversed(keys)) + "\n")
     _, second = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
     assert first["shards"] != second["shards"] and first["shards_sha256"] != second["shards_sha256"]
-    packed = packs.Pack(Path(second["shards"]))
-    np.testing.assert_array_equal(packed[0], packs.Pack(Path(first["shards"]))[len(keys) - 1])
+    packed = shards.Pack(Path(second["shards"]))
+    np.testing.assert_array_equal(packed[0], shards.Pack(Path(first["shards"]))[len(keys) - 1])
     _, again = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
     assert again["shards"] == second["shards"]
 
@@ -132,11 +134,11 @@ def test_edited_lists_of_the_owners_are_noticed(root: Path, tmp_path: Path) -> N
     for name in clothing1m.NEEDS[:-1]:
         shutil.copy(root / name, tmp_path)
     (tmp_path / "images").mkdir()
-    before = own.state(DATASET, tmp_path)
+    before = user_data.state(DATASET, tmp_path)
     (tmp_path / "images" / "new.jpg").write_bytes(b"")
-    assert own.state(DATASET, tmp_path) == before  # a million images are not looked at
+    assert user_data.state(DATASET, tmp_path) == before  # a million images are not looked at
     (tmp_path / "noisy_label_kv.txt").write_text("images/a.jpg 3\n")
-    assert own.state(DATASET, tmp_path) != before
+    assert user_data.state(DATASET, tmp_path) != before
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_wrong_lists_are_one_sentence(root: Path, tmp_path: Path, file: str, tex
 def test_a_damaged_image_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.jpg").write_bytes(b"no image")
     with pytest.raises(WarlabError, match=r"broken\.jpg cannot be read as an image"):
-        packs.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out", say=silent)
+        shards.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out", say=silent)
 
 
 def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path) -> None:
@@ -185,8 +187,8 @@ def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
 
 
 def images(files: Files, part: str = "train") -> StoredImages:
-    arrays, meta = np.load(files.data), warlab.files.read_json(files.data.with_suffix(".json"))
-    pack = packs.Pack(Path(meta["shards"]))
+    arrays, meta = np.load(files.data), warlab.common.files.read_json(files.data.with_suffix(".json"))
+    pack = shards.Pack(Path(meta["shards"]))
     return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, torch.device("cpu"))
 
 
@@ -254,7 +256,7 @@ class _StopAfter:
 def _interrupted(task: dict[str, Any], files: Files, out: Path, n: int) -> None:
     import json
 
-    from warlab.files import digest
+    from warlab.common.files import digest
 
     run_id = digest(json.dumps([task, "code", files.checksums()], sort_keys=True).encode())
     trainer = build_trainer(task, files, CheckpointFolder(out, run_id, silent), silent)
@@ -292,7 +294,7 @@ def test_epsilon_falls_only_if_the_loss_does_not() -> None:
 
 def test_the_schedules_of_the_paper() -> None:
     paper = load_study({"scale": "paper"}, ROOT)
-    cells = {m: paper.run(Cell("clothing1m", "real", "resnet50", m, 0)) for m in ("cce", "jocor", "pencil", "war_w2v")}
+    cells = {m: paper.run(RunId("clothing1m", "real", "resnet50", m, 0)) for m in ("cce", "jocor", "pencil", "war_w2v")}
     shared = {"optimiser": "sgd", "lr": 0.002, "momentum": 0.9, "weight_decay": 0.001, "batch_size": 64}
     for method, epochs, drops in (
         ("cce", 10, [5]),

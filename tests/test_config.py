@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
-from warlab.allowed import changed_setting
-from warlab.config import Cell, Study, load_study
-from warlab.configfiles import read_yaml
+from warlab.config.reading import read_yaml
+from warlab.config.setting_rules import changed_setting
+from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
-from warlab.fingerprint import fingerprint
-from warlab.plan import overview
+from warlab.ids import RunId
+from warlab.pipeline.fingerprint import fingerprint
+from warlab.pipeline.time_estimate import overview
 
-CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
 def study(scale: str = "smoke", **config: object) -> Study:
@@ -43,8 +44,8 @@ def test_an_override_of_the_id_is_one_setting() -> None:
     assert changed["method"]["settings"] == base["method"]["settings"]
 
 
-def cell(method: str) -> Cell:
-    return Cell("fashion_mnist", "asym-40", "cnn9", method, 0)
+def cell(method: str) -> RunId:
+    return RunId("fashion_mnist", "asym-40", "cnn9", method, 0)
 
 
 def test_variants_of_war_differ_in_the_cost_alone() -> None:

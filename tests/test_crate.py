@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 from tests.conftest import ROOT
+from warlab.common.files import file_digest, write_json, write_text
 from warlab.errors import WarlabError
-from warlab.files import file_digest, write_json, write_text
 
 
 def tool() -> ModuleType:

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import warlab.data
-from warlab.data import fashion_mnist, idx
+from warlab.common.files import digest
 from warlab.data.base import Arrays, Dataset, pool, subset, validate
 from warlab.data.check import asset_folder
 from warlab.data.fetch import fetch
+from warlab.data.formats import idx
 from warlab.data.prepare import prepare
+from warlab.data.sets import fashion_mnist
 from warlab.errors import WarlabError
-from warlab.files import digest
 
 
 @pytest.fixture
@@ -203,9 +204,9 @@ def test_validate_names_what_is_wrong(arrays, change, reason):
 
 def test_registry_finds_modules_and_helps_with_typos():
     assert "fashion_mnist" in warlab.data.names()
-    with pytest.raises(WarlabError, match="did you mean fashion_mnist"):
+    with pytest.raises(WarlabError, match="did you mean 'fashion_mnist'"):
         warlab.data.get("fashion-mnist")
-    with pytest.raises(WarlabError, match=r"choose one of: .*fashion_mnist"):
+    with pytest.raises(WarlabError, match=r"choose from .*fashion_mnist"):
         warlab.data.get("base")
 
 

@@ -7,13 +7,17 @@ import pandas as pd
 import pytest
 
 from tests.reports import LABELS, PUBLISHED, runs_table, texts
-from warlab.reporting import comparison, evidence, figures, results, stats, tables
-from warlab.reporting.curves import curves
-from warlab.reporting.evidence import Setting
+from warlab.reporting import figures
+from warlab.reporting.claims import evidence
+from warlab.reporting.claims.evidence import Setting
 from warlab.reporting.figures.base import Inputs
-from warlab.reporting.grid import PAPERS_RANKS, grid, legend
-from warlab.reporting.headline import headlines
-from warlab.reporting.ranks import ranks
+from warlab.reporting.page.curves import curves
+from warlab.reporting.page.headline import headlines
+from warlab.reporting.read import results
+from warlab.reporting.stats import comparison, over_settings
+from warlab.reporting.tables import results_table
+from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
+from warlab.reporting.tables.ranks import ranks
 
 Key = tuple[str, str, str]
 METHODS = ("cce", "sl", "war_w2v")
@@ -46,7 +50,7 @@ def cells_of(settings: list[Key], methods: tuple[str, ...]) -> list[dict[str, st
 def table_of(runs: pd.DataFrame, settings: list[Key], methods: tuple[str, ...] = METHODS, **given: Any) -> pd.DataFrame:
     summary = results.under_other_names(results.summarise(runs), given.get("trained_as", []))
     published = results.read_published(PUBLISHED, "main_benchmark")
-    return tables.tidy(summary, cells_of(settings, methods), published, given.get("ranks", ("all", "noisy")))
+    return results_table.tidy(summary, cells_of(settings, methods), published, given.get("ranks", ("all", "noisy")))
 
 
 def of_ranks(table: pd.DataFrame, group: str = "all") -> pd.DataFrame:
@@ -78,7 +82,7 @@ def test_own_data_have_their_own_ranks_and_nothing_of_the_paper() -> None:
     table = table_of(design(own), own)
     assert table["published"].isna().all() and of_ranks(table)["mean"].tolist() == [3.0, 2.0, 1.0]
     assert PAPERS_RANKS not in legend(grid(table))
-    assert "paper" not in tables.to_markdown(table, "methods_as_columns", LABELS).replace(
+    assert "paper" not in results_table.to_markdown(table, "methods_as_columns", LABELS).replace(
         "as most likely in the paper", ""
     )
 
@@ -146,7 +150,7 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
     runs = with_a_gap()
     assert np.isnan(results.summarise(runs).set_index("method").loc["cce", "mean"])
     cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
-    per_run = comparison.with_whole(stats.readings(runs), runs)
+    per_run = comparison.with_whole(over_settings.readings(runs), runs)
     found = comparison.statistics(per_run, {"x": {"cells": cells, "trained_as": []}}, results.read_published(PUBLISHED))
     found = found[found["reading"] == "last10_mean"].set_index("test")
     assert set(found.loc["interval", "subject"]) == {f"fashion_mnist asym-40 cnn9 {m}" for m in ("ar", "war_w2v")}

@@ -157,7 +157,7 @@ def test_every_block_is_carried_out_or_said_to_be_another_tests(page: Path) -> N
 
 
 def test_settings_are_read() -> None:
-    from warlab.config import load_study
+    from warlab.config.study import load_study
 
     (block,) = [block for page in PAGES for _, block in blocks(page) if block.startswith(tuple(OTHER))]
     study = load_study({"scale": "cifar", **yaml.safe_load(block)}, ROOT)
@@ -232,7 +232,7 @@ def test_numbers_of_the_command_line_are_read_as_in_a_file(text: str, tmp_path: 
     """Snakemake gives the values inside braces as texts."""
     from snakemake.cli import parse_config
 
-    from warlab.configfiles import as_yaml
+    from warlab.config.reading import as_yaml
 
     given = parse_config([f"overrides={{methods: {{jocor: {{lam: {text}}}}}}}"])
     assert as_yaml(given["overrides"]) == {"methods": {"jocor": {"lam": yaml.safe_load(text)}}}

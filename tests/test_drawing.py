@@ -9,15 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from tests.reports import LABELS, figure_inputs, runs_table, texts
-from warlab.reporting import catalogue, figures
-from warlab.reporting.figures import Inputs, drawing, style
-from warlab.reporting.sections import SECTIONS, category
+from warlab.reporting import drawing, figure_registry, figures, style
+from warlab.reporting.figures import Inputs
+from warlab.reporting.page.sections import SECTIONS, category
 
 
 @pytest.mark.parametrize("name", figures.names())
 def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
     made = figures.get(name)
-    assert made.title == catalogue.figure_title(name) and made.section == catalogue.figure_section(name)
+    assert made.title == figure_registry.figure_title(name) and made.section == figure_registry.figure_section(name)
     assert made.section in SECTIONS and "_" not in made.title and made.title != name.replace("_", " ").capitalize()
 
 

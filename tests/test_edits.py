@@ -13,7 +13,7 @@ import yaml
 from tests.faults import workflow
 from tests.faults.workflow import call, project
 from tests.test_own_data import NAMES, paint
-from warlab.files import read_json, write_json
+from warlab.common.files import read_json, write_json
 from warlab.ot.costfile import write_cost
 
 RESULTS = Path("results") / "faults"
@@ -55,7 +55,7 @@ def own_files(folder: Path) -> None:
     words = {"cat": "1 0 0", "dog": "1 0.5 0", "truck": "0 0 1", "puppy": "1 0.6 0"}
     (folder / "words.txt").write_text("4 3\n" + "".join(f"{word} {vector}\n" for word, vector in words.items()))
     (folder / "cost.csv").write_text(write_cost(0.5 * (1 - np.eye(3)), NAMES))
-    from warlab.vision import torchvision
+    from warlab.common.vision import torchvision
 
     torch.manual_seed(0)
     torch.save(torchvision.models.resnet50().state_dict(), folder / "resnet.pth")

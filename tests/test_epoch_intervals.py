@@ -9,8 +9,7 @@ from tests.runs import resolved, write_files
 from tests.test_resume import Killed, Part, assert_same_bits, calm
 from warlab.engine.checkpoint import INTERVAL, CheckpointFolder
 from warlab.engine.run import summary
-from warlab.errors import WarlabError
-from warlab.script import Interrupted
+from warlab.errors import Interrupted, WarlabError
 
 EPOCHS = 12
 

@@ -9,9 +9,9 @@ import pandas as pd
 from scipy import stats
 
 from tests.conftest import ROOT
-from warlab.files import write_arrays
-from warlab.reporting.predictions import read_collected
-from warlab.reporting.results import read_runs
+from warlab.common.files import write_arrays
+from warlab.reporting.read.predictions import read_collected
+from warlab.reporting.read.results import read_runs
 
 LAST_TEN = {"cce": 79.0, "forward": 82.0, "coteaching": 75.0, "war_w2v": 90.0, "gce": 80.0}
 

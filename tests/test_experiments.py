@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.reports import PUBLISHED
-from warlab.config import Cell, Study, load_study
+from warlab.config.overrides import numbered, places
+from warlab.config.study import Study, load_study
 from warlab.engine.timing import seconds_per_epoch
 from warlab.errors import WarlabError
+from warlab.ids import RunId
 from warlab.ot.costs import CostInputs, make_cost
-from warlab.places import numbered, places
-from warlab.reporting.results import read_published, summarise
-from warlab.reporting.tables import tidy, to_markdown, with_quoted
-from warlab.reporting.timing import is_reduced, timing_markdown, timing_table
+from warlab.reporting.read.results import read_published, summarise
+from warlab.reporting.tables.results_table import tidy, to_markdown, with_quoted
+from warlab.reporting.tables.timing_table import is_reduced, timing_markdown, timing_table
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def test_a_range_stands_for_its_methods() -> None:
 
 def test_open_set_has_its_own_schedule_and_scaling(paper: Study, smoke: Study) -> None:
     for noise in ("openset_svhn-40", "openset_imagenet32-40"):
-        run = paper.run(Cell("cifar10", noise, "cnn6", "war_w2v", 0))
+        run = paper.run(RunId("cifar10", noise, "cnn6", "war_w2v", 0))
         assert run["training"] == {
             "epochs": 100,
             "batch_size": 128,

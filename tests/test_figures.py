@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from tests.reports import LABELS, NAMES, PUBLISHED, figure_inputs, ground_cost, noise_manifest, runs_table, texts
-from warlab import toy
 from warlab.errors import WarlabError
-from warlab.reporting import catalogue, comparison, figures, results, stats
-from warlab.reporting.catalogue import Design, published_cells, why_not
-from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps, style
+from warlab.losses import toy
+from warlab.reporting import figure_registry, figures, style
+from warlab.reporting.figure_registry import Design, published_cells, why_not
+from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps
+from warlab.reporting.read import results
+from warlab.reporting.stats import comparison, over_settings
 
 
 def test_figures_are_found_by_name() -> None:
@@ -171,8 +173,8 @@ def test_a_method_has_one_look_everywhere() -> None:
 
 
 def test_figures_are_shown_where_a_scale_has_what_they_ask_for() -> None:
-    for name in catalogue.figure_names():
-        assert set(catalogue.figure_needs(name)) <= set(base.NEEDS) or name not in OF_DATA
+    for name in figure_registry.figure_names():
+        assert set(figure_registry.figure_needs(name)) <= set(base.NEEDS) or name not in OF_DATA
 
 
 def test_beta_has_our_points_and_the_papers() -> None:
@@ -296,7 +298,7 @@ def test_ranks_need_a_setting_in_which_all_methods_of_an_experiment_run() -> Non
 
 @pytest.mark.parametrize("name", figures.names())
 def test_what_a_figure_asks_is_known(name: str) -> None:
-    assert set(catalogue._constant(name, "ASKS") or {}) <= set(catalogue._CHECKS)
+    assert set(figure_registry._constant(name, "ASKS") or {}) <= set(figure_registry._CHECKS)
 
 
 def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
@@ -308,7 +310,7 @@ def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     own = Design({"main_benchmark": cells}, cells, published_cells(PUBLISHED))
     published = results.read_published(PUBLISHED)
     spec = {"main_benchmark": {"cells": cells, "trained_as": []}}
-    statistics = comparison.statistics(stats.readings(runs), spec, published)
+    statistics = comparison.statistics(over_settings.readings(runs), spec, published)
     inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
     for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):
         figure, caption = figures.make(name, inputs)  # never an error

@@ -28,7 +28,7 @@ def run(command: str, folder: Path) -> str:
     (folder / "bin").mkdir(exist_ok=True)
     program = folder / "bin" / "warlab"
     program.write_text(
-        f"#!/bin/sh\nexec {sys.executable} -c 'from warlab.cli import main; raise SystemExit(main())' \"$@\"\n"
+        f"#!/bin/sh\nexec {sys.executable} -c 'from warlab.cli.main import main; raise SystemExit(main())' \"$@\"\n"
     )
     program.chmod(0o755)
     path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab.adversarial import extra_pass, perturbation, same_random_numbers
-from warlab.regulariser import AdversarialLoss
+from warlab.losses.regulariser import AdversarialLoss
 from warlab.war import ARLoss, TVLoss, WARLoss
 
 SETTINGS = {

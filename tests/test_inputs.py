@@ -12,18 +12,18 @@ import torch
 import warlab.data
 from tests.conftest import ROOT
 from tests.runs import assert_same, metrics, resolved, write_files
-from warlab.config import Cell, Study, load_study
+from warlab.common.files import read_json, write_json
+from warlab.config.study import Study, load_study
 from warlab.data.fetch import fetch
 from warlab.engine.run import Files, train_run
-from warlab.errors import WarlabError
-from warlab.files import read_json, write_json
-from warlab.fingerprint import ROOT as PACKAGE
-from warlab.fingerprint import assets, fingerprint
-from warlab.inputs import InputFiles
-from warlab.script import Interrupted
-from warlab.sources import Needed, datasets, gated, needed
+from warlab.errors import Interrupted, WarlabError
+from warlab.ids import RunId
+from warlab.pipeline.fingerprint import ROOT as PACKAGE
+from warlab.pipeline.fingerprint import assets, fingerprint
+from warlab.pipeline.job_inputs import InputFiles
+from warlab.pipeline.sources import Needed, datasets, gated, needed
 
-WAR = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
 def files_of(scale: str = "smoke", **config: Any) -> InputFiles:
@@ -67,7 +67,7 @@ def test_the_users_files_are_declared(tmp_path: Path) -> None:
     files = files_of("paper", overrides=overrides)
     assert files.to_make_cost("cifar10", "file")["path"] == str(own["cost.csv"])
     assert files.to_make_cost("cifar10", "w2v")["vectors"] == str(own["words.bin"])
-    run = Cell("clothing1m", "real", "resnet50", "cce", 0)
+    run = RunId("clothing1m", "real", "resnet50", "cce", 0)
     assert files.to_train(run)["initial"] == str(own["resnet.pth"])
     assert files_of("paper").to_train(run)["initial"] == "raw/resnet50/real/receipt.json"
     assert "initial" not in files.to_train(replace(WAR, method="cce"))
@@ -131,7 +131,7 @@ def _embedded(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("script", "asset", "others"),
     [
-        ("report", "reporting/page_style.html", ("hyperparameters", "table", "figure")),
+        ("report", "reporting/page/style.html", ("hyperparameters", "table", "figure")),
         ("cost", "assets/wordvectors/glove_6b_100d_classes.txt", ("train", "verify_cost", "corrupt")),
     ],
 )
@@ -145,7 +145,7 @@ def test_an_edited_asset_changes_the_fingerprint_of_the_job_that_reads_it(
     import shutil
 
     shutil.copytree(PACKAGE, tmp_path / "warlab", ignore=shutil.ignore_patterns("__pycache__", "fashion_mnist"))
-    monkeypatch.setattr("warlab.fingerprint.ROOT", tmp_path / "warlab")
+    monkeypatch.setattr("warlab.pipeline.fingerprint.ROOT", tmp_path / "warlab")
     before = prints()
     file = tmp_path / "warlab" / asset
     file.write_text(file.read_text() + "\n")
@@ -157,8 +157,7 @@ def test_the_rate_that_owners_give_is_a_parameter_of_the_noise(monkeypatch: pyte
     study = load_study({"scale": "smoke"}, ROOT)
     assert study.noise("real", "clothing1m") == {"own_noise": 0.3846}
     other = replace(warlab.data.get("clothing1m"), own_noise=0.2)
-    monkeypatch.setattr("warlab.data.clothing1m.DATASET", other)
-    monkeypatch.setattr("warlab.data.get", warlab.data.get.__wrapped__)  # not what it remembers
+    monkeypatch.setattr("warlab.data.sets.clothing1m.DATASET", other)
     assert load_study({"scale": "smoke"}, ROOT).noise("real", "clothing1m") == {"own_noise": 0.2}
     assert study.noise("asym-40", "fashion_mnist") == {}
 

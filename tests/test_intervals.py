@@ -9,11 +9,13 @@ import pytest
 from scipy import stats
 
 from tests.reports import LABELS, no_published, runs_table
+from warlab.common.files import write_arrays
 from warlab.errors import WarlabError
-from warlab.files import write_arrays
-from warlab.reporting import comparison, evidence, intervals, pairs, predictions
-from warlab.reporting.intervals import Number
-from warlab.reporting.stats import holm, readings
+from warlab.reporting.claims import evidence
+from warlab.reporting.read import predictions
+from warlab.reporting.stats import comparison, intervals, pairs
+from warlab.reporting.stats.intervals import Number
+from warlab.reporting.stats.over_settings import holm, readings
 
 RUN = "fashion_mnist/asym-40/cnn9/{method}/seed{seed}"
 

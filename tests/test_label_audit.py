@@ -20,10 +20,11 @@ from tests.conftest import ROOT
 from warlab.audit import LabelAudit, Means, auroc, average_precision, precision_at_errors
 from warlab.audit.record import EXTRA, ROWS, Record
 from warlab.audit.scoring import SCORES, scores, suggested, suspects
-from warlab.config import Cell, load_study
+from warlab.common.files import read_arrays
+from warlab.config.study import load_study
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.files import read_arrays
+from warlab.ids import RunId
 
 N, C = 60, 5
 
@@ -236,7 +237,7 @@ def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_p
         pytest.skip("cleanlab cannot be installed here")
     speed = loaded("audit_cost")
     study = load_study({"scale": "demo"}, ROOT)
-    files, run = speed.write_files(tmp_path, study), study.run(Cell("fashion_mnist", "asym-40", "cnn9", "cce", 0))
+    files, run = speed.write_files(tmp_path, study), study.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0))
     run["training"] |= {"epochs": 6, "drops": [6]}
     train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
     found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))

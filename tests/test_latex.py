@@ -11,12 +11,13 @@ import pytest
 from tests.conftest import ROOT
 from tests.reports import PUBLISHED, runs_of_the_paper
 from warlab import data, nets
-from warlab.config import load_study
+from warlab.config.study import load_study
 from warlab.nets._describe import describe
-from warlab.reporting import listing, results, tables
-from warlab.reporting.grid import Spread
-from warlab.reporting.page_rows import hyperparameter_rows
-from warlab.reporting.timing import timing_latex, timing_table
+from warlab.reporting.page.report_rows import hyperparameter_rows
+from warlab.reporting.read import results
+from warlab.reporting.tables import listing, results_table
+from warlab.reporting.tables.grid import Spread
+from warlab.reporting.tables.timing_table import timing_latex, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)
 SECONDS = {method: {"epoch": 12.5} for method in ("cce", "ar", "war_01", "war_code")}
@@ -50,8 +51,8 @@ def paper_table(experiment: str, spread: Spread) -> str:
     ]
     summary = results.summarise(runs_of_the_paper().assign(purity=90.0), metrics=metrics)
     published = results.read_published(PUBLISHED, experiment)
-    table = tables.tidy(summary, cells, published, entry.get("ranks", []))
-    return tables.to_latex(table, entry["orientation"], STUDY.labels, entry["title"], "tab:t", spread)
+    table = results_table.tidy(summary, cells, published, entry.get("ranks", []))
+    return results_table.to_latex(table, entry["orientation"], STUDY.labels, entry["title"], "tab:t", spread)
 
 
 def networks() -> Iterator[dict[str, str]]:

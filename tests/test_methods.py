@@ -81,7 +81,7 @@ def test_hyperparameters_and_defaults_agree(name: str) -> None:
 
 @pytest.mark.parametrize("name", methods.names())
 def test_every_file_opens_with_its_formula(name: str) -> None:
-    opening = (methods.FOLDER / f"{name}.py").read_text().split('"""')[1]
+    opening = (methods.METHODS.folder / f"{name}.py").read_text().split('"""')[1]
     assert "    " in opening and len(opening.splitlines()) >= 3
 
 

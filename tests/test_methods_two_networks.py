@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from tests.conftest import ROOT
 from tests.on_logits import evaluate, make, some_logits, task
 from tests.runs import resolved, weights, write_files
-from warlab.config import load_study
+from warlab.config.study import load_study
 from warlab.engine.batches import Images
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import train_run

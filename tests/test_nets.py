@@ -54,7 +54,7 @@ def test_resnet50_has_a_new_last_layer(resnet: nn.Module) -> None:
 
 
 def test_resnet50_takes_weights_from_a_file(resnet: nn.Module, tmp_path: Path) -> None:
-    from warlab.vision import torchvision
+    from warlab.common.vision import torchvision
 
     torch.manual_seed(1)
     official = torchvision.models.resnet50()

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warlab import noise
+from warlab.common.files import derive_seed, digest
 from warlab.errors import WarlabError
-from warlab.files import derive_seed, digest
 from warlab.noise.inject import corrupt, make_manifest, noisy_labels
 
 BALANCED = np.arange(60000) % 10

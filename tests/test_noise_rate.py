@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from tests.on_logits import make
 from tests.runs import CLASSES, resolved, weights, write_files
+from warlab.common.files import read_json
 from warlab.engine.batches import Images, TrainingData
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.files import read_json
 from warlab.methods import _noise_rate
 from warlab.methods._noise_rate import noise_rate, surest_labels
 from warlab.methods.base import Batch, Step

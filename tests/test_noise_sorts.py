@@ -12,14 +12,14 @@ import warlab.data
 from tests.conftest import blobs
 from tests.runs import resolved, write_files
 from warlab import noise
-from warlab.data import cifar_n
-from warlab.data.cifar100_names import NAMES, SUPERCLASSES
+from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
+from warlab.data.resources import cifar_n
+from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer
 from warlab.errors import WarlabError
-from warlab.files import digest, read_json, write_arrays, write_json
 from warlab.noise.base import Wanted
 from warlab.noise.make import make_noise
 from warlab.noise.openset import replacements

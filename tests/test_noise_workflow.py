@@ -10,7 +10,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.test_adding_a_method import PARTS
-from warlab.files import read_arrays, read_json
+from warlab.common.files import read_arrays, read_json
 
 SCALE = {
     "description": "noise that reads files",

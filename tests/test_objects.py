@@ -9,7 +9,7 @@ from scipy import ndimage
 from tests.runs import study
 from tests.tiles import NAMES, arrays, wanted
 from warlab import noise
-from warlab.data.tiles import unflat
+from warlab.data.formats.tiles import unflat
 from warlab.errors import WarlabError
 from warlab.noise.make import make_noise
 from warlab.noise.objects import EIGHT, corrupt_objects, flip_chances, probability

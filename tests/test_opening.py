@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 
 from tests.reports import LABELS, PUBLISHED, description, no_published, runs_table
-from warlab.reporting import evidence, headline, opening, page, results, tables
-from warlab.reporting.curves import curves
-from warlab.reporting.opening_picture import picture
+from warlab.reporting.claims import evidence
+from warlab.reporting.page import headline, opening, report_page
+from warlab.reporting.page.curves import curves
+from warlab.reporting.page.opening_picture import picture
+from warlab.reporting.read import results
+from warlab.reporting.tables import results_table
 
 CELL = ("fashion_mnist", "asym-40", "cnn9")
 
@@ -21,17 +24,17 @@ def study(series: dict[tuple[str, int], list[float]], data: str = "real", publis
     runs = runs_table(series, data) if runs is None else runs
     paper = results.read_published(PUBLISHED, "ar_war_variants") if published else no_published()
     cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
-    table = tables.tidy(results.summarise(runs), cells, paper)
-    context = page.Context(
+    table = results_table.tidy(results.summarise(runs), cells, paper)
+    context = report_page.Context(
         scale="mine",
         labels=LABELS,
-        tables=[page.TableSection("main_benchmark", "All", table)],
+        tables=[report_page.TableSection("main_benchmark", "All", table)],
         curves=curves(runs, LABELS),
         evidence=evidence.of_runs(runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
         datasets=[description(data)],
         **more,
     )
-    return page.render(context)
+    return report_page.render(context)
 
 
 def first_screen(text: str) -> str:
@@ -73,7 +76,7 @@ def test_an_interval_of_other_seeds_is_not_printed_beside_a_difference() -> None
     runs = runs_table({(m, s): [v + s * s] for m, v in {"cce": 70.0, "war_w2v": 75.0}.items() for s in range(3)})
     more = runs.assign(test_accuracy=runs["test_accuracy"] + 2.0 * (runs["method"] == "cce"))
     cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
-    table = tables.tidy(results.summarise(runs), cells, no_published())
+    table = results_table.tidy(results.summarise(runs), cells, no_published())
     for measured, printed in ((runs, True), (more, False)):
         (found,) = headline.headlines(table, LABELS, {}, {}, evidence.of_runs(measured, [], LABELS, {}))
         assert ("3 seeds, Student's t" in found.sentence) is printed
@@ -127,7 +130,7 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: 
 
 
 def test_nothing_to_show_is_shown() -> None:
-    text = page.render(page.Context(scale="empty"))
+    text = report_page.render(report_page.Context(scale="empty"))
     assert "learns the wrong ones by heart" in text and "What it cannot say" not in text and 'class="first"' not in text
 
 

@@ -9,9 +9,9 @@ from scipy import io
 
 import warlab.data
 from tests.test_cifar import nearest_centroid
-from warlab.data import imagenet32, svhn
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
+from warlab.data.sets import imagenet32, svhn
 from warlab.errors import WarlabError
 
 

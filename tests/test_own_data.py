@@ -14,13 +14,13 @@ from PIL import Image
 import warlab.data
 from tests.conftest import ROOT
 from tests.test_adding_a_method import PARTS
+from warlab.common.files import read_json
 from warlab.data.base import Arrays
-from warlab.data.drawn import draw, shuffled_labels
 from warlab.data.fetch import fetch
-from warlab.data.own import state
 from warlab.data.prepare import prepare
+from warlab.data.synthetic.patterns import draw, shuffled_labels
+from warlab.data.user_data import state
 from warlab.errors import WarlabError
-from warlab.files import read_json
 from warlab.ot.costs import CostInputs, make_cost
 
 PAGE = (ROOT / "docs" / "your-own-data.md").read_text()

@@ -21,10 +21,12 @@ from tests.reports import (
     tidy_table,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import claims, comparison, comparison_text, evidence, figures, page, page_rows, sections
-from warlab.reporting.curves import curves
-from warlab.reporting.figures import style
-from warlab.reporting.headline import headlines
+from warlab.reporting import figures, style
+from warlab.reporting.claims import evidence, verdicts
+from warlab.reporting.page import report_page, report_rows, sections
+from warlab.reporting.page.curves import curves
+from warlab.reporting.page.headline import headlines
+from warlab.reporting.stats import comparison, comparison_text
 
 
 def test_headline_compares_and_quotes_the_paper() -> None:
@@ -73,7 +75,7 @@ class Parsed(HTMLParser):
         assert self.open.pop() == tag
 
 
-def page_context(tmp_path: Path, data: str = "real") -> page.Context:
+def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
     png = tmp_path / "curve.png"
     if not png.exists():
         style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
@@ -88,17 +90,17 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
     made = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
     fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
     numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
-    return page.Context(
+    return report_page.Context(
         scale="demo",
         description="a <b>test</b>",
         labels=LABELS,
-        tables=[page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows", "Accuracy")],
-        figures=[page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
+        tables=[report_page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows", "Accuracy")],
+        figures=[report_page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
         datasets=[description(data)],
         noise=[noise_manifest(data)],
         costs=[ground_cost()],
         fidelity=fidelity,
-        hyperparameters=page_rows.hyperparameter_rows(numbers),
+        hyperparameters=report_rows.hyperparameter_rows(numbers),
         results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
         claims=[
             claim_row("A held", "held in this setting"),
@@ -115,7 +117,7 @@ def page_context(tmp_path: Path, data: str = "real") -> page.Context:
 
 
 def claim_row(text: str, verdict: str) -> dict[str, str]:
-    row = dict.fromkeys(claims.COLUMNS, "")
+    row = dict.fromkeys(verdicts.COLUMNS, "")
     numbers = {"numbers": "WAR_w2v 80.00, CCE 70.00", "runs": "fashion_mnist/x", "tested": "1 of 2", "source": "paper"}
     decided = {"decided_by": "WAR_w2v − CCE", "difference": "10.0", "low": "7.5", "high": "12.5", "level": "0.95"}
     decided |= {"threshold": "above 0", "interval_from": "3 seeds, Student's t"}
@@ -123,7 +125,7 @@ def claim_row(text: str, verdict: str) -> dict[str, str]:
 
 
 def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
-    text = page.render(page_context(tmp_path))
+    text = report_page.render(page_context(tmp_path))
     parsed = Parsed(text)
     svg = "http://www.w3.org/2000/svg"  # a name, not an address: how SVG elements are told from HTML
     assert "http:" not in text.replace(svg, "")
@@ -141,7 +143,7 @@ def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
 
 
 def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
-    text = re.sub(r"\s+", " ", page.render(page_context(tmp_path)).replace("\xa0", " "))
+    text = re.sub(r"\s+", " ", report_page.render(page_context(tmp_path)).replace("\xa0", " "))
     for expected in (
         "WAR<sub>w2v</sub> ends at 80.5 %, CCE at 75.2 %",
         "<small>90.41 (−9.91)</small>",
@@ -175,7 +177,7 @@ def test_sections_stand_in_the_order_of_the_story(tmp_path: Path) -> None:
     context = page_context(tmp_path)
     figure = context.figures[0]
     more = [replace(figure, name=name, section=name) for name in ("maps", "adversarial")]
-    text = page.render(replace(context, figures=[figure, *more]))
+    text = report_page.render(replace(context, figures=[figure, *more]))
     found = re.findall(r'<section id="(\w+)"', text)
     assert found == [name for name in sections.SECTIONS if name != "audit"]
     assert re.findall(r'<a href="#(\w+)">', text) == found  # the links above, too
@@ -186,7 +188,7 @@ def test_sections_stand_in_the_order_of_the_story(tmp_path: Path) -> None:
 def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(tmp_path: Path) -> None:
     context = page_context(tmp_path)
     untested = claim_row("D untested", "not tested here")
-    text = page.render(replace(context, claims=[*context.claims, untested]))
+    text = report_page.render(replace(context, claims=[*context.claims, untested]))
     folded = text.index("1 claims that these runs do not test")
     assert text.index("A held") < text.index("C undecided") < folded < text.index("D untested")
     lacking = [row["note"] for row in context.statistics if row["statistic"] == comparison_text.NOT_COMPUTED]
@@ -202,7 +204,7 @@ def test_curves_have_the_mean_and_the_band_of_the_seeds() -> None:
 
 
 def test_page_marks_stand_in_data(tmp_path: Path) -> None:
-    text = page.render(page_context(tmp_path, "stand-in"))
+    text = report_page.render(page_context(tmp_path, "stand-in"))
     assert "<b>Stand-in data.</b>" in text
     assert "procedural stand-in for Fashion-MNIST" in text
     assert "80.50&nbsp;<span class=\"pm\">± 0.50</span>†" in text  # fmt: skip
@@ -212,25 +214,25 @@ def test_on_paper_a_table_that_is_too_broad_is_a_list(tmp_path: Path) -> None:
     """Twelve columns would be cut off at the edge of the sheet; the list of its numbers is printed instead."""
     for count, broad in ((12, True), (4, False)):
         means = {("fashion_mnist", "asym-40", f"method{k}"): 70.0 + k for k in range(count)}
-        table = page.TableSection("main_benchmark", "All", tidy_table(means))
-        text = page.render(page.Context(scale="x", labels=LABELS, tables=[table]))
+        table = report_page.TableSection("main_benchmark", "All", tidy_table(means))
+        text = report_page.render(report_page.Context(scale="x", labels=LABELS, tables=[table]))
         assert ("sortable broad" in text) is broad
         listing = text[: text.index("All numbers of this table")].rpartition("<details")[2]
         assert ("inner" not in listing) is broad
 
 
 def test_page_of_almost_nothing(tmp_path: Path) -> None:
-    text = page.render(page.Context(scale="empty"))
+    text = report_page.render(report_page.Context(scale="empty"))
     Parsed(text)
     assert 'id="figures"' not in text
-    broken = page.FigureSection("x", "X", "x", tmp_path / "x.png")
+    broken = report_page.FigureSection("x", "X", "x", tmp_path / "x.png")
     with pytest.raises(WarlabError, match="draw it first"):
-        page.render(page.Context(scale="empty", figures=[broken]))
+        report_page.render(report_page.Context(scale="empty", figures=[broken]))
 
 
 def test_page_needs_hyperparameters_with_sources() -> None:
     own = {"value": 1, "source": "our choice"}
-    rows = page_rows.hyperparameter_rows(
+    rows = report_rows.hyperparameter_rows(
         {"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}}
     )
     assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
@@ -249,13 +251,13 @@ def test_fidelity_entries_are_complete() -> None:
         )
         assert all(isinstance(entry[key], str) and entry[key] for key in ("topic", "paper", "code", "choice", "why"))
     assert len({entry["topic"] for entry in entries}) == len(entries)
-    assert [entry["topic"] for entry in page_rows.relevant(entries, {"jocor"}) if entry.get("needs")] == [
+    assert [entry["topic"] for entry in report_rows.relevant(entries, {"jocor"}) if entry.get("needs")] == [
         "Weight λ of JoCoR",
         "Forget rate of JoCoR",
     ]
 
 
 def test_reporting_does_not_import_torch() -> None:
-    code = "import sys; from warlab.reporting import results, tables, page, figures, headline\n"
+    code = "import sys; from warlab.reporting import figures, stats, tables, page\n"
     code += "figures.get('matrices'); assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

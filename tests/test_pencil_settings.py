@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from tests.conftest import ROOT
 from tests.on_logits import make
-from warlab.config import Cell, Study, load_study
+from warlab.config.study import Study, load_study
+from warlab.ids import RunId
 from warlab.methods.base import Batch, Step
 
 CLASSES = {"fashion_mnist": 10, "cifar10": 10, "cifar100": 100, "clothing1m": 14}
@@ -39,7 +40,7 @@ def settings_for(dataset: str, noise: str, share: float) -> tuple[dict[str, Any]
     """PENCIL's settings and number of epochs, if a scale trains for a share of the paper's epochs."""
     epochs = round(share * paper().training(dataset, noise, "pencil")["epochs"])
     shorter = replace(paper(), scale={**paper().scale, "training": {dataset: {"epochs": epochs}}})
-    run = (paper() if share == 1 else shorter).run(Cell(dataset, noise, "cnn9", "pencil", 0))
+    run = (paper() if share == 1 else shorter).run(RunId(dataset, noise, "cnn9", "pencil", 0))
     return run["method"]["settings"], run["training"]["epochs"]
 
 

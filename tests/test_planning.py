@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warlab.config import Study, load_study
-from warlab.configfiles import read_yaml
+from warlab.config.reading import read_yaml
+from warlab.config.study import Study, load_study
 
 ROOT = Path(__file__).parent.parent
 

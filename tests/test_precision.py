@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from warlab import precision
+from warlab.common import precision
+from warlab.common.precision import float32_precision, forbid_tf32, tf32_allowed, true_float32
 from warlab.engine.provenance import provenance
 from warlab.engine.run import device_settings
 from warlab.ot import chunks
 from warlab.ot.sinkhorn import sinkhorn
-from warlab.precision import float32_precision, forbid_tf32, tf32_allowed, true_float32
 from warlab.war import ARLoss, WARLoss
 
 BACKENDS = torch.backends
@@ -109,7 +109,7 @@ def test_on_a_gpu_the_clean_forward_is_reused_under_the_settings_of_a_training(l
 
 def test_torch_by_itself_allows_tf32_in_convolutions() -> None:
     """The reason for all of this; if it fails, torch has changed its default."""
-    code = "from warlab.precision import float32_precision; print(float32_precision()['conv'])"
+    code = "from warlab.common.precision import float32_precision; print(float32_precision()['conv'])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "tf32"
 

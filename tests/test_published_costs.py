@@ -8,8 +8,8 @@ import pytest
 
 from tests.conftest import ROOT
 from warlab import data
-from warlab.config import Study, load_study
-from warlab.data import cifar100_names
+from warlab.config.study import Study, load_study
+from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
 from warlab.ot import costs
 from warlab.ot.costs import CostInputs, make_cost
@@ -81,8 +81,8 @@ def test_the_two_readings_of_cifar100(paper: Study) -> None:
     """By label a superclass is dear; in the code's order the blocks of five labels are, whatever their names."""
     by_label, _ = made(paper, "w2v", "cifar100")
     as_code, _ = made(paper, "w2v_code", "cifar100")
-    group = {name: k for k, members in enumerate(cifar100_names.SUPERCLASSES) for name in members}
-    superclass = np.array([group[name] for name in cifar100_names.NAMES])
+    group = {name: k for k, members in enumerate(_cifar100_names.SUPERCLASSES) for name in members}
+    superclass = np.array([group[name] for name in _cifar100_names.NAMES])
     block = np.arange(100) // 5
     for cost, groups in ((by_label, superclass), (as_code, block)):
         same, own = groups[:, None] == groups[None], np.eye(100, dtype=bool)

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from tests.reports import LABELS, PUBLISHED, cell, tidy_table
-from warlab.reporting import results, tables
-from warlab.reporting.headline import headlines
-from warlab.reporting.page import Context, TableSection, render
-from warlab.reporting.ranks import rank_rows, ranks
+from warlab.reporting.page.headline import headlines
+from warlab.reporting.page.report_page import Context, TableSection, render
+from warlab.reporting.read import results
+from warlab.reporting.tables import results_table
+from warlab.reporting.tables.ranks import rank_rows, ranks
 
 MEANS = {
     ("fashion_mnist", "clean", "cce"): 95.0,
@@ -27,7 +28,7 @@ def ranked(means: dict[tuple[str, str, str], float | None]) -> pd.DataFrame:
     rows = [cell(*key) | numbers | {"mean": mean} for key, mean in means.items() if mean is not None]
     summary = pd.DataFrame(rows, columns=list(results.SUMMARY))
     published = results.read_published(PUBLISHED, "main_benchmark")
-    return tables.tidy(summary, [cell(*key) for key in means], published, ("all", "noisy"))
+    return results_table.tidy(summary, [cell(*key) for key in means], published, ("all", "noisy"))
 
 
 def test_ties_share_their_mean_rank_and_ranks_are_averaged_over_settings() -> None:
@@ -65,13 +66,13 @@ def test_without_a_clean_setting_the_ranks_are_shown_once() -> None:
 def test_ranks_in_csv_markdown_latex_and_page(tmp_path: Path) -> None:
     table = ranked(MEANS)
     table.to_csv(tmp_path / "t.csv", index=False)
-    pd.testing.assert_frame_equal(tables.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
-    text = tables.to_markdown(table, "methods_as_columns", LABELS)
+    pd.testing.assert_frame_equal(results_table.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
+    text = results_table.to_markdown(table, "methods_as_columns", LABELS)
     last = text.split("\n\n")[0].splitlines()[-1]
     assert last.startswith("|  | noisy settings | 3.0<br><sub>8.8 (−5.8)</sub>")
     assert last.endswith("| **1.0**<br><sub>1.0 (+0.0)</sub> |") and "±" not in last
     assert "| Average rank | all settings |" in text and "1 is the best" in text
-    latex = tables.to_latex(table, "methods_as_columns", LABELS)
+    latex = results_table.to_latex(table, "methods_as_columns", LABELS)
     assert r"Average rank & all settings & 2.0 & 2.2 & \textbf{1.8}" in latex
     page = render(Context("demo", labels=LABELS, tables=[TableSection("main_benchmark", "All", table)]))
     assert "noisy settings" in page and ">1.0<small>1.0 (+0.0)</small>" in page
@@ -82,7 +83,7 @@ def test_headlines_are_about_accuracies() -> None:
 
 
 def test_methods_as_rows_have_columns_of_ranks() -> None:
-    header = tables.to_markdown(ranked(MEANS), "methods_as_rows", LABELS).splitlines()[0]
+    header = results_table.to_markdown(ranked(MEANS), "methods_as_rows", LABELS).splitlines()[0]
     assert header.endswith("| Average rank<br>all settings | noisy settings |")
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import ROOT
-from warlab.config import load_study
-from warlab.reductions import reductions
+from warlab.config.reductions import reductions
+from warlab.config.study import load_study
 
 
 def rows(scale: str, **config: object) -> dict[str, tuple[str, str]]:

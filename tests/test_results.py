@@ -9,7 +9,8 @@ import pytest
 
 from tests.reports import PUBLISHED, cell, make_run, no_published, runs_table
 from warlab.errors import WarlabError
-from warlab.reporting import again, results, tables
+from warlab.reporting.read import results, retrained
+from warlab.reporting.tables import results_table
 
 
 def test_published_numbers_are_all_there_as_printed() -> None:
@@ -57,7 +58,7 @@ def test_published_prefers_the_experiment_and_the_authors_own_run() -> None:
     nothing = pd.DataFrame(columns=list(results.SUMMARY))
 
     def published(experiment: str) -> list[float]:
-        return tables.tidy(nothing, cells, results.read_published(PUBLISHED, experiment))["published"].tolist()
+        return results_table.tidy(nothing, cells, results.read_published(PUBLISHED, experiment))["published"].tolist()
 
     assert published("coteaching_plus") == [80, 76.23, 68.65]
     assert published("main_benchmark") == [80.87, 76.23, 68.65]
@@ -96,7 +97,9 @@ def test_a_missing_run_is_named_or_becomes_a_gap(tmp_path: Path) -> None:
     summary = results.summarise(again).iloc[0]
     assert np.isnan(summary["mean"])  # never the average of what happens to be there
     assert summary["seeds"] == 1
-    row = tables.tidy(results.summarise(again), [cell("fashion_mnist", "asym-40", "cce")], no_published()).iloc[0]
+    row = results_table.tidy(results.summarise(again), [cell("fashion_mnist", "asym-40", "cce")], no_published()).iloc[
+        0
+    ]
     assert np.isnan(row["mean"])
     assert row["data"] == ""
 
@@ -189,12 +192,12 @@ def test_a_run_once_more_is_compared_epoch_by_epoch(tmp_path: Path) -> None:
     metrics, run = tmp_path / "metrics.csv", "fashion_mnist/asym-40/cnn9/cce/seed0"
     for second, expected in ((60.0, "the same in every epoch"), (61.5, "at most 1.50 points apart")):
         metrics.write_text(f"epoch,test_accuracy\n1,50.0\n2,{second}\n")
-        assert expected in again.compare(runs, metrics, run)["sentence"]
+        assert expected in retrained.compare(runs, metrics, run)["sentence"]
     metrics.write_text("epoch,test_accuracy\n1,50.0\n2,70.0\n")
     with pytest.raises(WarlabError, match=r"reported at 55.00 % and reached 60.00 %"):
-        again.compare(runs, metrics, run)
+        retrained.compare(runs, metrics, run)
     metrics.write_text("epoch,test_accuracy\n1,50.0\n")
     with pytest.raises(WarlabError, match="2 epochs and was trained again with 1"):
-        again.compare(runs, metrics, run)
+        retrained.compare(runs, metrics, run)
     with pytest.raises(WarlabError, match="not among the reported"):
-        again.compare(runs, metrics, run.replace("cce", "ar"))
+        retrained.compare(runs, metrics, run.replace("cce", "ar"))

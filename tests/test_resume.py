@@ -16,7 +16,7 @@ from tests.runs import method_ids, resolved, study, write_files
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.run import Files, build_trainer
 from warlab.engine.train import TIMES, Row, Trainer
-from warlab.script import Interrupted
+from warlab.errors import Interrupted
 
 EPOCHS, BATCHES = 12, 2
 Place = tuple[int, int]  # epoch and batch

@@ -10,13 +10,14 @@ import torch
 
 from tests.conftest import ROOT
 from tests.runs import resolved, study, weights, write_files
-from warlab.config import Cell, Study, load_study
+from warlab.common.files import read_arrays
+from warlab.config.study import Study, load_study
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.predict import predict_run
 from warlab.engine.run import Files, build_trainer, train_run
 from warlab.errors import WarlabError
-from warlab.files import read_arrays
-from warlab.reporting.results import under_other_names
+from warlab.ids import RunId
+from warlab.reporting.read.results import under_other_names
 
 
 def scaled(experiments: dict[str, Any], **changes: Any) -> Study:
@@ -121,7 +122,7 @@ def test_the_schedules_of_the_paper() -> None:
 
 def test_an_override_that_changes_nothing_is_no_run_of_its_own() -> None:
     def trained(method: str) -> str:
-        return study().trained_as(Cell("cifar10", "asym-40", "cnn9", method, 0)).method
+        return study().trained_as(RunId("cifar10", "asym-40", "cnn9", method, 0)).method
 
     assert trained("war_w2v+beta=10") == trained("war_w2v+beta=10.0") == trained("war_w2v") == "war_w2v"
     assert trained("ar+beta=5") == "ar" and trained("ar+beta=10") == "ar+beta=10"
@@ -181,9 +182,9 @@ def test_numbers_of_a_dataset_replace_the_default() -> None:
 
 
 def test_forward_needs_the_cce_run_of_its_cell() -> None:
-    cell = Cell("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
-    assert study().needed_run(cell) == Cell("fashion_mnist", "asym-40", "cnn9", "cce", 2)
-    assert study().needed_run(Cell("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
+    cell = RunId("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
+    assert study().needed_run(cell) == RunId("fashion_mnist", "asym-40", "cnn9", "cce", 2)
+    assert study().needed_run(RunId("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
     own = scaled({"main_benchmark": {"datasets": ["cifar10"], "noises": ["asym-40"], "methods": ["forward"]}})
     assert [cell.method for cell in own.runs] == ["cce", "forward"]
 

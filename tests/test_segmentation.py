@@ -12,20 +12,20 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from tests.conftest import ROOT
 from tests.runs import assert_same, weights
 from tests.tiles import NAMES, arrays, description, tile_run, write_tile_files
-from warlab.config import Cell, load_study
-from warlab.data import vaihingen
-from warlab.data.tiles import unflat
+from warlab.common.files import read_json
+from warlab.common.map_scores import confusion, f1, overall_accuracy, scores
+from warlab.config.study import load_study
+from warlab.data.formats.tiles import unflat
+from warlab.data.sets import vaihingen
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.maps import map_run
 from warlab.engine.run import Files, build_trainer, train_run
 from warlab.engine.tiles import Grid, Patches, PixelRows, Pixels, TileEvaluator, laid
-from warlab.errors import WarlabError
-from warlab.files import read_json
+from warlab.errors import Interrupted, WarlabError
+from warlab.ids import RunId
 from warlab.nets import build
 from warlab.nets.cnn9 import count_parameters
-from warlab.reporting.maps import coloured, write_maps
-from warlab.scores import confusion, f1, overall_accuracy, scores
-from warlab.script import Interrupted
+from warlab.reporting.images.label_maps import coloured, write_maps
 
 CPU = torch.device("cpu")
 METHODS = ["cce", "bootsoft", "coteaching", "ar", "war_w2v"]
@@ -245,7 +245,7 @@ def test_the_experiment_has_the_columns_and_the_schedule_of_the_paper() -> None:
     rows = [line.split(",")[5] for line in printed if line.startswith("vaihingen,vaihingen,clean")]
     assert own.experiments["vaihingen"]["metrics"] == rows
     assert own.method("coteaching", "vaihingen")["forget"] == "realised"
-    cell = Cell("vaihingen", "objects-33", "unet", "war_w2v", 0)
+    cell = RunId("vaihingen", "objects-33", "unet", "war_w2v", 0)
     assert own.cost_key(cell) == "w2v" and own.method("war_w2v", "vaihingen")["iterations"] == 20
 
 

@@ -7,12 +7,13 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from warlab.cli import main
-from warlab.config import Cell, Study, load_study
-from warlab.configfiles import read_yaml
-from warlab.files import write_json, write_text
-from warlab.plan import PER_RUN, completed, guessed, hours_by, overview, seconds
-from warlab.speed import measure
+from warlab.cli.main import main
+from warlab.common.files import write_json, write_text
+from warlab.config.reading import read_yaml
+from warlab.config.study import Study, load_study
+from warlab.ids import RunId
+from warlab.pipeline.speed import measure
+from warlab.pipeline.time_estimate import PER_RUN, completed, guessed, hours_by, overview, seconds
 
 IMAGE = {("fashion_mnist", "cnn9"): 0.002}  # seconds of one CCE training image
 FACTOR = {"cce": 1.0, "war_w2v": 2.5}
@@ -22,7 +23,7 @@ def study_of(folder: Path) -> Study:
     return load_study({"scale": "smoke", "results_root": str(folder)}, ROOT)
 
 
-def finish(study: Study, folder: Path, cell: Cell, gpu: bool = False) -> None:
+def finish(study: Study, folder: Path, cell: RunId, gpu: bool = False) -> None:
     """A run that took exactly as long as the formula of `plan` says, with a long pause in its second epoch."""
     run, training = folder / "smoke" / "runs" / cell.path, study.training(cell.dataset, cell.noise, cell.method)
     warmup = study.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
@@ -41,7 +42,7 @@ def finish(study: Study, folder: Path, cell: Cell, gpu: bool = False) -> None:
 def finished(folder: Path, gpu: bool = False) -> Study:
     study = study_of(folder)
     for method in FACTOR:
-        finish(study, folder, Cell("fashion_mnist", "asym-40", "cnn9", method, 0), gpu)
+        finish(study, folder, RunId("fashion_mnist", "asym-40", "cnn9", method, 0), gpu)
     return study
 
 
@@ -52,7 +53,7 @@ def test_speeds_are_those_that_the_runs_had(tmp_path: Path, gpu: bool) -> None:
     assert found["gpu"] == gpu and found["methods"] == pytest.approx({"cce": 1.0, "war": 2.5})
     assert found["networks"]["cnn9"]["seconds_per_image"] == pytest.approx(0.002)
     for method, factor in FACTOR.items():  # plan then says how long they took
-        cell = Cell("fashion_mnist", "asym-40", "cnn9", method, 0)
+        cell = RunId("fashion_mnist", "asym-40", "cnn9", method, 0)
         training = study.training(cell.dataset, cell.noise, cell.method)
         warmup = study.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
         work = 300 * (warmup + factor * (training["epochs"] - warmup)) + 200 * training["epochs"] / 3

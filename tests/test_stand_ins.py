@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 import warlab.data
 from warlab import nets
 from warlab.data.fetch import fetch
-from warlab.data.packs import Pack
+from warlab.data.formats.shards import Pack
 from warlab.data.prepare import prepare
 
 NAMES = [name for name in warlab.data.names() if warlab.data.get(name).samples != "tiles"]

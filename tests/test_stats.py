@@ -11,84 +11,89 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reports import LABELS, PUBLISHED, no_published, runs_table
-from warlab.reporting import comparison, comparison_text, results, stats
+from warlab.reporting.read import results
+from warlab.reporting.stats import comparison, comparison_text, over_settings
 
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:
     paper = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
-    assert stats.kendall(paper, paper).tau == pytest.approx(1)
-    assert stats.kendall({m: -v for m, v in paper.items()}, paper).tau == pytest.approx(-1)
+    assert over_settings.kendall(paper, paper).tau == pytest.approx(1)
+    assert over_settings.kendall({m: -v for m, v in paper.items()}, paper).tau == pytest.approx(-1)
     swapped = {**paper, "a": 2.5}  # b and a change places: 5 pairs in order, 1 against it, of 6
-    found = stats.kendall(swapped, paper)
+    found = over_settings.kendall(swapped, paper)
     assert found.tau == pytest.approx(4 / 6) and found.methods == 4 and 0 < found.p_value <= 1 and found.note == ""
 
 
 def test_kendall_takes_the_common_methods_and_refuses_too_few() -> None:
-    found = stats.kendall({"a": 1.0, "b": 2.0, "own": 9.0}, {"a": 1.0, "b": 2.0, "c": math.nan})
+    found = over_settings.kendall({"a": 1.0, "b": 2.0, "own": 9.0}, {"a": 1.0, "b": 2.0, "c": math.nan})
     assert math.isnan(found.tau) and math.isnan(found.p_value) and found.methods == 2 and "only 2 methods" in found.note
-    assert "no order" in stats.kendall({"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 2, "c": 3}).note
+    assert "no order" in over_settings.kendall({"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 2, "c": 3}).note
 
 
 def test_readings_of_a_run() -> None:
     runs = runs_table({("cce", 0): [10.0, 90.0, 50.0, 40.0], ("ar", 0): [1.0, 2.0, 3.0, 4.0]})
     runs["validation_accuracy"] = [1.0, 2.0, 9.0, 9.0, *[np.nan] * 4]
-    first, second = stats.readings(runs.sample(frac=1, random_state=0), last=2).sort_values("method").to_dict("records")
+    first, second = (
+        over_settings.readings(runs.sample(frac=1, random_state=0), last=2).sort_values("method").to_dict("records")
+    )
     assert (first["method"], second["method"]) == ("ar", "cce")
-    assert [second[name] for name in stats.READINGS] == [45.0, 40.0, 50.0, 90.0]
+    assert [second[name] for name in over_settings.READINGS] == [45.0, 40.0, 50.0, 90.0]
     assert math.isnan(first["best_by_noisy_validation"]) and first["best_on_test_diagnostic"] == 4.0
-    assert math.isnan(stats.readings(runs.drop(columns="validation_accuracy"))["best_by_noisy_validation"][0])
+    assert math.isnan(over_settings.readings(runs.drop(columns="validation_accuracy"))["best_by_noisy_validation"][0])
 
 
 def test_a_validation_set_with_clean_labels_is_no_noisy_one() -> None:
     runs = runs_table({("cce", 0): [10.0, 90.0]}).assign(val_accuracy=[2.0, 1.0])
-    assert math.isnan(stats.readings(runs)["best_by_noisy_validation"][0])
+    assert math.isnan(over_settings.readings(runs)["best_by_noisy_validation"][0])
 
 
 def test_tiles_are_read_in_the_metric_of_their_table() -> None:
     runs = runs_table({("cce", 0): [10.0, 90.0]}).assign(f1_average=[30.0, 40.0])
     images = runs_table({("cce", 0): [10.0, 90.0]}).assign(dataset="cifar10")
-    found = stats.readings(pd.concat([runs, images]), metric="f1_average")
+    found = over_settings.readings(pd.concat([runs, images]), metric="f1_average")
     assert found["last10_mean"].tolist() == [35.0] and found["metric"].tolist() == ["f1_average"]
     spec = experiment(["cce"]) | {"metric": "f1_average"}
     table = comparison.statistics(comparison.all_readings(runs, ["f1_average"]), {"x": spec}, no_published())
     assert comparison.all_readings(runs, ["f1_average"])["metric"].tolist() == ["test_accuracy", "f1_average"]
-    rank = stats.blocks(comparison._shown(comparison.all_readings(runs, ["f1_average"]).assign(run=""), spec), ["cce"])
+    rank = over_settings.blocks(
+        comparison._shown(comparison.all_readings(runs, ["f1_average"]).assign(run=""), spec), ["cce"]
+    )
     assert rank.to_numpy().tolist() == [[35.0]] and set(table["experiment"]) == {"x"}
 
 
 def test_the_paper_reads_ten_epochs() -> None:
     run = runs_table({("cce", 0): [0.0, 100.0, *[50.0] * 9]})
-    assert stats.readings(run)["last10_mean"].tolist() == [55.0]
+    assert over_settings.readings(run)["last10_mean"].tolist() == [55.0]
 
 
 def test_a_missing_run_has_no_reading() -> None:
     runs = runs_table({("cce", 0): [50.0]})
     gap = runs.assign(method="ar", epoch=None, test_accuracy=np.nan)
-    assert stats.readings(pd.concat([runs, gap]))["method"].tolist() == ["cce"]
+    assert over_settings.readings(pd.concat([runs, gap]))["method"].tolist() == ["cce"]
 
 
 def test_many_taus_at_once_are_those_of_scipy() -> None:
     generator = np.random.default_rng(0)
     ours, paper = generator.integers(0, 5, (20, 8)).astype(float), generator.normal(size=8)
     expected = [scipy.stats.kendalltau(row, paper).statistic for row in ours]  # with ties: tau-b
-    assert stats.taus(ours, paper.tolist()) == pytest.approx(expected)
+    assert over_settings.taus(ours, paper.tolist()) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("methods", "quantile"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
 def test_critical_difference_has_the_quantiles_of_demsars_table(methods: int, quantile: float) -> None:
     cells = 14
     expected = quantile * math.sqrt(methods * (methods + 1) / (6 * cells))
-    assert stats.critical_difference(methods, cells) == pytest.approx(expected, rel=1e-3)
+    assert over_settings.critical_difference(methods, cells) == pytest.approx(expected, rel=1e-3)
 
 
 def test_holm_on_a_worked_example() -> None:
-    assert stats.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert over_settings.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_never_lowers_a_p_value_and_keeps_the_order(p_values: list[float]) -> None:
-    corrected = stats.holm(p_values)
+    corrected = over_settings.holm(p_values)
     assert all(p <= c <= 1 for p, c in zip(p_values, corrected, strict=True))
     for (p, c), (q, d) in itertools.combinations(zip(p_values, corrected, strict=True), 2):
         assert (p < q) <= (c <= d)
@@ -102,7 +107,7 @@ def wide(cells: int, methods: int = 3) -> pd.DataFrame:
 
 
 def test_compare_finds_a_clear_order() -> None:
-    found = stats.compare(wide(12))
+    found = over_settings.compare(wide(12))
     assert found.ranks == {"m0": 3.0, "m1": 2.0, "m2": 1.0} and found.cells == 12
     assert found.statistic == pytest.approx(24) and found.p_value == pytest.approx(math.exp(-12), rel=1e-6)
     last = next(pair for pair in found.pairs if (pair.first, pair.second) == ("m0", "m2"))
@@ -112,7 +117,7 @@ def test_compare_finds_a_clear_order() -> None:
 
 def test_nemenyi_and_the_critical_difference_say_the_same() -> None:
     table = wide(8, 4)
-    found = stats.compare(table + np.random.default_rng(1).normal(0, 6, table.shape))
+    found = over_settings.compare(table + np.random.default_rng(1).normal(0, 6, table.shape))
     for pair in found.pairs:
         apart = abs(found.ranks[pair.first] - found.ranks[pair.second])
         assert (pair.nemenyi < 0.05) == (apart > found.critical_difference)
@@ -120,22 +125,24 @@ def test_nemenyi_and_the_critical_difference_say_the_same() -> None:
 
 @pytest.mark.parametrize(("cells", "methods"), [(5, 3), (12, 2), (0, 3)])
 def test_compare_says_when_there_is_too_little(cells: int, methods: int) -> None:
-    found = stats.compare(wide(cells, methods))
+    found = over_settings.compare(wide(cells, methods))
     assert math.isnan(found.p_value) and not found.pairs and "3 methods in 6 settings" in found.note
     assert found.cells == cells
 
 
 def test_blocks_leave_out_incomplete_settings() -> None:
     runs = runs_table({("cce", 0): [50.0], ("ar", 0): [60.0], ("tv", 0): [1.0]})
-    found = stats.blocks(stats.readings(pd.concat([runs, runs.head(1).assign(noise="clean")])), ["cce", "ar"])
+    found = over_settings.blocks(
+        over_settings.readings(pd.concat([runs, runs.head(1).assign(noise="clean")])), ["cce", "ar"]
+    )
     assert found.to_numpy().tolist() == [[50.0, 60.0]] and list(found.columns) == ["cce", "ar"]
 
 
 def test_seeds_of_one_setting_are_one_block() -> None:
     """Six seeds of one setting are no six settings: ranks over settings have one block, and no test."""
-    found = stats.blocks(stats.readings(three_methods(6)), ["cce", "ar", "war_w2v"])
+    found = over_settings.blocks(over_settings.readings(three_methods(6)), ["cce", "ar", "war_w2v"])
     assert found.to_numpy().tolist() == [[72.5, 77.5, 82.5]]
-    assert math.isnan(stats.compare(found).p_value)
+    assert math.isnan(over_settings.compare(found).p_value)
 
 
 # ---- as a table
@@ -151,15 +158,17 @@ def three_methods(seeds: int) -> pd.DataFrame:
     return runs_table({(m, s): [v + s] for m, v in level.items() for s in range(seeds)})
 
 
-def over_settings(seeds: int = 1) -> pd.DataFrame:
+def six_settings(seeds: int = 1) -> pd.DataFrame:
     """Three methods in the same order in six settings."""
     return pd.concat([three_methods(seeds).assign(noise=f"asym-{rate}") for rate in range(10, 70, 10)])
 
 
-def test_statistics_over_settings() -> None:
+def test_statistics_six_settings() -> None:
     cells = [("fashion_mnist", f"asym-{r}", "cnn9", m) for r in range(10, 70, 10) for m in ("cce", "ar", "war_w2v")]
     spec = experiment([]) | {"cells": cells}
-    table = comparison.statistics(stats.readings(over_settings()), {"x": spec}, results.read_published(PUBLISHED))
+    table = comparison.statistics(
+        over_settings.readings(six_settings()), {"x": spec}, results.read_published(PUBLISHED)
+    )
     assert tuple(table.columns) == comparison.COLUMNS and set(table["reading"]) == {"last10_mean", "last"}
     first = table[table["reading"] == "last10_mean"].set_index("test")
     assert first.loc["friedman", "p_value"] == pytest.approx(math.exp(-6), rel=1e-6)
@@ -170,7 +179,9 @@ def test_statistics_over_settings() -> None:
 
 def test_statistics_of_seeds_in_one_setting() -> None:
     table = comparison.statistics(
-        stats.readings(three_methods(6)), {"x": experiment(["cce", "ar", "war_w2v"])}, results.read_published(PUBLISHED)
+        over_settings.readings(three_methods(6)),
+        {"x": experiment(["cce", "ar", "war_w2v"])},
+        results.read_published(PUBLISHED),
     )
     first = table[table["reading"] == "last10_mean"].set_index("test")
     assert math.isnan(first.loc["friedman", "p_value"])
@@ -187,7 +198,7 @@ def test_statistics_of_seeds_in_one_setting() -> None:
 
 
 def test_what_is_missing_is_said_once() -> None:
-    per_run = stats.readings(three_methods(1)).assign(data="stand-in")
+    per_run = over_settings.readings(three_methods(1)).assign(data="stand-in")
     spec = experiment(["cce", "war_w2v"])
     table = comparison.statistics(per_run, {"x": spec, "y": spec}, results.read_published(PUBLISHED))
     assert table["p_value"].isna().all()
@@ -204,5 +215,7 @@ def test_statistics_use_the_names_of_the_table() -> None:
     spec = experiment(["war_w2v+beta=10"]) | {
         "trained_as": [("fashion_mnist", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
     }
-    table = comparison.statistics(stats.readings(three_methods(1)), {"x": spec}, results.read_published(PUBLISHED))
+    table = comparison.statistics(
+        over_settings.readings(three_methods(1)), {"x": spec}, results.read_published(PUBLISHED)
+    )
     assert set(table.loc[table["test"] == "average_rank", "subject"]) == {"war_w2v+beta=10"}

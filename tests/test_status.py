@@ -10,17 +10,18 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.runs import wait_for
-from warlab import cli, doctor
-from warlab.config import Cell, Study, load_study
+from warlab.cli import doctor, main
+from warlab.cli.status import run_state, status
+from warlab.common.files import write_json, write_text
+from warlab.config.study import Study, load_study
 from warlab.engine.lock import is_locked, only_writer
-from warlab.errors import WarlabError
-from warlab.files import write_json, write_text
-from warlab.plan import overview
-from warlab.script import Interrupted, job
-from warlab.sources import needed
-from warlab.status import run_state, status
+from warlab.errors import Interrupted, WarlabError
+from warlab.ids import RunId
+from warlab.pipeline.script import job
+from warlab.pipeline.sources import needed
+from warlab.pipeline.time_estimate import overview
 
-CELL = Cell("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
 @pytest.fixture
@@ -87,7 +88,8 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
 
 def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     """Of the jobs that save nothing, such as figures."""
-    code = "import sys, time\nfrom warlab.script import job\nwith job(sys.argv[1]) as say: say('in'), time.sleep(60)"
+    with_job = "with job(sys.argv[1]) as say: say('in'), time.sleep(60)"
+    code = f"import sys, time\nfrom warlab.pipeline.script import job\n{with_job}"
     command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(tmp_path / "log.txt", "in")
@@ -222,8 +224,8 @@ def test_slurm_is_asked(answer: str, state: str, tmp_path: Path, monkeypatch: py
 
 def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("status", "plan"):
-        assert cli.main(["--root", str(ROOT), "--scale", "smoke", command]) == 0
-    assert cli.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
+        assert main.main(["--root", str(ROOT), "--scale", "smoke", command]) == 0
+    assert main.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
 

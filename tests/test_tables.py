@@ -11,14 +11,15 @@ from tests.reports import LABELS, PUBLISHED, cell, no_published, published_table
 from warlab import nets
 from warlab.errors import WarlabError
 from warlab.nets._describe import describe
-from warlab.reporting import labels, listing, results, tables, typeset
-from warlab.reporting.grid import grid
+from warlab.reporting.read import results
+from warlab.reporting.tables import labels, listing, results_table, typeset
+from warlab.reporting.tables.grid import grid
 
 
 def test_tidy_has_a_row_for_every_declared_cell(tmp_path: Path) -> None:
     summary = results.summarise(runs_table({("war_w2v", 0): [80.0], ("other", 0): [1.0]}))
     cells = [cell("fashion_mnist", noise, m) for noise in ("asym-40", "asym_code-40") for m in ("cce", "war_w2v")]
-    table = tables.tidy(summary, cells, results.read_published(PUBLISHED, "ar_war_variants"))
+    table = results_table.tidy(summary, cells, results.read_published(PUBLISHED, "ar_war_variants"))
     columns = "dataset,noise,net,method,metric,mean,std_epochs,std_runs,seeds,published,difference,data"
     assert ",".join(table.columns) == columns
     assert table["method"].tolist() == ["cce", "war_w2v"] * 2
@@ -28,12 +29,12 @@ def test_tidy_has_a_row_for_every_declared_cell(tmp_path: Path) -> None:
     assert text[1] == "fashion_mnist,asym-40,cnn9,cce,test_accuracy,,,,,78.85,,"
     assert text[2].startswith("fashion_mnist,asym-40,cnn9,war_w2v,test_accuracy,80.0,0.0,,1,90.41,-10.4")
     table.to_csv(tmp_path / "t.csv", index=False)
-    pd.testing.assert_frame_equal(tables.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
+    pd.testing.assert_frame_equal(results_table.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
 
 
 def test_tidy_refuses_a_cell_without_its_method() -> None:
     with pytest.raises(WarlabError, match="method"):
-        tables.tidy(
+        results_table.tidy(
             pd.DataFrame(columns=list(results.SUMMARY)),
             [{"dataset": "a", "noise": "b", "net": "c"}],
             no_published(),
@@ -49,12 +50,12 @@ def two_datasets() -> pd.DataFrame:
 
 
 def test_layout_with_methods_as_columns() -> None:
-    lines = tables.to_markdown(two_datasets(), "methods_as_columns", LABELS).splitlines()
+    lines = results_table.to_markdown(two_datasets(), "methods_as_columns", LABELS).splitlines()
     assert lines[0] == "| dataset | noise | CCE | AR |"
     assert lines[2] == "| Fashion-MNIST | clean | **61.00 ± 0.10** | 50.00 ± 0.10 |"
     assert lines[3].startswith("|  | asymmetric 40 % |")  # the dataset is printed once
     assert lines[4] == "| CIFAR-10 | clean | – | 50.00 ± 0.10 |"  # one cell alone is no contest
-    latex = tables.to_latex(two_datasets(), "methods_as_columns", LABELS, label="tab:x")
+    latex = results_table.to_latex(two_datasets(), "methods_as_columns", LABELS, label="tab:x")
     assert latex.count(r"\addlinespace") == 1
     assert latex.index("Fashion-MNIST &") < latex.index(r"\addlinespace") < latex.index("CIFAR-10 &")
     assert r"Fashion-MNIST & clean & \textbf{61.00 $\pm$ 0.10} & 50.00 $\pm$ 0.10 \\" in latex
@@ -63,14 +64,14 @@ def test_layout_with_methods_as_columns() -> None:
 
 
 def test_layout_with_methods_as_rows() -> None:
-    lines = tables.to_markdown(two_datasets(), "methods_as_rows", LABELS).splitlines()
+    lines = results_table.to_markdown(two_datasets(), "methods_as_rows", LABELS).splitlines()
     assert lines[0] == "| method | Fashion-MNIST<br>clean | asymmetric 40 % | CIFAR-10<br>clean | asymmetric 40 % |"
     assert lines[3] == "| AR | 50.00 ± 0.10 | **50.00 ± 0.10** | 50.00 ± 0.10 | **70.00 ± 0.10** |"
-    latex = tables.to_latex(two_datasets(), "methods_as_rows", LABELS)
+    latex = results_table.to_latex(two_datasets(), "methods_as_rows", LABELS)
     assert r" & \multicolumn{2}{c}{Fashion-MNIST} & \multicolumn{2}{c}{CIFAR-10} \\" in latex
     assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}" in latex
     with pytest.raises(WarlabError, match="orientation"):
-        tables.to_latex(two_datasets(), "sideways", LABELS)  # type: ignore[arg-type]
+        results_table.to_latex(two_datasets(), "sideways", LABELS)  # type: ignore[arg-type]
 
 
 def test_best_is_what_prints_highest_and_ties_are_all_bold() -> None:
@@ -81,15 +82,15 @@ def test_best_is_what_prints_highest_and_ties_are_all_bold() -> None:
 
 def test_networks_and_metrics_are_named_where_there_are_several() -> None:
     rows = [cell("cifar10", "asym-40", "cce"), {**cell("cifar10", "asym-40", "cce"), "net": "cnn2"}]
-    table = tables.tidy(pd.DataFrame(columns=list(results.SUMMARY)), rows, no_published())
-    text = tables.to_markdown(table, "methods_as_columns", LABELS)
+    table = results_table.tidy(pd.DataFrame(columns=list(results.SUMMARY)), rows, no_published())
+    text = results_table.to_markdown(table, "methods_as_columns", LABELS)
     assert "asymmetric 40 %, cnn9" in text
     assert "asymmetric 40 %, cnn2" in text
 
 
 def test_the_legend_explains_only_what_is_there() -> None:
     plain = tidy_table({("cifar10", "clean", "cce"): 50.0, ("cifar10", "clean", "ar"): 51.0})
-    text = tables.to_markdown(plain, "methods_as_columns", LABELS, "Caption")
+    text = results_table.to_markdown(plain, "methods_as_columns", LABELS, "Caption")
     assert "Caption. Bold:" in text
     assert "†" not in text
     assert "–" not in text
@@ -98,20 +99,20 @@ def test_the_legend_explains_only_what_is_there() -> None:
 
 def test_stand_in_is_marked_in_every_cell_and_explained() -> None:
     table = tidy_table({("cifar10", "clean", "cce"): 50.0, ("cifar10", "clean", "ar"): 51.0}, "stand-in")
-    markdown = tables.to_markdown(table, "methods_as_columns", LABELS)
+    markdown = results_table.to_markdown(table, "methods_as_columns", LABELS)
     assert "50.00 ± 0.10†" in markdown
     assert "**51.00 ± 0.10**†" in markdown
     assert "†: computed on procedural stand-in data" in markdown
-    latex = tables.to_latex(table, "methods_as_columns", LABELS)
+    latex = results_table.to_latex(table, "methods_as_columns", LABELS)
     assert latex.count(r"\rlap{$^{\dagger}$}") == 2
     assert r"$\dagger$: computed on procedural stand-in data" in latex
 
 
 def test_published_value_and_difference_in_small_print() -> None:
-    markdown = tables.to_markdown(published_table(), "methods_as_rows", LABELS)
+    markdown = results_table.to_markdown(published_table(), "methods_as_rows", LABELS)
     assert "**80.50 ± 0.50**<br><sub>90.41 (−9.91)</sub>" in markdown
     assert "| war\\_embed | –<br><sub>90.20</sub> |" in markdown
-    latex = tables.to_latex(published_table(), "methods_as_rows", LABELS)
+    latex = results_table.to_latex(published_table(), "methods_as_rows", LABELS)
     assert r" & {\scriptsize 90.41 ($-$9.91)} \\[2pt]" in latex
     assert r"tv & -- \\" in latex  # neither run nor published: no second line
 
@@ -140,7 +141,7 @@ def test_names_of_methods() -> None:
 def test_latex_compiles_with_awkward_names(tmp_path: Path) -> None:
     table = tidy_table({("cifar10", "clean", m): 50.0 for m in ("cce", "odd", "war_w2v+beta=5")}, "stand-in")
     awkward = r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ † “x” é"
-    both = [tables.to_latex(table, o, LABELS, awkward) for o in ("methods_as_rows", "methods_as_columns")]
+    both = [results_table.to_latex(table, o, LABELS, awkward) for o in ("methods_as_rows", "methods_as_columns")]
     head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
     (tmp_path / "t.tex").write_text(head + "\n".join([*both, r"\end{document}"]))
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
@@ -154,16 +155,16 @@ def test_latex_compiles_with_awkward_names(tmp_path: Path) -> None:
 
 def test_many_methods_stand_in_pieces_below_each_other() -> None:
     table = tidy_table({("cifar10", "clean", f"m{k:02d}"): 50.0 + k for k in range(12)})
-    latex = tables.to_latex(table, "methods_as_columns", LABELS)
+    latex = results_table.to_latex(table, "methods_as_columns", LABELS)
     assert latex.count(r"\begin{tabular}{llcccccc}") == 2 and latex.count(r"\textbf{61.00") == 1
     assert latex.count(r"\textbf") == 1 and latex.count("CIFAR-10 & clean") == 2  # the best of all pieces
 
 
 def test_the_deviation_between_runs_has_its_own_table() -> None:
     summary = results.summarise(runs_table({("cce", s): [70.0 + s, 72.0 + s] for s in range(3)}))
-    table = tables.tidy(summary, [cell("fashion_mnist", "asym-40", "cce")], no_published())
-    assert "72.00 ± 1.00" in tables.to_markdown(table, "methods_as_rows", LABELS)  # between 71.x, 72.x, 73.x
-    text = tables.to_latex(table.assign(std_epochs=9.0), "methods_as_rows", LABELS, spread="std_runs")
+    table = results_table.tidy(summary, [cell("fashion_mnist", "asym-40", "cce")], no_published())
+    assert "72.00 ± 1.00" in results_table.to_markdown(table, "methods_as_rows", LABELS)  # between 71.x, 72.x, 73.x
+    text = results_table.to_latex(table.assign(std_epochs=9.0), "methods_as_rows", LABELS, spread="std_runs")
     assert r"72.00 $\pm$ 1.00" in text and "between the means of the runs" in text and "9.00" not in text
 
 
@@ -190,7 +191,7 @@ def test_a_network_tells_its_layers() -> None:
 def test_all_tables_in_one_pdf(tmp_path: Path) -> None:
     table = tidy_table({("cifar10", "clean", m): 50.0 for m in ("cce", "odd", "war_w2v+beta=5")})
     plain = listing.to_latex([{"of": r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ †" * 3}], ["of"], "p_%", "tab:p")
-    text = typeset.document([tables.to_latex(table, "methods_as_rows", LABELS), plain], "A_title & 5 %")
+    text = typeset.document([results_table.to_latex(table, "methods_as_rows", LABELS), plain], "A_title & 5 %")
     for name in ("a.pdf", "b.pdf"):
         typeset.typeset(text, tmp_path / name)
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()  # no times in it

@@ -7,15 +7,15 @@ import pytest
 from PIL import Image
 
 from warlab import data
-from warlab.data import vaihingen
-from warlab.data.aerial import town
+from warlab.common.files import write_json
 from warlab.data.fetch import fetch
-from warlab.data.own import POINTER
-from warlab.data.photograph import irrg, shadows, surface
+from warlab.data.formats.tiles import Tile, flat, pooled, scaled_world, starts, unflat
 from warlab.data.prepare import prepare
-from warlab.data.tiles import Tile, flat, pooled, scaled_world, starts, unflat
+from warlab.data.sets import vaihingen
+from warlab.data.synthetic.aerial import town
+from warlab.data.synthetic.photograph import irrg, shadows, surface
+from warlab.data.user_data import POINTER
 from warlab.errors import WarlabError
-from warlab.files import write_json
 
 NDSM = "ndsm/dsm_09cm_matching_area12_normalized.jpg"
 TRUTH = "gts_for_participants/top_mosaic_09cm_area12.tif"

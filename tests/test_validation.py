@@ -11,15 +11,16 @@ import torch
 
 from tests import runs
 from tests.conftest import ROOT
-from warlab.config import load_study
+from warlab.common.files import read_arrays
+from warlab.config.study import load_study
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.predict import predict_run
 from warlab.engine.run import Files, build_trainer, train_run
 from warlab.engine.train import Trainer
 from warlab.engine.validation import training_part
 from warlab.errors import WarlabError
-from warlab.files import read_arrays
-from warlab.reporting import results, stats
+from warlab.reporting.read import results
+from warlab.reporting.stats import over_settings
 
 
 def silent(_: str) -> None:
@@ -83,7 +84,7 @@ def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> N
     train_run(wanted(epochs=5), "code", written(tmp_path), folder, 1, silent)
     table = results.collect([folder])
     best = table["test_accuracy"].iloc[int(table["validation_accuracy"].to_numpy().argmax())]
-    assert stats.readings(table)["best_by_noisy_validation"].tolist() == [best]
+    assert over_settings.readings(table)["best_by_noisy_validation"].tolist() == [best]
 
 
 def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 
 def test_models_work_in_a_fresh_process() -> None:
     code = (
-        "from warlab.vision import torchvision, _libraries, load; import torch\n"
+        "from warlab.common.vision import torchvision, _libraries, load; import torch\n"
         "out = torchvision.models.resnet18().eval()(torch.zeros(1, 3, 64, 64))\n"
         "assert out.shape == (1, 1000)\n"
         "declared = len(_libraries)\n"

@@ -15,10 +15,10 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.test_latex import assert_fits, pdflatex
-from warlab.config import load_study
-from warlab.files import read_json
-from warlab.plan import overview
-from warlab.reporting.sections import category
+from warlab.common.files import read_json
+from warlab.config.study import load_study
+from warlab.pipeline.time_estimate import overview
+from warlab.reporting.page.sections import category
 
 TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
 COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
@@ -260,7 +260,7 @@ def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
 
 
 def test_a_template_reruns_the_report_only(changed: Path) -> None:
-    file = changed / "src" / "warlab" / "reporting" / "page_style.html"
+    file = changed / "src" / "warlab" / "reporting" / "page" / "style.html"
     file.write_text(file.read_text() + "\n")
     assert planned(changed) == {"report": 1, "all": 1, "total": 2}
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from tests.runs import study
-from warlab.data import vaihingen
-from warlab.data.tiles import Tile, TileArrays, flat
+from warlab.common.files import derive_seed, write_arrays, write_json, write_text
+from warlab.data.formats.tiles import Tile, TileArrays, flat
+from warlab.data.sets import vaihingen
 from warlab.engine.run import Files
-from warlab.files import derive_seed, write_arrays, write_json, write_text
 from warlab.noise.base import Wanted
 from warlab.noise.make import make_noise
 from warlab.ot.costfile import write_cost

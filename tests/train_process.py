@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from warlab.engine.run import Files, train_run
-from warlab.script import job
+from warlab.pipeline.script import job
 
 given = json.loads(sys.argv[1])
 out = Path(given["out"])

@@ -12,8 +12,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+from warlab.common.files import file_digest, write_text
 from warlab.errors import WarlabError
-from warlab.files import file_digest, write_text
 
 ASSET = Path(__file__).parents[1] / "src" / "warlab" / "assets" / "wordvectors" / "glove_6b_100d_classes.txt"
 SHA256 = "2d1bea7fa5525661598829da929d628e5c76e6206a4923c6b464f30c1a5d647c"

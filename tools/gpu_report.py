@@ -21,8 +21,8 @@ from pathlib import Path
 
 import torch
 
+from warlab.common.precision import float32_precision
 from warlab.engine.run import device_settings
-from warlab.precision import float32_precision
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = "fashion_mnist/asym-40/cnn9/war_w2v/seed0"

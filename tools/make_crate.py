@@ -17,8 +17,8 @@ from typing import Any
 
 import yaml
 
+from warlab.common.files import file_digest, read_json, write_text
 from warlab.errors import WarlabError
-from warlab.files import file_digest, read_json, write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 Entity = dict[str, Any]

@@ -20,16 +20,16 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from warlab.config import load_study
+from warlab.common.files import write_atomic
+from warlab.config.reductions import reductions
+from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.files import write_atomic
-from warlab.reductions import reductions
-from warlab.reporting.evidence import paths_of
-from warlab.reporting.intervals import difference
-from warlab.reporting.pairs import numbers_of
-from warlab.reporting.predictions import Kept, collect_predictions
-from warlab.reporting.results import CELL, collect, finished, read_published, read_runs
-from warlab.reporting.stats import kendall, readings
+from warlab.reporting.claims.evidence import paths_of
+from warlab.reporting.read.predictions import Kept, collect_predictions
+from warlab.reporting.read.results import CELL, collect, finished, read_published, read_runs
+from warlab.reporting.stats.intervals import difference
+from warlab.reporting.stats.over_settings import kendall, readings
+from warlab.reporting.stats.pairs import numbers_of
 
 SETTING = ["dataset", "noise", "net"]
 ROOT = Path(__file__).parents[1]

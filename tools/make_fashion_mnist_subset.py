@@ -3,7 +3,7 @@
     python tools/make_fashion_mnist_subset.py FOLDER [OUT]
 
 FOLDER is for the four official files (fetched into it where they are missing). The same input gives the same
-bytes; the printed checksums belong into `_EMBEDDED` of warlab/data/fashion_mnist.py and into SOURCE.md.
+bytes; the printed checksums belong into `_EMBEDDED` of warlab/data/sets/fashion_mnist.py and into SOURCE.md.
 """
 
 import sys
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.data import fashion_mnist
+from warlab.common.files import derive_seed, file_digest
 from warlab.data.base import subset, validate
 from warlab.data.fetch import fetch
-from warlab.files import derive_seed, file_digest
+from warlab.data.sets import fashion_mnist
 
 ASSETS = Path(__file__).parents[1] / "src" / "warlab" / "assets" / "fashion_mnist"
 N_TRAIN, N_TEST = 6000, 2000

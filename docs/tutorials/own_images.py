@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 from warlab import WARLoss, word_cost
 from warlab.data.base import pool, subset
 from warlab.data.check import asset_folder
-from warlab.data.fashion_mnist import DATASET
+from warlab.data.sets.fashion_mnist import DATASET
 from warlab.noise import transition_matrix
 
 torch.set_num_threads(1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from warlab.errors import WarlabError
-    from warlab.ground import centroid_cost, word_cost, zero_one_cost
+    from warlab.ot.ground import centroid_cost, word_cost, zero_one_cost
     from warlab.ot.sinkhorn import sinkhorn
     from warlab.war import ARLoss, TVLoss, WARLoss
 
@@ -31,10 +31,10 @@ _MODULES = {
     "TVLoss": "war",
     "WARLoss": "war",
     "WarlabError": "errors",
-    "centroid_cost": "ground",
+    "centroid_cost": "ot.ground",
     "sinkhorn": "ot.sinkhorn",
-    "word_cost": "ground",
-    "zero_one_cost": "ground",
+    "word_cost": "ot.ground",
+    "zero_one_cost": "ot.ground",
 }
 
 

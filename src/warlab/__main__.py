@@ -5,7 +5,7 @@ import sys
 
 def main() -> int:
     try:
-        from warlab.cli import main as run
+        from warlab.cli.main import main as run
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("warlab"):
             raise

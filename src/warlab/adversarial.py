@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from warlab.precision import true_float32
+from warlab.common.precision import true_float32
 
 Dropout = Literal["independent", "shared", "off"]
 Divergence = Callable[[Tensor, Tensor], Tensor]  # (adversarial probabilities, clean probabilities) → one per sample

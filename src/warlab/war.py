@@ -23,10 +23,10 @@ from torch import Tensor
 
 from warlab.adversarial import Dropout
 from warlab.errors import WarlabError
-from warlab.logits import kl_divergence, probabilities
+from warlab.losses.logits import kl_divergence, probabilities
+from warlab.losses.regulariser import AdversarialLoss, Direction
 from warlab.ot.shape import check_cost
 from warlab.ot.sinkhorn import needs_log_domain, sinkhorn
-from warlab.regulariser import AdversarialLoss, Direction
 
 __all__ = ["ARLoss", "AdversarialLoss", "TVLoss", "WARLoss", "kl_divergence", "probabilities"]
 

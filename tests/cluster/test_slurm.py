@@ -32,7 +32,7 @@ from tests.faults.workflow import (
     training_log,
 )
 from tests.runs import wait_for
-from warlab.files import read_json
+from warlab.common.files import read_json
 
 SCRIPT = ROOT / "tests" / "cluster" / "slurm.sh"
 EPOCHS = 25  # long enough to be interrupted

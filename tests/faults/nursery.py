@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from warlab.engine.run import Files, train_run
-from warlab.script import job
+from warlab.pipeline.script import job
 
 
 def train(given: dict) -> None:

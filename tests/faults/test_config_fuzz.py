@@ -14,15 +14,16 @@ import yaml
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-import warlab.config
-import warlab.configfiles
+import warlab.config.reading
+import warlab.config.study
 import warlab.methods
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
-from warlab import mistakes
-from warlab.config import Cell, load_study
-from warlab.configfiles import read_yaml
+from warlab.config import validate
+from warlab.config.reading import read_yaml
+from warlab.config.study import load_study
 from warlab.errors import WarlabError
+from warlab.ids import RunId
 
 CONFIG = ROOT / "config"
 FILES = [
@@ -136,7 +137,7 @@ def load_with(file: Path, tree: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     def read(path: Path) -> Any:
         return copy.deepcopy(tree if path == file else kept(path))
 
-    for module in (warlab.config, warlab.configfiles, warlab.allowed):
+    for module in (warlab.config.study, warlab.config.reading, warlab.config.setting_rules):
         monkeypatch.setattr(module, "read_yaml", read)
     config = tree if file.name == "config.yaml" else {"scale": file.stem if file.parent.name == "scales" else "smoke"}
     return load_study(config, ROOT)
@@ -284,14 +285,14 @@ def resolved(study: Any, section: str, name: str, key: str) -> Any:
     """What a run to which the setting applies has in its place; the paper's scale, so that no schedule shrinks."""
     dataset, _, special = name.partition("@") if section == "training" else ("cifar10", "", "")
     if section == "methods":
-        return study.run(Cell(dataset, "asym-40", "cnn9", name, 0))["method"]["settings"][key]
+        return study.run(RunId(dataset, "asym-40", "cnn9", name, 0))["method"]["settings"][key]
     if section == "nets":
-        return study.run(Cell(dataset, "asym-40", name, "cce", 0))["net"]["settings"][key]
+        return study.run(RunId(dataset, "asym-40", name, "cce", 0))["net"]["settings"][key]
     if section == "costs":
         return study.cost(name, dataset)[key]
     is_method = special in warlab.methods.names()
     noise_id = "clean" if is_method or not special else "openset_svhn-40" if special == "openset" else special
-    return study.run(Cell(dataset, noise_id, "cnn9", special if is_method else "cce", 0))["training"][key]
+    return study.run(RunId(dataset, noise_id, "cnn9", special if is_method else "cce", 0))["training"][key]
 
 
 PAPER = load_study({"scale": "paper"}, ROOT)
@@ -324,7 +325,7 @@ def find_settings(study: Any) -> None:
     """The check of settings alone, which the whole check of a study begins with."""
     for where in (study.scale, study.config.get("overrides", {})):
         for section in ("training", "nets", "methods", "costs"):
-            mistakes.check_settings(study, section, where.get(section, {}), "test")
+            validate.check_settings(study, section, where.get(section, {}), "test")
 
 
 @many

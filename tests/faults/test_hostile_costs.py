@@ -20,7 +20,7 @@ from warlab.ot.costs import CostInputs, make_cost
 from warlab.ot.sinkhorn import plan, sinkhorn
 from warlab.ot.verify import prediction_pairs, report
 from warlab.reporting import figures
-from warlab.reporting.labels import latex
+from warlab.reporting.tables.labels import latex
 from warlab.war import WARLoss
 
 

@@ -21,14 +21,14 @@ import warlab.data
 from tests.faults.counting import count
 from tests.runs import resolved, write_files
 from tests.test_own_data import own, paint
-from warlab.data import arrays as arrays_reader
-from warlab.data import cifar_n
-from warlab.data import own as own_data
+from warlab.common.files import digest, read_arrays, write_arrays, write_json
+from warlab.data import user_data as own_data
+from warlab.data.resources import cifar_n
+from warlab.data.sets import arrays as arrays_reader
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.predict import predict_run
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.files import digest, read_arrays, write_arrays, write_json
 
 FORMATS = {"jpg": "JPEG", "tif": "TIFF", "png": "PNG", "gif": "GIF", "webp": "WEBP", "bmp": "BMP"}
 

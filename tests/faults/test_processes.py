@@ -19,11 +19,11 @@ import pytest
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.runs import assert_same, resolved, start, wait_for, write_files
+from warlab.common.files import read_json
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import only_writer
 from warlab.engine.run import Files, train_run
-from warlab.files import read_json
 
 EPOCHS = 6
 METHODS = ["war_w2v", "coteaching", "pencil", "jof", "coteaching_plus", "gce_truncated", "iterative", "cce"]

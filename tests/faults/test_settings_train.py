@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.runs import resolved, study, write_files
 from warlab import methods
-from warlab.allowed import Allowed
+from warlab.config.setting_rules import Allowed
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 

@@ -23,7 +23,7 @@ from tests.faults.workflow import (
     training_log,
 )
 from tests.runs import wait_for
-from warlab.files import read_json
+from warlab.common.files import read_json
 
 EPOCHS = 8
 thorough = pytest.mark.skipif(not long(), reason="part of make test-faults")

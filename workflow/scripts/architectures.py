@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from warlab import nets
-from warlab.files import read_json, write_text
+from warlab.common.files import read_json, write_text
 from warlab.nets._describe import describe
-from warlab.reporting.listing import to_latex, to_markdown
-from warlab.script import job
+from warlab.pipeline.script import job
+from warlab.reporting.tables.listing import to_latex, to_markdown
 
 COLUMNS = ["network", "input", "layer", "output", "parameters"]
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from warlab.files import write_text
-from warlab.reporting.audit import audit_markdown, audit_table, run_quality
-from warlab.script import job
+from warlab.common.files import write_text
+from warlab.pipeline.script import job
+from warlab.reporting.stats.audit_scores import audit_markdown, audit_table, run_quality
 
 with job(snakemake.log[0]):
     table = audit_table(row for cell, files in snakemake.params.runs for row in run_quality(files, cell))

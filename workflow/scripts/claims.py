@@ -3,13 +3,13 @@
 from functools import cache
 from pathlib import Path
 
-from warlab.claimfile import read_entries
-from warlab.files import read_json, write_text
-from warlab.reporting import claims, evidence
-from warlab.reporting.predictions import read_any
-from warlab.reporting.results import read_published, read_runs
-from warlab.reporting.timing import is_reduced
-from warlab.script import job
+from warlab.common.files import read_json, write_text
+from warlab.config.claim_entries import read_entries
+from warlab.pipeline.script import job
+from warlab.reporting.claims import evidence, verdicts
+from warlab.reporting.read.predictions import read_any
+from warlab.reporting.read.results import read_published, read_runs
+from warlab.reporting.tables.timing_table import is_reduced
 
 with job(snakemake.log[0]) as say:
     labels, published = snakemake.params.labels, Path(snakemake.input.published)
@@ -24,9 +24,9 @@ with job(snakemake.log[0]) as say:
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]
     ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)], snakemake.params.stands_for)
-    listed = claims.read_claims(read_entries(Path(snakemake.input.claims)))
+    listed = verdicts.read_claims(read_entries(Path(snakemake.input.claims)))
     paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
-    found = claims.table(listed, ours, paper)
-    say(claims.counts(found["verdict"]))
+    found = verdicts.table(listed, ours, paper)
+    say(verdicts.counts(found["verdict"]))
     write_text(snakemake.output.csv, found.to_csv(index=False))
-    write_text(snakemake.output.md, claims.to_markdown(found, snakemake.params.scale))
+    write_text(snakemake.output.md, verdicts.to_markdown(found, snakemake.params.scale))

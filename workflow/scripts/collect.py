@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from warlab.files import write_text
-from warlab.reporting.results import collect, read_runs, select
-from warlab.script import job
+from warlab.common.files import write_text
+from warlab.pipeline.script import job
+from warlab.reporting.read.results import collect, read_runs, select
 
 with job(snakemake.log[0]):
     given = snakemake.input.get("given")

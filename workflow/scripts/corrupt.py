@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from warlab.files import read_arrays, read_json, write_arrays, write_json
+from warlab.common.files import read_arrays, read_json, write_arrays, write_json
 from warlab.noise import needs
 from warlab.noise.base import Wanted
 from warlab.noise.make import make_noise
-from warlab.script import job
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     data, names = Path(snakemake.input.data), snakemake.wildcards

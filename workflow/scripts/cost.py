@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from warlab.files import read_json, write_json, write_text
+from warlab.common.files import read_json, write_json, write_text
 from warlab.noise.replaced import noisy_images, noisy_vectors
 from warlab.ot.costfile import write_cost
 from warlab.ot.costs import CostInputs, make_cost
-from warlab.script import job
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     given = snakemake.input

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from warlab import data
-from warlab.data import weights
+from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.prepare import prepare
+from warlab.data.resources import _weights
 from warlab.engine.embed import embed
 from warlab.engine.lease import gpu_lease
 from warlab.engine.run import device_settings
-from warlab.files import digest, read_json, write_arrays, write_json
-from warlab.script import job
+from warlab.pipeline.script import job
 
 names = snakemake.wildcards
 with (
@@ -22,7 +22,7 @@ with (
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
     arrays, meta = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
-    content = weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
+    content = _weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
     features = embed(arrays.train_x, names.network, content, int(names.size), say)
     write_arrays(snakemake.output.features, features=features)
     provenance = {

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from warlab import data
+from warlab.common.files import write_json
 from warlab.data.fetch import fetch
-from warlab.files import write_json
-from warlab.script import job
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     receipt = Path(snakemake.output.receipt)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from warlab.files import read_arrays, read_json
-from warlab.reporting.maps import write_maps
-from warlab.script import job
+from warlab.common.files import read_arrays, read_json
+from warlab.pipeline.script import job
+from warlab.reporting.images.label_maps import write_maps
 
 with job(snakemake.log[0]):
     data = Path(snakemake.input.data)

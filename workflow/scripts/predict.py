@@ -5,7 +5,7 @@ from pathlib import Path
 from warlab.engine.lease import gpu_lease
 from warlab.engine.predict import predict_run
 from warlab.engine.run import Files
-from warlab.script import job
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]) as say, gpu_lease(snakemake.resources.get("gpu_slots", 1), say):
     files = Files.of(dict(snakemake.input.items()))

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from warlab import data
+from warlab.common.files import write_arrays, write_json
 from warlab.data.prepare import prepare
-from warlab.files import write_arrays, write_json
-from warlab.script import job
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]) as say:
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"}

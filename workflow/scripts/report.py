@@ -4,22 +4,22 @@ from pathlib import Path
 
 import yaml
 
-from warlab.files import read_json, write_text
-from warlab.reporting import evidence
-from warlab.reporting.audit import audit_rows, legend, read_audit
-from warlab.reporting.claims import read_table
-from warlab.reporting.comparison import all_readings, read_statistics
-from warlab.reporting.comparison_text import for_page, readings_for_page
-from warlab.reporting.curves import curves
-from warlab.reporting.inputs import read_costs, read_noise
-from warlab.reporting.page import AuditSection, Context, FigureSection, TableSection, render
-from warlab.reporting.page_rows import hyperparameter_rows, tail
-from warlab.reporting.predictions import read_any
-from warlab.reporting.results import complete, epochs_averaged, read_runs, under_other_names
-from warlab.reporting.tables import read_tidy
-from warlab.script import job
+from warlab.common.files import read_json, write_text
+from warlab.pipeline.script import job
+from warlab.reporting.claims import evidence
+from warlab.reporting.claims.verdicts import read_table
+from warlab.reporting.page.curves import curves
+from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render
+from warlab.reporting.page.report_rows import hyperparameter_rows, tail
+from warlab.reporting.read.figure_inputs import read_costs, read_noise
+from warlab.reporting.read.predictions import read_any
+from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
+from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
+from warlab.reporting.stats.comparison import all_readings, read_statistics
+from warlab.reporting.stats.comparison_text import for_page, readings_for_page
+from warlab.reporting.tables.results_table import read_tidy
 
-ASSETS = ("reporting/*.html",)  # the templates of the page; part of this job's fingerprint
+ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint
 
 with job(snakemake.log[0]) as say:
     spec, given = snakemake.params.spec, snakemake.input

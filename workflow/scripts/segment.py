@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from warlab.common.files import read_arrays, read_json, write_arrays
 from warlab.engine.lease import gpu_lease
 from warlab.engine.maps import map_run
 from warlab.engine.run import Files
-from warlab.files import read_arrays, read_json, write_arrays
-from warlab.reporting.maps import write_maps
-from warlab.script import job
+from warlab.pipeline.script import job
+from warlab.reporting.images.label_maps import write_maps
 
 with job(snakemake.log[0]) as say, gpu_lease(snakemake.resources.get("gpu_slots", 1), say):
     files, out = Files.of(dict(snakemake.input.items())), Path(snakemake.output.labels)

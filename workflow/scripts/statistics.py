@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from warlab.files import write_text
-from warlab.reporting.comparison import all_readings, statistics, with_whole
-from warlab.reporting.comparison_text import to_markdown
-from warlab.reporting.predictions import read_any
-from warlab.reporting.results import read_published, read_runs
-from warlab.script import job
+from warlab.common.files import write_text
+from warlab.pipeline.script import job
+from warlab.reporting.read.predictions import read_any
+from warlab.reporting.read.results import read_published, read_runs
+from warlab.reporting.stats.comparison import all_readings, statistics, with_whole
+from warlab.reporting.stats.comparison_text import to_markdown
 
 with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from warlab.config import load_study
-from warlab.script import job
-from warlab.status import status
+from warlab.cli.status import status
+from warlab.config.study import load_study
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     print(status(load_study(snakemake.params.config, Path(snakemake.params.root))), flush=True)

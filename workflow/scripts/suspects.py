@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from warlab.audit.run import AuditedRun
-from warlab.files import write_text
-from warlab.reporting.labels import name
-from warlab.reporting.sheet import SHOWN, Suspect, write_sheet
-from warlab.script import job
+from warlab.common.files import write_text
+from warlab.pipeline.script import job
+from warlab.reporting.images.contact_sheet import SHOWN, Suspect, write_sheet
+from warlab.reporting.tables.labels import name
 
 with job(snakemake.log[0]):
     run = AuditedRun.read({key: value for key, value in snakemake.input.items() if key != "descriptions"})

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from warlab.files import write_text
-from warlab.reporting.results import collect, of_table, read_published, read_runs, summarise, under_other_names
-from warlab.reporting.tables import tidy, to_latex, to_markdown, with_quoted
-from warlab.script import job
+from warlab.common.files import write_text
+from warlab.pipeline.script import job
+from warlab.reporting.read.results import collect, of_table, read_published, read_runs, summarise, under_other_names
+from warlab.reporting.tables.results_table import tidy, to_latex, to_markdown, with_quoted
 
 with job(snakemake.log[0]):
     spec = snakemake.params.spec

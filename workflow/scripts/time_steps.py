@@ -1,11 +1,11 @@
 """Time training steps and write the seconds per method."""
 
+from warlab.common.files import write_json
 from warlab.engine.lease import gpu_lease
 from warlab.engine.provenance import provenance
 from warlab.engine.run import device_settings
 from warlab.engine.timing import seconds_per_epoch
-from warlab.files import write_json
-from warlab.script import job
+from warlab.pipeline.script import job
 
 names = snakemake.wildcards
 with (

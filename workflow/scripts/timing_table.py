@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from warlab.files import read_json, write_text
-from warlab.reporting.results import read_published
-from warlab.reporting.timing import is_reduced, timing_latex, timing_markdown, timing_table
-from warlab.script import job
+from warlab.common.files import read_json, write_text
+from warlab.pipeline.script import job
+from warlab.reporting.read.results import read_published
+from warlab.reporting.tables.timing_table import is_reduced, timing_latex, timing_markdown, timing_table
 
 with job(snakemake.log[0]):
     measured = [read_json(Path(path)) for path in snakemake.input.times]

@@ -1,9 +1,9 @@
 """Train small networks in the plane and write down what the figures of them show."""
 
+from warlab.common.files import write_arrays
 from warlab.engine.run import device_settings
-from warlab.files import write_arrays
-from warlab.script import job
-from warlab.toy import compute
+from warlab.losses.toy import compute
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     device_settings(snakemake.threads)

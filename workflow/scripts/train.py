@@ -4,7 +4,7 @@ from pathlib import Path
 
 from warlab.engine.lease import gpu_lease
 from warlab.engine.run import Files, train_run
-from warlab.script import job
+from warlab.pipeline.script import job
 
 wildcards = snakemake.wildcards
 name = f"{wildcards.dataset} {wildcards.noise} {wildcards.method} seed{wildcards.seed}"

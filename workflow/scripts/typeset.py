@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from warlab.reporting.typeset import document, typeset
-from warlab.script import job
+from warlab.pipeline.script import job
+from warlab.reporting.tables.typeset import document, typeset
 
 with job(snakemake.log[0]):
     given = snakemake.input  # timing and architectures: a list of one or none, given runs come without

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from warlab.files import write_json
-from warlab.reporting.again import compare
-from warlab.reporting.results import read_runs
-from warlab.script import job
+from warlab.common.files import write_json
+from warlab.pipeline.script import job
+from warlab.reporting.read.results import read_runs
+from warlab.reporting.read.retrained import compare
 
 with job(snakemake.log[0]) as say:
     run = snakemake.params.run

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from warlab.files import read_json, write_json
+from warlab.common.files import read_json, write_json
 from warlab.ot.costfile import read_cost
 from warlab.ot.verify import report
-from warlab.script import job
+from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     provenance = read_json(Path(snakemake.input.provenance))

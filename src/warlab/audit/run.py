@@ -12,9 +12,9 @@ import numpy as np
 
 from warlab.audit.record import Means
 from warlab.audit.scoring import DEFAULT, SCORES, suspects
-from warlab.data.tiles import objects, starts, unflat
+from warlab.common.files import read_arrays, read_json
+from warlab.data.formats.tiles import objects, starts, unflat
 from warlab.errors import WarlabError
-from warlab.files import read_arrays, read_json
 from warlab.ot.costfile import read_cost
 
 COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")
@@ -98,7 +98,7 @@ class AuditedRun:
             if len(at):
                 return self.other["train_x"][self.noise["by"][at[0]]]
         if "shards" in self.meta:
-            from warlab.data.packs import Pack
+            from warlab.data.formats.shards import Pack
 
             return Pack(Path(self.meta["shards"]))[int(self.arrays["train_i"][number])]
         return self.arrays["train_x"][number]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from warlab.common.files import derive_seed
 from warlab.errors import WarlabError
-from warlab.files import derive_seed
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,10 @@ class Dataset(Resource):
     shape: tuple[int, int, int]  # channels, height, width
     images: tuple[int, int]  # how many the full train and test splits have
     load: Callable[[Path], Arrays]
-    read: Callable[[Path, int | None], Any] | None = None  # the user's own: folder, size → warlab.data.own.Own
+    read: Callable[[Path, int | None], Any] | None = None  # the user's own: folder, size → warlab.data.user_data.Own
     # what a sample is: an image, or a pixel of tiles of different sizes; warlab.engine.<samples> knows how to train
     samples: str = "images"
-    tiles: Callable[[Path, str], Any] | None = None  # folder, name of a tile → warlab.data.tiles.Tile
+    tiles: Callable[[Path, str], Any] | None = None  # folder, name of a tile → warlab.data.formats.tiles.Tile
     splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names of tiles: train, validation, test
     # images that stay on disk: data set, folder, spec, threads, where to say how far it is → arrays and description
     prepare: Callable[..., Any] | None = None

@@ -7,8 +7,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from warlab.common.files import file_digest
 from warlab.data.base import Resource, Source
-from warlab.files import file_digest
 
 _CHUNK = 1 << 20
 

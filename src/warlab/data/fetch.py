@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from warlab.common.files import derive_seed, file_digest, write_atomic
 from warlab.data.base import Dataset, Package, Resource, Source
 from warlab.data.check import asset_folder, is_whole, problem_of, wrong_embedded, wrong_sources
 from warlab.data.download import Unavailable, download
-from warlab.data.own import point
+from warlab.data.user_data import point
 from warlab.errors import WarlabError
-from warlab.files import derive_seed, file_digest, write_atomic
 
 _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
 

@@ -5,11 +5,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from warlab.common.files import digest
 from warlab.data.base import Arrays, Dataset, choose, pool, subset, subset_seed, validate
 from warlab.data.check import wrong_embedded, wrong_sources
-from warlab.data.own import described
+from warlab.data.user_data import described
 from warlab.errors import WarlabError
-from warlab.files import digest
 
 _SENTENCES = {
     "embedded": "embedded subset of {title}",
@@ -32,7 +32,7 @@ def prepare(
     _check_files(dataset, raw_root, spec["source"])
     if dataset.tiles is not None:
         # By name, as the data set's own module imports it: a change there prepares no images anew.
-        arrays, meta = import_module("warlab.data.tiles").prepare_tiles(dataset, raw_root, spec)
+        arrays, meta = import_module("warlab.data.formats.tiles").prepare_tiles(dataset, raw_root, spec)
         return arrays, meta
     if dataset.prepare is not None:
         return dataset.prepare(dataset, raw_root, spec, threads, say)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from warlab.common.files import read_arrays, read_json, write_arrays
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import Files, build_trainer, device_settings
 from warlab.engine.validation import WithValidation
 from warlab.engine.weights import load_weights
-from warlab.files import read_arrays, read_json, write_arrays
 from warlab.methods.base import evaluating
 
 

@@ -20,9 +20,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from warlab.common.files import write_atomic
 from warlab.engine.provenance import Machine, machine
 from warlab.errors import WarlabError
-from warlab.files import write_atomic
 
 State = dict[str, Any]
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-from warlab.data.weights import CLASSES
+from warlab.data.resources._weights import CLASSES
 from warlab.engine.batches import Images, place
 from warlab.engine.device import best_device
 from warlab.engine.progress import duration

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from warlab.common.readings import LAST
 from warlab.engine.batches import Images
 from warlab.methods.base import Method, evaluating
-from warlab.readings import LAST
 
 
 class Evaluator:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from warlab.files import digest, read_json, write_json
+from warlab.common.files import digest, read_json, write_json
 
 _FILE = "identity.json"
 # What a description says that changes no number of a run: where things are, sentences, what only costs and maps read.

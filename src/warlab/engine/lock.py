@@ -16,8 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
+from warlab.common.files import digest
 from warlab.errors import WarlabError
-from warlab.files import digest
 
 Say = Callable[[str], None]
 UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # flock on some mounts of Lustre and NFS

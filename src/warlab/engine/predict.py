@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
+from warlab.common.files import write_arrays
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer, device_settings
 from warlab.engine.train import Trainer
 from warlab.engine.weights import load_weights
-from warlab.files import write_arrays
 from warlab.methods.base import evaluating
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from warlab.files import write_text
+from warlab.common.files import write_text
 
 Row = dict[str, float]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from warlab.common.precision import float32_precision
 from warlab.engine.device import uses_gpu
-from warlab.precision import float32_precision
 
 Machine = dict[str, str | int]
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")

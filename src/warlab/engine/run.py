@@ -18,7 +18,20 @@ from torch import Tensor, nn
 
 from warlab import methods, nets
 from warlab.audit.record import Means
-from warlab.data.weights import initial_file
+from warlab.common.files import (
+    derive_seed,
+    digest,
+    file_digest,
+    read_arrays,
+    read_json,
+    write_arrays,
+    write_atomic,
+    write_json,
+    write_text,
+)
+from warlab.common.precision import forbid_tf32
+from warlab.common.readings import LAST
+from warlab.data.resources._weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
@@ -31,22 +44,9 @@ from warlab.engine.provenance import provenance
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.engine.validation import hold_out, training_part, with_held_out
 from warlab.errors import WarlabError
-from warlab.files import (
-    derive_seed,
-    digest,
-    file_digest,
-    read_arrays,
-    read_json,
-    write_arrays,
-    write_atomic,
-    write_json,
-    write_text,
-)
 from warlab.methods.base import Method, Task
 from warlab.noise.replaced import replace_images
 from warlab.ot.costfile import read_cost
-from warlab.precision import forbid_tf32
-from warlab.readings import LAST
 
 OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 

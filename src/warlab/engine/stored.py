@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from warlab.data.packs import Pack
+from warlab.data.formats.shards import Pack
 from warlab.engine.batches import Images, Material, TrainingData, memory_format
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.validation import CLEAN, WithValidation

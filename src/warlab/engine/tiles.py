@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.data.tiles import objects, starts, unflat
+from warlab.common.files import derive_seed
+from warlab.common.map_scores import confusion, scores
+from warlab.data.formats.tiles import objects, starts, unflat
 from warlab.engine.batches import Material, memory_format
 from warlab.engine.blend import Window, blended
 from warlab.engine.evaluate import purity
 from warlab.errors import WarlabError
-from warlab.files import derive_seed
 from warlab.methods.base import Batch, Method, evaluating
-from warlab.scores import confusion, scores
 
 
 class PixelRows(nn.Module):

@@ -13,15 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from warlab.common.files import derive_seed
+from warlab.common.readings import is_tested
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
 from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, set_rate
-from warlab.errors import WarlabError
-from warlab.files import derive_seed
+from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
-from warlab.readings import is_tested
-from warlab.script import Interrupted
 
 Row = dict[str, float]
 TIMES = ("seconds", "processor_seconds")

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from warlab.common.files import derive_seed
 from warlab.engine.batches import Evaluation, Images
 from warlab.engine.evaluate import Evaluator
 from warlab.errors import WarlabError
-from warlab.files import derive_seed
 from warlab.methods.base import Method
 
 NOISY, CLEAN = "validation_accuracy", "val_accuracy"  # columns: by noisy labels, by clean ones that come with the data

@@ -1,23 +1,17 @@
-"""The one registry of methods: a method is a file here, found by its name.
+"""Methods by name: a method is a file of this folder with a class `Algorithm` and, for its settings, a `Config`."""
 
-What the workflow must know of a method before anything is trained (its settings, what it needs) is read from the
-file's syntax tree, because importing it would import torch into every small job.
-"""
-
-import ast
-import difflib
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warlab.errors import WarlabError
+from warlab.registry import Registry
 
 if TYPE_CHECKING:
     from warlab.methods.base import Method, Task
 
-FOLDER = Path(__file__).parent
+METHODS = Registry("warlab.methods", "method")
+names = METHODS.names
 
 
 @dataclass(frozen=True)
@@ -30,43 +24,14 @@ class Declaration:
     label: str
 
 
-def names() -> list[str]:
-    return sorted(p.stem for p in FOLDER.glob("*.py") if p.stem != "base" and not p.stem.startswith("_"))
-
-
 @cache
 def declaration(name: str) -> Declaration:
-    if name not in names():
-        close = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names())}."
-        raise WarlabError(f"There is no method {name!r} in {FOLDER.name}/; {hint}")
-    classes = {
-        node.name: node
-        for node in ast.parse((FOLDER / f"{name}.py").read_text()).body
-        if isinstance(node, ast.ClassDef)
-    }
-    if "Algorithm" not in classes:
+    """What a method says of itself, read without importing torch."""
+    if "Algorithm" not in METHODS.classes(name):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
-    attributes = _literals(classes["Algorithm"])
-    settings = _literals(classes["Config"]) if "Config" in classes else {}
+    attributes = METHODS.literals(name, "Algorithm")
+    settings = METHODS.literals(name, "Config")
     return Declaration(name, settings, attributes.get("needs_run"), attributes.get("label", name))
-
-
-def _literals(node: ast.ClassDef) -> dict[str, Any]:
-    found = {}
-    for item in node.body:
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-            found[item.target.id] = ast.literal_eval(item.value)
-        elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
-            found[item.targets[0].id] = _literal_or_none(item.value)
-    return found
-
-
-def _literal_or_none(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return None
 
 
 def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":
@@ -75,6 +40,7 @@ def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":
     if unknown:
         known = ", ".join(declaration(name).settings) or "none"
         raise WarlabError(f"Method {name} has no setting {unknown[0]!r}; it has: {known}.")
-    module = import_module(f"warlab.methods.{name}")
+    module = METHODS.load(name)
     config = module.Config(**settings) if hasattr(module, "Config") else None
-    return module.Algorithm(config, task)
+    method: Method = module.Algorithm(config, task)
+    return method

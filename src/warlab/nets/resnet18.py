@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from warlab.vision import torchvision
+from warlab.common.vision import torchvision
 
 MEAN = (0.485, 0.456, 0.406)  # of x / 255, those of torchvision's ImageNet weights
 STD = (0.229, 0.224, 0.225)

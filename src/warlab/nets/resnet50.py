@@ -20,7 +20,7 @@ class Net(nn.Module):
 
     def __init__(self, channels: int, classes: int, weights: str | None = None) -> None:
         super().__init__()
-        from warlab.vision import torchvision
+        from warlab.common.vision import torchvision
 
         given = weights not in (None, "none")
         if channels != 3 and given:

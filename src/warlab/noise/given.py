@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from warlab.common.files import file_digest
 from warlab.errors import WarlabError
-from warlab.files import file_digest
 from warlab.noise.base import Made, Wanted
 from warlab.noise.inject import corrupt
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.data import cifar_n
+from warlab.common.files import read_json
 from warlab.data.base import choose, subset_seed
+from warlab.data.resources import cifar_n
 from warlab.errors import WarlabError
-from warlab.files import read_json
 from warlab.noise import HUMAN
 from warlab.noise.base import Made, Wanted
 

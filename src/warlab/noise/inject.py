@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from warlab.common.files import derive_seed, digest
 from warlab.errors import WarlabError
-from warlab.files import derive_seed, digest
 from warlab.noise import parse, transition_matrix
 
 

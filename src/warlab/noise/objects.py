@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from warlab.data.tiles import EIGHT, unflat
+from warlab.data.formats.tiles import EIGHT, unflat
 from warlab.errors import WarlabError
 from warlab.noise import parse
 from warlab.noise.base import Made, Wanted

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from warlab.common.files import digest, read_arrays, read_json
 from warlab.errors import WarlabError
-from warlab.files import digest, read_arrays, read_json
 from warlab.noise import parse
 from warlab.noise.base import Made, Wanted
 

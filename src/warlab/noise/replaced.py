@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from warlab.common.files import digest, read_arrays, read_json
 from warlab.errors import WarlabError
-from warlab.files import digest, read_arrays, read_json
 
 
 def replace_images(images: np.ndarray, noise: dict[str, np.ndarray], source: np.ndarray, said: Any) -> np.ndarray:

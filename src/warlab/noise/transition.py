@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from warlab.data.cifar100_names import NAMES as CIFAR100_NAMES
-from warlab.data.cifar100_names import SUPERCLASSES
+from warlab.data.sets._cifar100_names import NAMES as CIFAR100_NAMES
+from warlab.data.sets._cifar100_names import SUPERCLASSES
 from warlab.errors import WarlabError
 
 # source class → {target class: share of the noise rate}; the shares of a source sum to 1

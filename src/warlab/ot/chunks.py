@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from warlab.precision import true_float32
+from warlab.common.precision import true_float32
 
 MANY = 4096  # rows; fewer are left to autograd
 # Of a chunk: what fits into a processor's cache; on a GPU few launches in half a gigabyte for six classes.

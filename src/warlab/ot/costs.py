@@ -1,6 +1,6 @@
 """The ground costs of the workflow by name: C[i, j] is what it costs to move probability from class i to class j.
 
-How a cost is made of points is in `warlab.ot.points`; outside of the workflow call the helpers of `warlab.ground`.
+How a cost is made of points is in `warlab.ot.points`; outside of the workflow call the helpers of `warlab.ot.ground`.
 """
 
 import csv
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from warlab.data import cifar100_names
+from warlab.common.files import derive_seed, file_digest
+from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
-from warlab.files import derive_seed, file_digest
 from warlab.ot.costfile import read_cost
 from warlab.ot.points import (
     assets,
@@ -110,9 +110,9 @@ def _plain(name: str) -> str:
 def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
     if order == "labels":
         return inputs.words
-    if order != "listing" or tuple(inputs.class_names) != cifar100_names.NAMES:
+    if order != "listing" or tuple(inputs.class_names) != _cifar100_names.NAMES:
         raise WarlabError(f"The order {order!r} of words is unknown here: labels, or listing for CIFAR-100.")
-    return [cifar100_names.word(name) for members in cifar100_names.SUPERCLASSES for name in members]
+    return [_cifar100_names.word(name) for members in _cifar100_names.SUPERCLASSES for name in members]
 
 
 def embed(inputs: CostInputs, features: str = "pixels", size: int = 224) -> tuple[np.ndarray, dict[str, Any]]:

@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 
 from warlab.errors import WarlabError
-from warlab.reporting import labels
-from warlab.reporting.figures import style
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.tables import labels
 
 TITLE = "Where the classes lie in a trained network"
 SECTION = "data"

@@ -5,9 +5,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from warlab.errors import WarlabError
-from warlab.reporting import labels, results
-from warlab.reporting.figures import style
+from warlab.ids import base_method
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.read import results
+from warlab.reporting.tables import labels
 
 TITLE = "Our numbers against the paper's"
 SECTION = "results"
@@ -77,10 +79,10 @@ def _settings(settings: list[tuple[str, str, str]], inputs: Inputs) -> list[str]
 
 def _colour(method: str) -> str:
     """The family of the paper in its colours; all others in one, since eight colours do not tell twenty methods."""
-    base = method.split("+")[0]
+    base = base_method(method)
     return style.line(base)[0] if base in NAMED else OTHERS
 
 
 def _name(method: str, inputs: Inputs) -> str:
-    base = method.split("+")[0]
+    base = base_method(method)
     return labels.plot_method(labels.name(inputs.labels, "method", base)) if base in NAMED else "other methods"

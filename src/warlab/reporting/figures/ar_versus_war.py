@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from warlab.reporting.figures import style
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, toy_of
 from warlab.reporting.figures.simplex import COLOURS, handles, points, regions
 

@@ -5,10 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
-from warlab.reporting import labels
-from warlab.reporting.audit import SCORE_TEXT
-from warlab.reporting.figures import style
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, note, with_stand_in
+from warlab.reporting.stats.audit_scores import SCORE_TEXT
+from warlab.reporting.tables import labels
 
 TITLE = "How well wrong labels are found"
 SECTION = "audit"

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
-from warlab.reporting.labels import Labels, name
+from warlab.reporting.tables.labels import Labels, name
 
 RED = "#B00020"  # says that data are a stand-in, and nothing else
 NEEDS = ("runs", "noise", "costs", "data", "tiles", "maps", "published", "statistics", "toy", "activations", "audit")
@@ -31,7 +31,7 @@ class Inputs:
 
     published    the paper's numbers (`results.read_published`); aliases: `Study.aliases`
     statistics   the table of `comparison.statistics`
-    toy          arrays of `warlab.toy.compute`
+    toy          arrays of `warlab.losses.toy.compute`
     audit        the table of `reporting.audit.audit_table`
     activations  features, labels, class_names, run and data of a trained network on test images
     """

@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from warlab.data.tiles import unflat
-from warlab.reporting import labels
-from warlab.reporting.figures import style
+from warlab.data.formats.tiles import unflat
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
-from warlab.reporting.maps import coloured
+from warlab.reporting.images.label_maps import coloured
+from warlab.reporting.tables import labels
 
 TITLE = "A training map before and after the noise"
 SECTION = "maps"

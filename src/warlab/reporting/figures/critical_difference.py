@@ -5,9 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
-from warlab.reporting import labels
-from warlab.reporting.figures import style
+from warlab.reporting import style
 from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.tables import labels
 
 TITLE = "Average ranks of the methods"
 SECTION = "statistics"

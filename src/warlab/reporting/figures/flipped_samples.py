@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.reporting import labels
-from warlab.reporting.figures import style
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
+from warlab.reporting.tables import labels
 
 TITLE = "Images whose label was changed"
 SECTION = "data"

@@ -8,10 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from warlab.reporting import labels, results
-from warlab.reporting.figures import style
+from warlab.reporting import style
+from warlab.reporting.drawing import Mark, name_ends, panel_rows, panels
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
-from warlab.reporting.figures.drawing import Mark, name_ends, panel_rows, panels
+from warlab.reporting.read import results
+from warlab.reporting.tables import labels
 
 TITLE = "Accuracy over the epochs"
 SECTION = "results"

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from warlab.reporting import labels
-from warlab.reporting.figures import style
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
+from warlab.reporting.tables import labels
 
 TITLE = "Ground costs and label noise"
 SECTION = "data"

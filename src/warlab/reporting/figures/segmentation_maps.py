@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy import ndimage
 
-from warlab.data.tiles import unflat
-from warlab.reporting import labels
-from warlab.reporting.figures import style
+from warlab.data.formats.tiles import unflat
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.figures.corrupted_truth import infrared, legend, show
-from warlab.reporting.maps import coloured
+from warlab.reporting.images.label_maps import coloured
+from warlab.reporting.tables import labels
 
 TITLE = "Maps of a test tile"
 SECTION = "maps"

@@ -5,10 +5,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
-from warlab.reporting import labels, results
-from warlab.reporting.figures import style
+from warlab.reporting import style
+from warlab.reporting.drawing import Mark, name_points, panel_rows, panels
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
-from warlab.reporting.figures.drawing import Mark, name_points, panel_rows, panels
+from warlab.reporting.read import results
+from warlab.reporting.tables import labels
 
 TITLE = "Time against accuracy"
 SECTION = "results"

@@ -1,0 +1,1 @@
+"""What a study asks for: configuration read, checked and resolved."""

@@ -1,0 +1,92 @@
+"""Images too many for memory: resized once, kept as JPEG in shards, read back one by one.
+
+A shard is two files: the JPEGs one after the other, and where each begins. A million images of 256 × 256 take some
+twenty gigabytes in a hundred shards. The second file is written last, so that a shard that has it is whole and is not
+made again: resizing that was stopped goes on with the shard it was at.
+"""
+
+import io
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from warlab.common.files import write_atomic
+from warlab.errors import WarlabError
+
+PER_SHARD = 10_000
+_QUALITY = 95
+_EVERY = 10.0  # seconds between two lines of progress
+
+
+def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1, say: Callable[[str], None] = print) -> None:
+    """Resize all images to side × side into the shards of `folder`."""
+    shards = [files[start : start + PER_SHARD] for start in range(0, len(files), PER_SHARD)]
+    done, began, said = 0, time.monotonic(), 0.0
+    for number, shard in enumerate(shards):
+        if _offsets(folder, number).is_file():
+            continue
+        with ThreadPoolExecutor(threads) as pool:
+            pieces = []
+            for piece in pool.map(partial(_resized, side=side), shard):
+                pieces.append(piece)
+                done += 1
+                if time.monotonic() - said > _EVERY:
+                    said = time.monotonic()
+                    say(_progress(number * PER_SHARD + len(pieces), len(files), done, said - began))
+        _write(folder, number, pieces)
+
+
+def _progress(have: int, total: int, done: int, seconds: float) -> str:
+    return f"resized {have} of {total} images, {(total - have) * seconds / done / 60:.0f} min left"
+
+
+def _write(folder: Path, number: int, pieces: list[bytes]) -> None:
+    offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])]).astype(np.int64)
+    write_atomic(_content(folder, number), lambda file: file.write(b"".join(pieces)))
+    write_atomic(_offsets(folder, number), lambda file: np.save(file, offsets))
+
+
+def _resized(path: Path, side: int) -> bytes:
+    buffer = io.BytesIO()
+    try:
+        with Image.open(path) as image:
+            image.draft("RGB", (side, side))  # a JPEG is decoded at about the size that is needed
+            image.convert("RGB").resize((side, side), Image.Resampling.BILINEAR).save(buffer, "JPEG", quality=_QUALITY)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise WarlabError(f"{path} cannot be read as an image; get it again.") from error
+    return buffer.getvalue()
+
+
+def _content(folder: Path, number: int) -> Path:
+    return folder / f"{number:04}.jpegs"
+
+
+def _offsets(folder: Path, number: int) -> Path:
+    return folder / f"{number:04}.npy"
+
+
+class Pack:
+    """The images of a folder of shards by their number; nothing of them stays in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.starts = [np.load(path, allow_pickle=False) for path in sorted(folder.glob("*.npy"))]
+        if not self.starts:
+            raise WarlabError(f"There are no resized images in {folder}; remove the data's json file and run again.")
+        self.contents = [_content(folder, k).open("rb") for k in range(len(self.starts))]
+
+    def __len__(self) -> int:
+        return sum(len(starts) - 1 for starts in self.starts)
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        """uint8 (3, side, side)"""
+        shard, place = divmod(number, PER_SHARD)
+        begin, end = self.starts[shard][place : place + 2]
+        content = os.pread(self.contents[shard].fileno(), int(end - begin), int(begin))  # by any thread, without a map
+        with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
+            return np.asarray(image).transpose(2, 0, 1)

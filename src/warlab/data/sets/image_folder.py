@@ -1,0 +1,115 @@
+"""The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from warlab.common.files import write_json
+from warlab.data import user_data
+from warlab.data.base import Arrays
+from warlab.data.synthetic.patterns import draw, shuffled_labels
+from warlab.errors import WarlabError
+
+_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
+_SIZE = 32
+_DEEP = {"I;16", "I;16B", "I;16L", "I;16N"}  # 16 bits, 0 to 65535
+_GREY = {"1", "L", "LA", *_DEEP}
+_BOUNDLESS = {"I", "F"}  # 32 bits: nothing says which value is white
+
+
+def read(root: Path, size: int | None) -> user_data.Own:
+    """All images as `size` × `size` squares cut from their middle, grey only if all are grey."""
+    folder = user_data.place(root)
+    split = (folder / "train").is_dir() and (folder / "test").is_dir()
+    names, words = user_data.listed_classes(folder) or _names(folder / "train" if split else folder)
+    grey = all(_is_grey(path) for path in _images(folder))
+    if split:
+        (*train, files), (*test_part, _) = (
+            _read_split(folder / part, names, size or _SIZE, grey) for part in ("train", "test")
+        )
+        return user_data.Own(Arrays(*train, *test_part), names, words, _relative(files, folder))
+    x, y, files = _read_split(folder, names, size or _SIZE, grey)
+    test = user_data.held_out(y)
+    kept = [path for path, out in zip(files, test, strict=True) if not out]
+    return user_data.Own(Arrays(x[~test], y[~test], x[test], y[test]), names, words, _relative(kept, folder))
+
+
+def _names(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names = tuple(sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")))
+    if len(names) < 2:
+        raise WarlabError(f"{folder} has {len(names)} folders of images; it needs one for each class, at least two.")
+    return names, names
+
+
+def _images(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS)
+
+
+def _relative(files: Sequence[Path], folder: Path) -> tuple[str, ...]:
+    return tuple(path.relative_to(folder).as_posix() for path in files)
+
+
+def _read_split(
+    folder: Path, names: Sequence[str], size: int, grey: bool
+) -> tuple[np.ndarray, np.ndarray, Sequence[Path]]:
+    """Images, labels and where they come from."""
+    files = [(path, label) for label, name in enumerate(names) for path in _images(folder / name)]
+    counts = np.bincount([label for _, label in files], minlength=len(names))
+    if (counts < 2).any():
+        raise WarlabError(
+            f"{folder / names[int(counts.argmin())]} has {counts.min()} images ({', '.join(sorted(_ENDINGS))}); "
+            "a class needs two at least."
+        )
+    images = np.stack([_decoded(path, size, grey) for path, _ in files])
+    return images, np.array([label for _, label in files], np.int64), [path for path, _ in files]
+
+
+def _is_grey(path: Path) -> bool:
+    with _opened(path) as image:
+        return image.mode in _GREY
+
+
+def _opened(path: Path) -> Image.Image:
+    try:
+        return Image.open(path)
+    except Exception as error:  # damaged files raise anything
+        raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+
+
+def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
+    """(channels, size, size)"""
+    with _opened(path) as image:
+        if image.mode in _BOUNDLESS:
+            raise WarlabError(
+                f"{path} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
+            )
+        try:
+            shown = _in_bytes(image).convert("L" if grey else "RGB")
+            square = ImageOps.fit(shown, (size, size), Image.Resampling.BILINEAR)
+        except Exception as error:  # damaged files raise anything
+            raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+        return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
+
+
+def _in_bytes(image: Image.Image) -> Image.Image:
+    """65535 becomes 255; Pillow would cut everything above 255 off."""
+    if image.mode not in _DEEP:
+        return image
+    return Image.fromarray(np.rint(np.asarray(image, np.float64) / 257).astype(np.uint8))
+
+
+def stand_in(root: Path, seed: int, n: int = 240) -> None:
+    """Three classes of drawn images as PNG files."""
+    rng = np.random.default_rng(seed)
+    names = ("cat", "dog", "ship")
+    labels = shuffled_labels(n, len(names), rng)
+    for i, (label, image) in enumerate(zip(labels, draw(labels, "aab", "image_folder", rng, _SIZE), strict=True)):
+        folder = root / "images" / names[label]
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image.transpose(1, 2, 0)).save(folder / f"{i:04}.png")
+    write_json(root / user_data.POINTER, {"place": "images", "listing": ""})
+
+
+DATASET = user_data.dataset("image_folder", "Own images", read, stand_in)

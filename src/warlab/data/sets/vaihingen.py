@@ -1,0 +1,180 @@
+"""ISPRS Vaihingen, 2D semantic labelling: 33 tiles of an aerial mosaic at 9 cm (Rottensteiner et al., 2012).
+
+Read as the owners ship it, tile 12 being
+
+    top/top_mosaic_09cm_area12.tif                    near infrared, red, green (8 bit)
+    dsm/dsm_09cm_matching_area12.tif                  surface in metres (float)
+    ndsm/dsm_09cm_matching_area12_normalized.jpg      height above ground (Gerke, 2014; 8 bit, or metres as .tif)
+    gts_for_participants/top_mosaic_09cm_area12.tif   classes as colours, boundaries included (also ground_truth/)
+
+How channels are scaled the paper does not say. Here heights become bytes: the DSM in steps of 0.2 m above the lowest
+hundredth of its tile, an nDSM in metres in steps of 0.1 m.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from warlab.common.files import derive_seed, write_atomic, write_json, write_text
+from warlab.data import user_data
+from warlab.data.base import Arrays, Dataset
+from warlab.data.formats.tiles import Tile
+from warlab.errors import WarlabError
+
+COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
+# The 16 tiles whose truth was public first, in the usual division; the paper names no tiles but shows 12 as a test.
+TRAIN = (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37)
+VALIDATION = (11, 15, 28, 30, 34)
+TEST = (12, 2, 4, 6, 8, 10, 14, 16, 20, 22, 24, 27, 29, 31, 33, 35, 38)  # 12 first: the maps show it at every scale
+DSM_STEP, NDSM_STEP = 0.2, 0.1  # metres per grey level
+_TRUTH = ("gts_for_participants", "ground_truth", "ISPRS_semantic_labeling_Vaihingen_ground_truth_COMPLETE")
+_NDSM = ("ndsm", "nDSM", "NDSM")
+_NDSM_NAMES = (
+    "dsm_09cm_matching_area{}_normalized.jpg",
+    "dsm_09cm_matching_area{}.jpg",
+    "dsm_09cm_matching_area{}.tif",
+)
+_GREY = {"L", "I;16", "I", "F"}
+
+
+def read_tile(root: Path, name: str) -> Tile:
+    """One tile with its five channels; whatever is missing or does not fit is one sentence."""
+    folder = user_data.place(root)
+    top = _file(folder, name, "image", ("top",), ("top_mosaic_09cm_area{}.tif",))
+    image = _colour(top)
+    size = image.shape[:2]
+    dsm = _grey(_file(folder, name, "DSM", ("dsm",), ("dsm_09cm_matching_area{}.tif",)), size)
+    ndsm = _grey(_file(folder, name, "nDSM", _NDSM, _NDSM_NAMES), size)
+    truth = _file(folder, name, "ground truth", _TRUTH, ("top_mosaic_09cm_area{}.tif",))
+    channels = [*np.moveaxis(image, 2, 0), _bytes(dsm - np.percentile(dsm, 1), DSM_STEP), _ndsm_bytes(ndsm)]
+    world = top.with_suffix(".tfw")
+    return Tile(name, np.stack(channels), classes(truth, size), world.read_text() if world.is_file() else "")
+
+
+def _file(folder: Path, name: str, what: str, folders: tuple[str, ...], names: tuple[str, ...]) -> Path:
+    wanted = [folder / place / file.format(name) for place in folders for file in names]
+    for path in wanted:
+        if path.is_file():
+            return path
+    raise WarlabError(f"Tile {name} of Vaihingen has no {what}: put {wanted[0].relative_to(folder)} into {folder}.")
+
+
+def _open(path: Path) -> Image.Image:
+    try:
+        image = Image.open(path)
+        image.load()
+    except (OSError, ValueError) as error:
+        raise WarlabError(f"{path} cannot be read as an image ({error}); get it again from the owners.") from error
+    return image
+
+
+def _colour(path: Path) -> np.ndarray:
+    image = _open(path)
+    if image.mode != "RGB":
+        raise WarlabError(f"{path} has the mode {image.mode} instead of three 8-bit channels; get the owners' file.")
+    return np.asarray(image)
+
+
+def _grey(path: Path, size: tuple[int, int]) -> np.ndarray:
+    image = _open(path)
+    if image.mode not in _GREY:
+        raise WarlabError(f"{path} has the mode {image.mode} instead of one channel of heights; get the owners' file.")
+    _check_size(path, (image.height, image.width), size)
+    heights = np.asarray(image)
+    if not np.isfinite(heights).all():
+        raise WarlabError(f"{path} has heights that are no numbers; fill them and run again.")
+    return heights
+
+
+def _check_size(path: Path, found: tuple[int, int], size: tuple[int, int]) -> None:
+    if found != size:
+        raise WarlabError(
+            f"{path} is {found[1]} × {found[0]} pixels but its image is {size[1]} × {size[0]}; take the files of one "
+            "tile from one release."
+        )
+
+
+def _bytes(metres: np.ndarray, step: float) -> np.ndarray:
+    return np.rint(np.clip(metres / step, 0, 255)).astype(np.uint8)
+
+
+def _ndsm_bytes(heights: np.ndarray) -> np.ndarray:
+    return heights if heights.dtype == np.uint8 else _bytes(heights, NDSM_STEP)
+
+
+def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
+    """Colours as numbers of classes, uint8 (H, W)."""
+    image = _colour(path)
+    _check_size(path, (image.shape[0], image.shape[1]), size)
+    codes = image.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
+    known = np.array(COLOURS) @ np.array([1 << 16, 1 << 8, 1])
+    order = np.argsort(known)
+    place = np.searchsorted(known, codes, sorter=order).clip(max=len(known) - 1)
+    labels = order[place].astype(np.uint8)
+    if (wrong := known[labels] != codes).any():
+        colour = ", ".join(map(str, image[wrong][0]))
+        raise WarlabError(
+            f"{path} has a pixel of colour ({colour}), which is no class; correct the file or get it again."
+        )
+    return labels
+
+
+def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
+    """Procedural tiles in the owners' files."""
+    from warlab.data.synthetic.aerial import (
+        sizes,  # SciPy is slow to import, and every plan of the workflow reads this module
+    )
+
+    names = (*TRAIN, *VALIDATION, *TEST)
+    shapes = sizes(len(names), low, high, np.random.default_rng(seed))
+    for name, (height, width) in zip(names, shapes, strict=True):
+        _write_tile(root, name, height, width, np.random.default_rng(derive_seed("tile", seed, name)))
+    write_json(root / user_data.POINTER, {"place": ".", "listing": ""})
+
+
+def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
+    from warlab.data.synthetic.aerial import town
+    from warlab.data.synthetic.photograph import irrg, surface
+
+    scene = town(height, width, rng)
+    image, (dsm, ndsm) = irrg(scene), surface(scene)
+    top = root / "top" / f"top_mosaic_09cm_area{name}.tif"
+    _save(top, image, "TIFF")
+    _save(root / "dsm" / f"dsm_09cm_matching_area{name}.tif", dsm, "TIFF")
+    _save(root / _NDSM[0] / _NDSM_NAMES[0].format(name), _bytes(ndsm, NDSM_STEP), "JPEG", quality=95)
+    _save(root / _TRUTH[0] / top.name, np.array(COLOURS, np.uint8)[scene.labels], "TIFF")
+    write_text(top.with_suffix(".tfw"), f"0.4\n0\n0\n-0.4\n{1000 * name}.2\n999.8\n")
+
+
+def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
+    write_atomic(path, lambda file: Image.fromarray(pixels).save(file, form, **options))
+
+
+def _no_arrays(root: Path) -> Arrays:
+    raise WarlabError("Vaihingen has tiles, not images of one size.")
+
+
+DATASET = Dataset(
+    name="vaihingen",
+    title="ISPRS Vaihingen",
+    class_names=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
+    words=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
+    mean=(0.47, 0.32, 0.32, 0.15, 0.10),
+    std=(0.20, 0.13, 0.13, 0.15, 0.15),
+    licence="ISPRS benchmark: research use, registration with the owners",
+    homepage="https://www.isprs.org/education/benchmarks/UrbanSemLab/2d-sem-label-vaihingen.aspx",
+    shape=(5, 2500, 2000),  # about: the tiles differ
+    images=(len(TRAIN), len(TEST)),
+    load=_no_arrays,
+    stand_in=stand_in,
+    samples="tiles",
+    tiles=read_tile,
+    splits={
+        "train": tuple(map(str, TRAIN)),
+        "validation": tuple(map(str, VALIDATION)),
+        "test": tuple(map(str, TEST)),
+    },
+    scored={1: "f1_buildings", 4: "f1_cars", 0: "f1_impervious_surfaces", 2: "f1_low_vegetation", 3: "f1_trees"},
+    colours=COLOURS,
+)

@@ -1,0 +1,1 @@
+"""Procedural images and scenes for stand-ins."""

@@ -1,0 +1,1 @@
+"""What the public losses of `warlab.war` share."""

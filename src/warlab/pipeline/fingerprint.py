@@ -1,0 +1,109 @@
+"""Which code does a result depend on? A hash of the syntax trees of modules and of all warlab modules they import.
+
+A module or script that reads files of the package, such as templates or word vectors, names them in `ASSETS`, a tuple
+of patterns relative to src/warlab; their content counts, too.
+
+Snakemake's own `code` trigger reruns every training after a changed comment and none after a changed loss. This
+hash, given to a rule as a parameter, changes with what the code does and with nothing else.
+"""
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from warlab.common.files import file_digest
+
+ROOT = Path(__file__).parents[1]
+
+# What these do (messages, locks, saving, look-up by name) cannot change a number; editing them reruns nothing.
+INERT = {
+    "warlab",
+    "warlab.common.wording",
+    "warlab.errors",
+    "warlab.registry",
+    "warlab.pipeline.script",
+    "warlab.methods",
+    "warlab.nets",
+    "warlab.engine",
+    "warlab.engine.checkpoint",
+    "warlab.engine.identity",
+    "warlab.engine.lease",
+    "warlab.engine.lock",
+    "warlab.engine.progress",
+    "warlab.engine.provenance",
+}
+
+
+def fingerprint(script: Path, *modules: str) -> str:
+    """Hash of a script, of these modules ("warlab.war"), and of every warlab module that they import in turn."""
+    own = _parse(script, script.stat().st_mtime_ns)
+    queue, seen = [*own.imports, *modules], set()
+    while queue:
+        module = queue.pop()
+        if module not in seen:
+            seen.add(module)
+            queue += _module(module).imports
+    trees = [f"{name} {_content(_module(name))}" for name in sorted(seen - INERT)]
+    return hashlib.sha256("\n".join([_content(own), *trees]).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    tree: str
+    imports: tuple[str, ...]
+    assets: tuple[str, ...]
+
+
+def _content(parsed: _Parsed) -> str:
+    files = sorted(path for pattern in parsed.assets for path in ROOT.glob(pattern))
+    return " ".join([parsed.tree, *(f"{path.name} {_asset(path, path.stat().st_mtime_ns)}" for path in files)])
+
+
+@cache
+def _asset(path: Path, _mtime: int) -> str:
+    return file_digest(path)
+
+
+def _module(name: str) -> _Parsed:
+    file = _file(name)
+    return _parse(file, file.stat().st_mtime_ns)
+
+
+def _file(module: str) -> Path:
+    path = ROOT.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def _parse(file: Path, _mtime: int) -> _Parsed:
+    tree = _without_docstrings(ast.parse(file.read_text()))
+    found = [name for node in ast.walk(tree) for name in _imported(node)]
+    return _Parsed(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(found), assets(tree))
+
+
+def assets(tree: ast.Module) -> tuple[str, ...]:
+    """The patterns of `ASSETS = ("assets/…", …)` in a module."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "ASSETS" for target in node.targets):
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return tree
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """warlab modules that an import statement names; `from warlab import nets` names warlab.nets."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    else:
+        return []
+    return [name for name in names if name.startswith("warlab.") and _file(name).exists()]

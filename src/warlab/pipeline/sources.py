@@ -1,0 +1,74 @@
+"""What a study needs from outside: datasets, human labels, weights of networks. A job of its own fetches each."""
+
+from dataclasses import dataclass
+
+from warlab import data, noise
+from warlab.config.study import Study
+from warlab.ids import RunId
+
+IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
+
+
+@dataclass(frozen=True, order=True)
+class Needed:
+    """A dataset or another resource, and in which form: embedded, stand_in or real."""
+
+    name: str
+    source: str
+
+    def receipt(self, raw: str) -> str:
+        """The file that says that it was fetched, and from where."""
+        return f"{raw}/{self.name}/{self.source}/receipt.json"
+
+
+def needed(study: Study) -> list[Needed]:
+    """Everything that `snakemake data` fetches and `warlab doctor` looks for."""
+    found = {of_dataset(study, name) for name in datasets(study)}
+    for cell in study.runs:
+        found |= {
+            of_dataset(study, name) if role == "images" else beside(study, name, cell.dataset)
+            for role, name in noise.needs(cell.noise).items()
+            if role != "given"
+        }
+        found |= {beside(study, name, dataset) for name, dataset in networks(study, cell)}
+    return sorted(found)
+
+
+def datasets(study: Study) -> list[str]:
+    """Those that are prepared: of the runs, and those whose images open-set noise takes."""
+    cells = {(cell.dataset, cell.noise) for cell in study.runs}
+    taken = {noise.needs(noise_id).get("images") for _, noise_id in cells} - {None}
+    return sorted({dataset for dataset, _ in cells} | {name for name in taken if name})
+
+
+def networks(study: Study, cell: RunId) -> set[tuple[str, str]]:
+    """Pre-trained networks that a run needs, each with the dataset that it sees."""
+    found = {(cell.net, cell.dataset)} if initial_weights(study, cell) == IMAGENET else set()
+    cost = study.method(cell.method, cell.dataset, cell.noise).get("cost")
+    features = study.features(cost, cell.dataset) if cost else None
+    if features:
+        seen = {cell.dataset, noise.needs(cell.noise).get("images", cell.dataset)}
+        found |= {(features.rsplit("-", 1)[0], dataset) for dataset in seen}
+    return found
+
+
+def initial_weights(study: Study, cell: RunId) -> str | None:
+    """`imagenet`, or the user's file, where the network of a run does not begin with random weights."""
+    weights = study.net(cell.net, cell.dataset).get("weights")
+    return None if weights in (None, "none") else str(weights)
+
+
+def of_dataset(study: Study, name: str) -> Needed:
+    return Needed(name, study.data_spec(name)["source"])
+
+
+def beside(study: Study, name: str, dataset: str) -> Needed:
+    """What goes with a dataset; with a stand-in goes a stand-in, so that nothing has to be fetched for it."""
+    stand_in = study.data_spec(dataset)["source"] == "stand_in"
+    return Needed(name, "stand_in" if stand_in else "real")
+
+
+def gated(name: str) -> bool:
+    """Whether nobody gives it out to a program: the user must have a folder and name it in local_data."""
+    resource = data.resource(name)
+    return not resource.packages and not any(source.addresses for source in resource.sources)

@@ -1,0 +1,134 @@
+"""What a scale costs before it is paid: its trainings, and their time by measured seconds per image.
+
+Work of a training image = 3 forwards of its network (CCE), times the method's factor after the warm-up. A forward
+grows with the number of pixels and with the square of the width. config/speed.yaml holds what was measured; as long as
+that was a CPU, config/gpus.yaml holds what is guessed of GPUs.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from warlab import data
+from warlab.common.readings import tested_epochs
+from warlab.config.reading import read_yaml
+from warlab.config.study import Study, load_study
+from warlab.ids import RunId
+
+PER_RUN = 5.0  # seconds of start-up and writing, measured at the smoke scale
+Tree = dict[str, Any]
+
+
+def overview(config: Tree, root: Path) -> str:
+    """A table of all scales of config/scales."""
+    speed, gpus = read_yaml(root / "config" / "speed.yaml"), read_yaml(root / "config" / "gpus.yaml")
+    columns = hours_by(speed, gpus)
+    names = "".join(f"{name:>12}" for name in columns)
+    studies = (load_study({**config, "scale": path.stem}, root) for path in _scales(root))
+    return "\n".join(
+        [
+            f"{'scale':10}{'trainings':>10}{'epochs':>10}{names}",
+            *(_line(study, columns, config["scale"]) for study in studies),
+            *_assumptions(speed, gpus),
+        ]
+    )
+
+
+def hours_by(speed: Tree, gpus: Tree) -> dict[str, Tree]:
+    """Column of hours → the speeds behind it. Guesses about GPUs are left out once a GPU was measured."""
+    measured = completed(speed, gpus["gigaflops"])
+    if speed.get("gpu"):
+        return {"GPU hours": measured}
+    return {"core hours": measured} | {f"~{name} h": guessed(gpus, name, speed) for name in gpus["effective_teraflops"]}
+
+
+def measured(root: Path) -> Tree:
+    """The speeds of config/speed.yaml, for every network."""
+    return completed(read_yaml(root / "config" / "speed.yaml"), read_yaml(root / "config" / "gpus.yaml")["gigaflops"])
+
+
+def completed(speed: Tree, flops: Tree) -> Tree:
+    """With the networks that were not measured, by their work beside that of the 9-layer network."""
+    cnn9, work = speed["networks"]["cnn9"], flops["cnn9"]
+    per_gigaflop = cnn9["seconds_per_image"] / (work["value"] * cnn9["width"] ** 2 * cnn9["pixels"] / work["pixels"])
+    reckoned = {
+        net: {"width": 1.0, "pixels": entry["pixels"], "seconds_per_image": per_gigaflop * entry["value"]}
+        for net, entry in flops.items()
+    }
+    return speed | {"networks": reckoned | speed["networks"]}
+
+
+def guessed(gpus: Tree, name: str, speed: Tree) -> Tree:
+    """Speeds of a GPU that nobody here has run."""
+    flops = 1e12 * gpus["effective_teraflops"][name]
+    networks = {
+        net: {"width": 1.0, "pixels": entry["pixels"], "seconds_per_image": 3e9 * entry["value"] / flops}
+        for net, entry in gpus["gigaflops"].items()
+    }
+    return {"networks": networks, "methods": speed["methods"]}
+
+
+def _assumptions(speed: Tree, gpus: Tree) -> list[str]:
+    reckoned = ", ".join(speed.get("not_measured", []))
+    measured = f"Measured: {speed['machine']}" + (f"; {reckoned} reckoned, not measured" if reckoned else "") + "."
+    together = (
+        "Times are for one training at a time; trainings run side by side, so divide by the cores or GPUs you give. "
+        "`snakemake -n` counts the small jobs, too."
+    )
+    if speed.get("gpu"):
+        return [measured, together]
+    power = ", ".join(f"{name} {value}" for name, value in gpus["effective_teraflops"].items())
+    guess = f"~ is a guess, ±40 %, from effective float32 TFLOP/s ({power}), see config/gpus.yaml: no GPU was measured."
+    return [measured, guess, together]
+
+
+def _scales(root: Path) -> list[Path]:
+    return sorted((root / "config" / "scales").glob("*.yaml"))
+
+
+def _line(study: Study, columns: dict[str, Tree], chosen: str) -> str:
+    epochs = sum(study.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.runs)
+    hours = [core_hours(study, speed) for speed in columns.values()]
+    mark = " (this scale)" if study.name == chosen else ""
+    times = "".join(f"{value:>12.{2 if value < 100 else 0}f}" for value in hours)
+    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{times}{mark}"
+
+
+def core_hours(study: Study, speed: Tree) -> float:
+    """Of all trainings of a scale."""
+    return sum(seconds(study, cell, speed) for cell in study.runs) / 3600
+
+
+def seconds(study: Study, cell: RunId, speed: Tree) -> float:
+    """One training on the machine that was measured."""
+    training = study.training(cell.dataset, cell.noise, cell.method)
+    settings = study.method(cell.method, cell.dataset, cell.noise)
+    reference = speed["networks"].get(cell.net, speed["networks"]["cnn9"])  # a network of the user's own
+    width = study.net(cell.net, cell.dataset).get("width", 1.0)
+    pixels = pixels_of(study, cell.dataset)
+    image = reference["seconds_per_image"] * (width / reference["width"]) ** 2 * pixels / reference["pixels"]
+    factor = speed["methods"].get(study.method_file(cell.method), 1.0)
+    warmup = settings.get("warmup", 0)
+    train, test = images(study, cell.dataset)
+    tested = tested_epochs(training["epochs"], training.get("evaluate_every", 1))
+    work = train * (warmup + factor * (training["epochs"] - warmup)) + test * tested / 3
+    return PER_RUN + image * work
+
+
+def pixels_of(study: Study, dataset: str) -> float:
+    """Pixels of what goes through a network: an image, or a patch of a tile."""
+    if patch := study.training(dataset).get("patch"):
+        return patch**2
+    _, height, breadth = data.get(dataset).shape
+    return height * breadth / study.data_spec(dataset)["pool"] ** 2
+
+
+def images(study: Study, dataset: str) -> tuple[float, float]:
+    """Training and test images of an epoch at this scale; of tiles, patches."""
+    spec, full = study.data_spec(dataset), data.get(dataset).images
+    train, test = spec["train"] or full[0], spec["test"] or full[1]
+    training = study.training(dataset)
+    if "patch" not in training:
+        return train, test
+    side = 228 if spec["source"] == "stand_in" else 2240  # of a square tile, on average
+    stride = training["patch"] - training["overlap"]
+    return training["steps"] * training["batch_size"], test * (side / spec["pool"] / stride) ** 2

@@ -1,0 +1,79 @@
+"""How methods, networks, datasets, noises, costs, figures and checks of claims are found.
+
+A registry is a folder. Each file in it is a member with the file's name. Files whose names begin with an underscore and
+`base.py`, the contract of the members, are shared parts and no members. What the workflow must know of a member before
+it runs is a literal in its file. It is read from the syntax tree, because an import would load torch or matplotlib into
+every small job.
+"""
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from warlab.common.wording import suggest
+from warlab.errors import WarlabError
+
+PACKAGE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The members of a package, such as `Registry("warlab.methods", "method")`; `kind` is their name in messages."""
+
+    package: str
+    kind: str
+
+    @property
+    def folder(self) -> Path:
+        return PACKAGE.joinpath(*self.package.split(".")[1:])
+
+    def names(self) -> list[str]:
+        stems = (path.stem for path in self.folder.glob("*.py"))
+        return sorted(stem for stem in stems if stem != "base" and not stem.startswith("_"))
+
+    def check(self, name: str) -> None:
+        if name not in self.names():
+            raise WarlabError(f"There is no {self.kind} {name!r}; {suggest(name, self.names())}")
+
+    def module(self, name: str) -> str:
+        """The dotted name of a member's module."""
+        return f"{self.package}.{name}"
+
+    def load(self, name: str) -> ModuleType:
+        """Import a member."""
+        self.check(name)
+        return import_module(self.module(name))
+
+    def literals(self, name: str, of_class: str = "") -> dict[str, Any]:
+        """The constants at the top of a member's file, or of one of its classes, without an import."""
+        self.check(name)
+        file = self.folder / f"{name}.py"
+        return dict(_literals(file, of_class, file.stat().st_mtime_ns))
+
+    def classes(self, name: str) -> set[str]:
+        """The classes that a member defines, without an import."""
+        self.check(name)
+        tree = ast.parse((self.folder / f"{name}.py").read_text())
+        return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+@cache
+def _literals(file: Path, of_class: str, _changed: int) -> dict[str, Any]:
+    body: list[ast.stmt] = ast.parse(file.read_text()).body
+    if of_class:
+        body = next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == of_class), [])
+    return dict(pair for node in body for pair in _assigned(node))
+
+
+def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    if not targets or not isinstance(targets[0], ast.Name) or node.value is None:  # type: ignore[attr-defined]
+        return []
+    try:
+        return [(targets[0].id, ast.literal_eval(node.value))]  # type: ignore[attr-defined]
+    except ValueError:
+        return []

@@ -1,0 +1,1 @@
+"""Verdicts on the paper's claims."""

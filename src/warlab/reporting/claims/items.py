@@ -1,0 +1,93 @@
+"""One comparison of a claim: numbers that must each lie in a range, and whether their intervals decide it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from warlab.reporting.claims.evidence import Evidence, Setting
+from warlab.reporting.stats import intervals
+from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number
+
+Settings = Sequence[Setting]
+
+
+class Part(NamedTuple):
+    """A number that must lie above `low` and not above `high`."""
+
+    label: str
+    estimate: Estimate
+    low: float
+    high: float = math.inf
+
+    @property
+    def margin(self) -> float:
+        """How far the number is from the nearer limit; negative outside."""
+        return min(self.estimate.value - self.low, self.high - self.estimate.value)
+
+    def is_inside(self) -> bool:
+        low, high = self.estimate.interval()
+        return self.low < low and high < self.high
+
+    def is_outside(self, parts: int) -> bool:
+        """At a level that allows for as many chances to be outside as there are parts (Bonferroni)."""
+        low, high = self.estimate.interval(1 - (1 - LEVEL) / parts)
+        return high < self.low or self.high < low
+
+
+@dataclass(frozen=True)
+class Item:
+    """One comparison: `holds` goes by the numbers alone, None where it cannot be made; `decided` by their intervals.
+
+    tested, named  how many settings it rests on, and how many of them the claim names
+    whole          whether every method that the claim names was there
+    """
+
+    text: str
+    holds: bool | None
+    parts: tuple[Part, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    tested: int = 1
+    named: int = 1
+    whole: bool = True
+
+    @property
+    def decided(self) -> bool | None:
+        printed = all(part.estimate.basis == PRINTED for part in self.parts)
+        if self.holds is None or printed:
+            return self.holds
+        if self.holds and all(part.is_inside() for part in self.parts):
+            return True
+        refuted = not self.holds and any(part.is_outside(len(self.parts)) for part in self.parts)
+        return False if refuted else None
+
+    @property
+    def decisive(self) -> Part | None:
+        return min(self.parts, key=lambda part: part.margin) if self.parts else None
+
+
+def present(evidence: Evidence, setting: Setting, methods: Sequence[str]) -> dict[str, Number]:
+    return {method: found for method in methods if (found := evidence.number(setting, method))}
+
+
+def pair(
+    evidence: Evidence,
+    setting: Setting,
+    one: str,
+    two: str,
+    numbers: tuple[Number, Number],
+    low: float,
+    high: float = math.inf,
+) -> Part:
+    label = f"{evidence.where(setting)}: {evidence.called(one)} − {evidence.called(two)}"
+    return Part(label, intervals.difference(*numbers), low, high)
+
+
+def untested(evidence: Evidence, setting: Setting, methods: Sequence[str], named: int = 1) -> Item:
+    stand_in = any(evidence.is_stand_in(setting, method) for method in methods)
+    why = "only on stand-in data" if stand_in else "not run"
+    return Item(f"{evidence.where(setting)}: {why}", None, tested=0, named=named)
+
+
+def shown(found: Number) -> str:
+    return f"{found.mean:.2f}"

@@ -1,0 +1,260 @@
+"""What the paper asserts and what was found in it, judged by this scale's runs and by the paper's own tables.
+
+config/claims.yaml names for each claim a check of `checks.CHECKS` with its arguments; no code stands there. A verdict
+is as strong as its evidence: the interval of the decisive difference must exclude the threshold, and a verdict on the
+whole claim needs every setting and method that the claim names.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from warlab.errors import WarlabError
+from warlab.reporting.claims.checks import CHECKS
+from warlab.reporting.claims.evidence import Evidence, Setting
+from warlab.reporting.claims.items import Item, Part
+from warlab.reporting.stats.intervals import LEVEL
+from warlab.reporting.tables.grid import signed
+from warlab.reporting.tables.labels import markdown
+
+HELD = "held"
+FAILED = "did not hold"
+UNDECIDED = "undecided"
+UNTESTED = "not tested here"
+KINDS = (HELD, FAILED, UNDECIDED, UNTESTED)  # how a verdict begins; a scope or a direction may follow
+COLUMNS = (
+    "id",
+    "claim",
+    "source",
+    "verdict",
+    "tested",
+    "decided_by",
+    "difference",
+    "low",
+    "high",
+    "level",
+    "threshold",
+    "interval_from",
+    "numbers",
+    "runs",
+    "paper_verdict",
+    "paper_numbers",
+    "remark",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    id: str
+    text: str
+    source: str
+    check: str
+    arguments: dict[str, Any]
+    settings: tuple[Setting, ...]
+    exceptions: int = 0
+    experiment: str | None = None  # whose table counts where the paper prints a cell in several
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict, how many of the named settings were tested, and the number that decides it."""
+
+    verdict: str
+    tested: str
+    decisive: Part | None
+    numbers: tuple[str, ...]
+    runs: tuple[str, ...]
+
+
+def read_claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
+    """config/claims.yaml, already parsed; a mistake in it is one sentence."""
+    claims = [_claim(entry) for entry in entries]
+    ids = [claim.id for claim in claims]
+    if twice := [identifier for identifier in ids if ids.count(identifier) > 1]:
+        raise WarlabError(f"config/claims.yaml has the claim {twice[0]!r} twice; give one of them another id.")
+    return claims
+
+
+def _claim(entry: Mapping[str, Any]) -> Claim:
+    identifier, check = str(entry.get("id", "without id")), str(entry.get("check", ""))
+    if check not in CHECKS:
+        raise WarlabError(f"The claim {identifier} has no check {check!r}; use one of {', '.join(CHECKS)}.")
+    arguments = dict(entry.get("with", {}))
+    try:
+        inspect.signature(CHECKS[check]).bind(None, (), **arguments)
+    except TypeError as error:
+        raise WarlabError(f"The claim {identifier} does not fit its check {check}: {error}.") from error
+    return Claim(
+        identifier,
+        str(entry["claim"]),
+        str(entry["source"]),
+        check,
+        arguments,
+        _settings(entry.get("settings", [])),
+        int(entry.get("exceptions", 0)),
+        entry.get("experiment"),
+        str(entry.get("remark", "")),
+    )
+
+
+def _settings(given: Mapping[str, list[str]] | Sequence[Mapping[str, list[str]]]) -> tuple[Setting, ...]:
+    blocks = [given] if isinstance(given, Mapping) else given
+    return tuple(
+        Setting(*chosen)
+        for block in blocks
+        for chosen in product(
+            block["datasets"], block["noises"], block.get("nets", ["cnn9"]), block.get("metrics", ["test_accuracy"])
+        )
+    )
+
+
+def judge(claim: Claim, evidence: Evidence) -> Finding:
+    items = CHECKS[claim.check](evidence, claim.settings, **claim.arguments)
+    return conclude(items, claim.exceptions)
+
+
+def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
+    """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing.
+
+    A claim about all methods can be refuted by one of them, but it holds only where every one was run.
+    """
+    tested = [item for item in items if item.holds is not None]
+    counted = f"{sum(item.tested for item in items)} of {sum(item.named for item in items)}"
+    if not tested:
+        return Finding(UNTESTED, counted, None, tuple(item.text for item in items), ())
+    allowed = min(exceptions, len(tested) - 1)
+    held, failed = ([item for item in tested if item.decided is outcome] for outcome in (True, False))
+    if len(failed) > allowed:
+        verdict, deciding = FAILED + _scope(items), failed
+    elif len(held) >= len(tested) - allowed and all(item.whole for item in tested):
+        verdict, deciding = HELD + _scope(items), held
+    else:
+        against = sum(not item.holds for item in tested) > allowed
+        verdict = f"{UNDECIDED}, points {'against' if against else 'for'}"
+        open_items = [item for item in tested if item.decided is None] or tested
+        deciding = [item for item in open_items if item.holds is not against] or open_items
+    parts = [item.decisive for item in deciding if item.decisive]
+    decisive = min(parts, key=lambda part: part.margin) if parts else None
+    runs = dict.fromkeys(source for item in tested for source in item.rests_on)
+    return Finding(verdict, counted, decisive, tuple(item.text for item in tested), tuple(runs))
+
+
+def _scope(items: Sequence[Item]) -> str:
+    """What a verdict is about where it is not the whole claim."""
+    tested, named = sum(item.tested for item in items if item.holds is not None), sum(item.named for item in items)
+    if tested < named:
+        return " in this setting" if tested == 1 else " in the settings tested"
+    return "" if all(item.whole for item in items) else " among the methods tested"
+
+
+def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
+    """One row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
+    rows = []
+    for claim in claims:
+        found, printed = judge(claim, ours), judge(claim, paper(claim.experiment))
+        known = printed.verdict != UNTESTED
+        rows.append(
+            {
+                "id": claim.id,
+                "claim": claim.text,
+                "source": claim.source,
+                "verdict": found.verdict,
+                "tested": found.tested,
+                **_decisive(found.decisive),
+                "numbers": "; ".join(found.numbers),
+                "runs": "; ".join(found.runs),
+                "paper_verdict": printed.verdict if known else "",
+                "paper_numbers": "; ".join(printed.numbers) if known else "",
+                "remark": claim.remark,
+            }
+        )
+    rows.sort(key=lambda row: _order(str(row["verdict"])))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _order(verdict: str) -> int:
+    """Verdicts on whole claims, then on what was tested of them, then what is undecided and what is untested."""
+    return 0 if verdict in (HELD, FAILED) else 1 + max(KINDS.index(kind(verdict)), 1)
+
+
+def _decisive(part: Part | None) -> dict[str, Any]:
+    if part is None:
+        return dict.fromkeys(("decided_by", "difference", "low", "high", "level", "threshold", "interval_from"), "")
+    low, high = part.estimate.interval()
+    return {
+        "decided_by": part.label,
+        "difference": round(part.estimate.value, 6),
+        "low": round(low, 4) if math.isfinite(low) else "",
+        "high": round(high, 4) if math.isfinite(high) else "",
+        "level": LEVEL,
+        "threshold": _threshold(part),
+        "interval_from": part.estimate.basis,
+    }
+
+
+def _threshold(part: Part) -> str:
+    limits = [f"above {part.low:g}"] * math.isfinite(part.low) + [f"at most {part.high:g}"] * math.isfinite(part.high)
+    return " and ".join(limits)
+
+
+def kind(verdict: str) -> str:
+    """held, did not hold, undecided, or not tested here"""
+    return next(one for one in KINDS if verdict.startswith(one))
+
+
+def counts(verdicts: Iterable[str]) -> str:
+    """ "3 held, 2 held in this setting, 1 undecided, points for, …": every verdict that there is, in the same order"""
+    found = list(verdicts)
+    order = sorted(
+        dict.fromkeys([HELD, FAILED, *found]), key=lambda verdict: (_order(verdict), KINDS.index(kind(verdict)))
+    )
+    return "; ".join(f"{found.count(verdict)} {verdict}" for verdict in order)
+
+
+def difference_text(row: Mapping[Any, Any]) -> str:
+    """ "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images" """
+    if row["difference"] == "":
+        return ""
+    known = row["low"] != "" and row["high"] != ""
+    span = f"{float(row['level']):.0%}: {signed(float(row['low']))} to {signed(float(row['high']))}" if known else ""
+    interval = f" ({span})".replace("%", "\N{NO-BREAK SPACE}%") if known else " (no interval)"
+    basis = f"; {row['interval_from']}" if row["interval_from"] else ""
+    return f"{signed(float(row['difference']))}{interval}, must be {row['threshold']}{basis}"
+
+
+def to_markdown(found: pd.DataFrame, scale: str) -> str:
+    lines = [
+        f"# Claims, judged by the runs of the scale {scale}",
+        "",
+        f"{counts(found['verdict'])}.",
+        "",
+        EXPLANATION,
+        "",
+        "| claim | verdict | settings | decided by | numbers | by the paper's tables |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in found.to_dict("records"):
+        decided = f"{row['decided_by']}: {difference_text(row)}" if row["decided_by"] else "–"
+        cells = [f"{row['claim']} [{row['source']}]", row["verdict"], row["tested"], decided, row["numbers"]]
+        cells.append(row["paper_verdict"] or "–")
+        lines.append("| " + " | ".join(markdown(str(cell)) for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+EXPLANATION = (
+    "A claim is decided where the 95 % interval of the decisive difference excludes the threshold: from three seeds on "
+    "by Student's t over the seeds, with fewer from the test set (paired over its images where predictions are kept, "
+    "else binomial), which leaves out the spread between trainings. Where not every setting that the claim names was "
+    "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the "
+    "claim. All numbers and runs: claims.csv."
+)
+
+
+def read_table(path: Any) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)

@@ -1,0 +1,1 @@
+"""Maps and contact sheets as pictures."""

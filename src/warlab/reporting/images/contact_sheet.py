@@ -1,0 +1,84 @@
+"""The contact sheet of an audit: the first hundred suspects as one picture, with given and suggested labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngInfo
+
+from warlab.common.files import write_atomic
+
+SHOWN = 100
+COLUMNS = 10
+SIDE, GAP, LINE, TOP = 92, 14, 14, 46  # pixels
+INK, QUIET, KNOWN, RED = "#1a1a1a", "#666666", "#D55E00", "#B00020"
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """One picture (channels, height, width) uint8 and its labels; `known` if the label is known to be wrong."""
+
+    picture: np.ndarray
+    label: str
+    suggested: str
+    known: bool = False
+
+
+def write_sheet(path: Path, suspects: Sequence[Suspect], title: str, warning: str = "") -> None:
+    """A PNG; `warning` stands in red below the title, such as that the data are a stand-in."""
+    note = PngInfo()
+    note.add_text("Title", title)
+    sheet = draw_sheet(suspects, title, warning)
+    write_atomic(path, lambda file: sheet.save(file, "PNG", pnginfo=note, optimize=True))
+
+
+def draw_sheet(suspects: Sequence[Suspect], title: str, warning: str = "") -> Image.Image:
+    shown = list(suspects[:SHOWN])
+    rows = max(1, -(-len(shown) // COLUMNS))
+    height = SIDE + 2 * LINE + GAP
+    sheet = Image.new("RGB", (COLUMNS * (SIDE + GAP) + GAP, TOP + rows * height), "white")
+    pen = ImageDraw.Draw(sheet)
+    title += " (framed: known to be wrong)" if any(one.known for one in shown) else ""
+    pen.text((GAP, 8), _fitting(title, sheet.width - 2 * GAP, _font(13)), INK, _font(13))
+    below = warning or ("" if shown else "No label is contradicted by the network.")
+    pen.text((GAP, 27), _fitting(below, sheet.width - 2 * GAP, _font(11)), RED if warning else QUIET, _font(11))
+    for place, suspect in enumerate(shown):
+        row, column = divmod(place, COLUMNS)
+        _paste(sheet, pen, suspect, GAP + column * (SIDE + GAP), TOP + row * height)
+    return sheet
+
+
+def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, left: int, top: int) -> None:
+    image = _enlarged(suspect.picture)
+    sheet.paste(image, (left + (SIDE - image.width) // 2, top + (SIDE - image.height) // 2))
+    if suspect.known:
+        pen.rectangle((left - 2, top - 2, left + SIDE + 1, top + SIDE + 1), outline=KNOWN, width=2)
+    font = _font(11)
+    pen.text((left, top + SIDE + 1), _fitting(suspect.label, SIDE + GAP - 6, font), QUIET, font)
+    pen.text((left, top + SIDE + LINE), _fitting(f"→ {suspect.suggested}", SIDE + GAP - 6, font), INK, font)
+
+
+def _enlarged(picture: np.ndarray) -> Image.Image:
+    """As large as fits into the square, with visible pixels where it is small; of many channels the first three."""
+    channels = picture[:3] if len(picture) >= 3 else np.repeat(picture[:1], 3, axis=0)
+    image = Image.fromarray(np.ascontiguousarray(channels.transpose(1, 2, 0)))
+    scale = SIDE / max(image.size)
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    return image.resize(size, Image.Resampling.NEAREST if scale > 1 else Image.Resampling.BOX)
+
+
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    """The one of the figures, which comes with matplotlib."""
+    return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
+
+
+def _fitting(text: str, width: int, font: ImageFont.FreeTypeFont) -> str:
+    """Cut to so many pixels, with an ellipsis."""
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text}…"

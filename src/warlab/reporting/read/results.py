@@ -1,0 +1,211 @@
+"""Runs as one tidy table, and what a table of the paper prints of them."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from warlab.common.files import read_json
+from warlab.errors import WarlabError
+
+CELL = ("dataset", "noise", "net", "method")
+RUN = (*CELL, "seed", "data")
+EPOCH = ("epoch", "test_accuracy")
+BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
+OWN_VALIDATION = "val_accuracy"  # of a validation set with clean labels that comes with the data
+PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
+SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
+
+
+def collect(run_dirs: Iterable[Path], missing: Literal["error", "gap"] = "error") -> pd.DataFrame:
+    """The declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
+
+    A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A declared
+    run that is not there is an error that names it; with `missing="gap"` it becomes one row without an epoch,
+    which `summarise` turns into an empty cell, so that nobody averages what happens to be there.
+    """
+    frames = [_run(Path(folder), missing) for folder in run_dirs]
+    if not frames:
+        raise WarlabError("There are no runs to collect; name at least one experiment in the configuration.")
+    metrics = dict.fromkeys(name for frame in frames for name in frame.columns if name not in RUN)
+    # Records instead of concat: columns that one method alone logs stay empty for the others, and a gap
+    # (a row of empty values) does not change the type of the columns.
+    records = [record for frame in frames for record in frame.to_dict("records")]
+    runs = pd.DataFrame.from_records(records, columns=[*RUN, *metrics])
+    return runs.astype({"seed": "int64", "epoch": "Int64"})
+
+
+def read_runs(path: Path) -> pd.DataFrame:
+    """runs.csv as `collect` made it; any column beyond the needed ones is kept."""
+    runs = read_csv(path, (*RUN, *EPOCH), dtype=dict.fromkeys((*CELL, "data"), "string"))
+    return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
+
+
+def select(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
+    found = of_table(runs, declared)
+    if found["epoch"].isna().all():
+        raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
+    return found
+
+
+def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """The declared runs of one table, with a gap for each that is not there."""
+    keys = [*CELL, "seed"]
+    wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
+    return plain_text(wanted.merge(runs, on=keys, how="left"), ("data",))[list(runs.columns)]
+
+
+def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
+    """The paper's numbers; those of `experiment` first.
+
+    The others follow because a table of ours may hold a method (CCE beside the WAR variants) that the paper
+    prints in another table. Of several rows of one cell the first counts.
+    """
+    text = ("experiment", *CELL, "metric", "note")
+    published = plain_text(read_csv(path, PUBLISHED, dtype=dict.fromkeys(text, "string")), text)
+    if experiment is None:
+        return published
+    elsewhere = published["experiment"] != experiment
+    return published.loc[np.argsort(elsewhere, kind="stable")].reset_index(drop=True)
+
+
+def finished(runs: pd.DataFrame) -> pd.DataFrame:
+    """Without the rows that stand for a missing run."""
+    return runs[runs["epoch"].notna()]
+
+
+def complete(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the cells in which none is missing: nobody averages the seeds that happen to be there."""
+    gaps = runs.loc[runs["epoch"].isna(), list(CELL)].drop_duplicates()
+    found = runs[list(CELL)].merge(gaps, how="left", indicator=True)["_merge"]
+    return runs[(found == "left_only").to_numpy()]
+
+
+def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("test_accuracy",)) -> pd.DataFrame:
+    """One row per cell (dataset, noise, net, method) and metric, over the last min(`last`, epochs) epochs.
+
+    mean        mean over the seeds of each run's mean
+    std_epochs  mean over the seeds of each run's standard deviation over its epochs (ddof 0, numpy's default,
+                as in the authors' code; the paper's ± is most likely this one)
+    std_runs    standard deviation between the runs' means (ddof 1; empty with one run)
+    A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
+    the test accuracy of the epoch with the best val_accuracy, for runs that have one.
+    """
+    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
+    cell = list(CELL)
+    by_cell = runs.groupby(cell, sort=False)
+    about = pd.DataFrame(
+        {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(_kind_of_data)}
+    )
+    declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
+    found = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
+    return found.assign(seeds=found["seeds"].fillna(0).astype(int))[list(SUMMARY)]
+
+
+def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
+    """mean, std_epochs and std_runs by cell and metric."""
+    cell, run = list(CELL), [*CELL, "seed"]
+    tails = _with(runs, metrics).sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
+    long = tails.melt(run, metrics, "metric", "value").astype({"value": float})
+    by_run = long.groupby([*run, "metric"])["value"]
+    whole = by_run.count() == by_run.size()  # where any epoch has no number pandas would pass over it
+    per_run = pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
+    by_cell = per_run.groupby([*cell, "metric"])
+    complete = by_cell["mean"].count() == by_cell.size()
+    return pd.DataFrame(
+        {
+            "mean": by_cell["mean"].mean().where(complete),
+            "std_epochs": by_cell["std"].mean().where(complete),
+            "std_runs": by_cell["mean"].std(ddof=1).where(complete),
+        }
+    )
+
+
+def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """The runs with a column for every metric: empty if none logs it, the chosen epoch's accuracy for BEST."""
+    absent = [metric for metric in metrics if metric not in runs]
+    runs = runs.assign(**dict.fromkeys(absent, np.nan))
+    if BEST not in absent:
+        return runs
+    best = at_best(runs, OWN_VALIDATION)
+    return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
+
+
+def at_best(runs: pd.DataFrame, column: str, metric: str = "test_accuracy") -> pd.Series:
+    """The metric of each run (dataset, noise, net, method, seed) in the first epoch in which `column` is highest."""
+    logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
+    order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
+    return order.drop_duplicates([*CELL, "seed"]).set_index([*CELL, "seed"])[metric]
+
+
+def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
+    """With a second row for each (dataset, noise, network, name in a table, name of the run): "war_w2v+beta=10" is
+    "war_w2v" in the cells in which both are the same run."""
+    copies = [
+        summary[(summary[list(CELL)] == [*setting, trained]).all(axis=1)].assign(method=shown)
+        for *setting, shown, trained in names
+    ]
+    return pd.concat([summary, *copies], ignore_index=True) if copies else summary
+
+
+def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> dict[tuple[str, ...], int]:
+    """How many epochs `summarise` averages in each cell: `last`, or fewer where a run is shorter."""
+    lengths = finished(runs).groupby([*CELL, "seed"], sort=False).size()
+    shortest = lengths.groupby(list(CELL), sort=False).min().clip(upper=last)
+    return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
+
+
+def _kind_of_data(kinds: pd.Series) -> str:
+    """One stand-in among real runs makes the whole cell a stand-in."""
+    present = set(kinds.dropna()) - {""}
+    return "stand-in" if "stand-in" in present else "".join(sorted(present))
+
+
+def _run(folder: Path, missing: str) -> pd.DataFrame:
+    identity = _identity(folder)
+    absent = [name for name in ("metrics.csv", "result.json") if not (folder / name).is_file()]
+    if absent and missing == "gap":
+        return pd.DataFrame([{**identity, "data": "", "epoch": None, "test_accuracy": np.nan}])
+    if absent:
+        raise WarlabError(f"The run {folder} has no {absent[0]}; run its training first.")
+    metrics = read_csv(folder / "metrics.csv", EPOCH)
+    if metrics.empty:
+        raise WarlabError(f"{folder / 'metrics.csv'} holds no epoch; delete the run's folder and train it again.")
+    result = read_json(folder / "result.json")
+    data = result.get("data")
+    if data not in ("real", "stand-in"):
+        raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
+    memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
+    return metrics.assign(**identity, data=data, peak_memory_mb=memory)
+
+
+def _identity(folder: Path) -> dict[str, Any]:
+    parts = folder.parts[-5:]
+    if len(parts) < 5 or not parts[-1].removeprefix("seed").isdigit():
+        raise WarlabError(f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>.")
+    return {**dict(zip(CELL, parts, strict=False)), "seed": int(parts[-1].removeprefix("seed"))}
+
+
+def read_csv(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
+    """A CSV file that must have `columns`; `options` are those of pandas."""
+    try:
+        table = pd.read_csv(path, **options)
+    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+        raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
+    _require(table.columns, columns, str(path))
+    return table
+
+
+def plain_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Empty cells of text are empty texts, not missing values."""
+    return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
+
+
+def _require(present: Iterable[str], needed: Sequence[str], what: str) -> None:
+    names = set(present)
+    absent = [name for name in needed if name not in names]
+    if absent:
+        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it is not a file of this version, make it anew.")

@@ -1,0 +1,160 @@
+"""What can be said of runs beyond their means: readings, ranks over settings, agreement with the paper.
+
+Whatever needs more runs than there are says so in its `note` and has no p-value.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from warlab.reporting.read.results import CELL, at_best, finished
+
+LAST = 10  # epochs, the paper's figure of merit
+READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
+NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
+SETTING = ("dataset", "noise", "net")  # a block of the tests: two seeds of one setting are no two settings
+MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
+MIN_METHODS = 3
+LEVEL = 0.05
+
+
+class Agreement(NamedTuple):
+    """Kendall's tau-b between our order of the methods and the paper's; 1: the same order, -1: the reverse."""
+
+    tau: float
+    p_value: float
+    methods: int
+    note: str
+
+
+def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Agreement:
+    """Over the methods that both have a number for; p by scipy: exact without ties, asymptotic with them."""
+    common = [method for method in ours if not np.isnan(ours[method]) and not np.isnan(published.get(method, np.nan))]
+    if len(common) < MIN_METHODS:
+        note = f"only {len(common)} methods have both numbers; an order needs {MIN_METHODS}"
+        return Agreement(np.nan, np.nan, len(common), note)
+    found = stats.kendalltau([ours[m] for m in common], [published[m] for m in common])
+    if np.isnan(found.statistic):
+        return Agreement(np.nan, np.nan, len(common), "all numbers of one side are equal: there is no order")
+    return Agreement(float(found.statistic), float(found.pvalue), len(common), "")
+
+
+def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
+    """Kendall's tau-b of each row (draws, methods) with one order (methods,)."""
+    first, second = np.triu_indices(ours.shape[1], 1)
+    signs, printed = np.sign(ours[:, first] - ours[:, second]), np.asarray(published, float)
+    theirs = np.sign(printed[first] - printed[second])
+    return (signs @ theirs) / np.sqrt((signs**2).sum(1) * (theirs**2).sum())
+
+
+def readings(runs: pd.DataFrame, last: int = LAST, metric: str = "test_accuracy") -> pd.DataFrame:
+    """One row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
+
+    best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
+    several), empty where a run has none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a
+    result.
+    """
+    keys = [*CELL, "seed", "data"]
+    done = finished(runs)
+    done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
+    by_run = done.sort_values("epoch", kind="stable").groupby(keys, sort=False)[metric]
+    rows = [
+        {**dict(zip(keys, key, strict=True)), "metric": metric, **_readings(values.to_numpy(float), last)}
+        for key, values in by_run
+    ]
+    read = pd.DataFrame(rows, columns=[*keys, "metric", *READINGS])
+    chosen = at_best(done, NOISY, metric).reindex(pd.MultiIndex.from_frame(read[[*CELL, "seed"]]))
+    return read.assign(best_by_noisy_validation=chosen.to_numpy(float))
+
+
+def _readings(values: np.ndarray, last: int) -> dict[str, float]:
+    return {
+        "last10_mean": float(values[-last:].mean()),
+        "last": float(values[-1]),
+        "best_on_test_diagnostic": float(values.max()),
+    }
+
+
+class Pair(NamedTuple):
+    """Two methods over all settings; p by Wilcoxon's signed-rank test, Holm-corrected, and by Nemenyi's."""
+
+    first: str
+    second: str
+    difference: float  # mean of first minus second, points
+    wilcoxon_holm: float
+    nemenyi: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several methods over the same settings (dataset, noise, net); rank 1 is the best."""
+
+    ranks: dict[str, float]
+    cells: int
+    statistic: float = np.nan  # Friedman's chi-square
+    p_value: float = np.nan
+    critical_difference: float = np.nan  # of average ranks, Nemenyi, at LEVEL
+    pairs: list[Pair] = field(default_factory=list)
+    note: str = ""
+
+
+def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
+    """Settings × methods, means over seeds; a setting in which one of the methods has no run is left out whole."""
+    chosen = per_run[per_run["method"].isin(list(methods))]
+    wide = chosen.pivot_table(index=list(SETTING), columns="method", values=reading, sort=False)
+    return wide.reindex(columns=list(methods)).dropna()
+
+
+def compare(wide: pd.DataFrame) -> Comparison:
+    """Friedman's test over complete settings and, behind it, both corrections of pairwise tests (Demšar 2006)."""
+    cells, methods = wide.shape
+    ranks = wide.rank(axis=1, ascending=False).mean().to_dict() if cells else {}
+    average = {str(method): float(rank) for method, rank in ranks.items()}
+    if methods < MIN_METHODS or cells < MIN_SETTINGS:
+        note = f"ranks are tested over settings, of {MIN_METHODS} methods in {MIN_SETTINGS} settings or more"
+        return Comparison(average, cells, note=note)
+    statistic, p_value = stats.friedmanchisquare(*(wide[method] for method in wide))
+    difference = critical_difference(methods, cells)
+    return Comparison(average, cells, float(statistic), float(p_value), difference, _pairs(wide, average))
+
+
+def critical_difference(methods: int, cells: int, level: float = LEVEL) -> float:
+    """Nemenyi: two average ranks differ at `level` if they are further apart than this."""
+    quantile = stats.studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
+    return float(quantile * _standard_error(methods, cells))
+
+
+def _standard_error(methods: int, cells: int) -> float:
+    return float(np.sqrt(methods * (methods + 1) / (6 * cells)))
+
+
+def _pairs(wide: pd.DataFrame, ranks: Mapping[str, float]) -> list[Pair]:
+    names = list(combinations(map(str, wide.columns), 2))
+    corrected = holm([signed_rank(wide[first] - wide[second]) for first, second in names])
+    error = _standard_error(wide.shape[1], len(wide))
+    distances = [abs(ranks[first] - ranks[second]) / error * np.sqrt(2) for first, second in names]
+    nemenyi = [float(stats.studentized_range.sf(distance, wide.shape[1], np.inf)) for distance in distances]
+    return [
+        Pair(first, second, float((wide[first] - wide[second]).mean()), p, n)
+        for (first, second), p, n in zip(names, corrected, nemenyi, strict=True)
+    ]
+
+
+def signed_rank(differences: pd.Series | np.ndarray) -> float:
+    """Wilcoxon's test; 1 where the two never differ, which the test itself refuses."""
+    return float(stats.wilcoxon(differences).pvalue) if (differences != 0).any() else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm 1979: the k-th smallest of n times n - k + 1, kept in order and at most 1."""
+    values = np.asarray(p_values, float)
+    order = np.argsort(values, kind="stable")
+    steps = np.minimum(1, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
+    corrected = np.empty_like(values)
+    corrected[order] = steps
+    return corrected.tolist()

@@ -1,0 +1,134 @@
+"""One look for all figures: sizes, colours, and how they are saved."""
+
+import zlib
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from warlab.common.files import write_atomic
+
+COLUMN = 3.5  # inches, one column of a two-column page
+PAGE = 7.2  # inches, both columns
+
+# Okabe and Ito, "Color Universal Design" (2008): distinct for all common kinds of colour blindness.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+CRIMSON = "#C8102E"  # for a class that is called red; not a method's colour
+Dashes = Literal["-", "--", ":", "-."] | tuple[int, tuple[int, ...]]
+SOLID: Dashes = "-"
+DASHED: Dashes = "--"
+DOTTED: Dashes = ":"
+DASHDOT: Dashes = "-."
+_OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # no method of the tables has these
+
+# Fixed, so that a method has the same colour in every figure of every scale. Eight colours do not suffice
+# for twenty methods: those of the WAR family are solid, the others differ by their dashes.
+_METHODS: dict[str, tuple[str, Dashes]] = {
+    "cce": (BLACK, SOLID),
+    "ar": (BLUE, SOLID),
+    "tv": (SKY, SOLID),
+    "war_01": (PURPLE, SOLID),
+    "war_w2v": (VERMILION, SOLID),
+    "war_embed": (GREEN, SOLID),
+    "war_random": (YELLOW, SOLID),
+    "backward": (BLUE, DASHED),
+    "forward": (SKY, DASHED),
+    "unhinged": (PURPLE, DASHED),
+    "bootsoft": (BLACK, DASHED),
+    "coteaching": (GREEN, DASHED),
+    "coteaching_plus": (ORANGE, DASHED),
+    "d2l": (BLUE, DOTTED),
+    "sl": (SKY, DOTTED),
+    "pencil": (ORANGE, SOLID),
+    "jocor": (GREEN, DOTTED),
+    "gce": (PURPLE, DOTTED),
+    "jof": (ORANGE, DOTTED),
+    "iterative": (BLACK, DOTTED),
+}
+# In colour where a figure has many methods; the others are grey then.
+FAMILY = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
+FEW = 4
+GREY = "#AAAAAA"
+_COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
+
+_RC = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same on every machine
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.5,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.4,
+    "image.interpolation": "nearest",
+    "figure.dpi": 100,
+    "pdf.fonttype": 42,  # text stays text
+    "svg.hashsalt": "warlab",  # else the ids inside would be random
+}
+
+
+def context() -> AbstractContextManager[None]:
+    """The style for the time of drawing; nothing global changes."""
+    return mpl.rc_context(_RC)  # type: ignore[arg-type]
+
+
+def line(method: str) -> tuple[str, Dashes]:
+    """Colour and dashes of a method; the same everywhere, for a method of the user's own too."""
+    base, override, _ = method.partition("+")
+    known = _METHODS.get(base)
+    number = zlib.crc32(method.encode())
+    colour = known[0] if known else _COLOURS[number % len(_COLOURS)]
+    if known and not override:
+        return known
+    return colour, _OTHERS[number % len(_OTHERS)]
+
+
+def ink(colour: str) -> str:
+    """A colour for words: the light ones of the palette darkened until they can be read on white."""
+    return {YELLOW: "#7A7000", SKY: "#1F78AD", ORANGE: "#9A6A00", PURPLE: "#A3487A"}.get(colour, colour)
+
+
+def prominent(methods: Iterable[str]) -> list[str]:
+    """The methods to draw in colour: a few all, of many CCE, AR and the variants of WAR."""
+    there = list(dict.fromkeys(methods))
+    family = [method for method in there if method in FAMILY]
+    return there if len(there) <= FEW or not family else family
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone (no times, no versions)."""
+    stem = Path(stem)
+    with context():
+        pdf = {"CreationDate": None, "Creator": None, "Producer": None}
+        write_atomic(
+            stem.with_name(f"{stem.name}.pdf"),
+            lambda file: FigureCanvasPdf(figure).print_figure(file, bbox_inches="tight", metadata=pdf),
+        )
+        svg = {"Date": None, "Creator": None}
+        write_atomic(
+            stem.with_name(f"{stem.name}.svg"),
+            lambda file: FigureCanvasSVG(figure).print_figure(file, bbox_inches="tight", metadata=svg),
+        )
+        write_atomic(
+            stem.with_name(f"{stem.name}.png"),
+            lambda file: FigureCanvasAgg(figure).print_figure(
+                file, dpi=200, bbox_inches="tight", metadata={"Software": None}
+            ),
+        )

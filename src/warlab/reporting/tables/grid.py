@@ -1,0 +1,181 @@
+"""The layout of a table as in the paper, before it becomes Markdown, LaTeX or HTML."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from warlab.reporting.tables import ranks
+from warlab.reporting.tables.labels import Labels, name
+
+Orientation = Literal["methods_as_rows", "methods_as_columns"]
+Spread = Literal["std_epochs", "std_runs"]
+DIGITS = 2  # as the paper prints its percentages
+
+BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
+RANKS = "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold."
+PAPERS_RANKS = "The paper's ranks are among its twelve methods, over nine settings of three datasets."
+SPREAD = {
+    "std_epochs": "±: standard deviation over the last epochs of a run, averaged over the runs, as most likely in the "
+    "paper.",
+    "std_runs": "±: standard deviation between the means of the runs; none where there is one run.",
+}
+SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
+GAP = "–: not run at this scale."
+STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
+
+
+class Setting(NamedTuple):
+    """What all methods of one row (or column) share."""
+
+    dataset: str
+    noise: str
+    net: str
+    metric: str
+
+    @property
+    def is_rank(self) -> bool:
+        return self.metric == ranks.METRIC
+
+
+@dataclass(frozen=True)
+class Cell:
+    mean: float = math.nan
+    std: float = math.nan
+    published: float = math.nan
+    difference: float = math.nan
+    stand_in: bool = False
+    best: bool = False
+    digits: int = DIGITS
+
+    @property
+    def run(self) -> bool:
+        return not math.isnan(self.mean)
+
+
+@dataclass(frozen=True)
+class Grid:
+    settings: list[Setting]
+    methods: list[str]
+    cells: dict[tuple[Setting, str], Cell]
+    spread: Spread = "std_epochs"
+
+    def cell(self, setting: Setting, method: str) -> Cell:
+        return self.cells.get((setting, method), Cell())
+
+    @property
+    def scores(self) -> bool:
+        """Whether its rows are several scores of the same runs."""
+        return len({setting.metric for setting in self.settings if not setting.is_rank}) > 1
+
+    def by_dataset(self) -> list[tuple[str, list[Setting]]]:
+        datasets = dict.fromkeys(setting.dataset for setting in self.settings)
+        return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
+
+
+def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
+    """Settings and methods in the order in which the tidy table first names them."""
+    rows = _noise_in_columns(table).to_dict("records")
+    cells = {(_setting(row), str(row["method"])): _cell(row, spread) for row in rows}
+    settings = list(dict.fromkeys(setting for setting, _ in cells))
+    datasets = list(dict.fromkeys(setting.dataset for setting in settings))
+    settings.sort(key=lambda setting: datasets.index(setting.dataset))
+    for setting in settings:
+        row = {key: cell for key, cell in cells.items() if key[0] == setting}
+        _mark_best(row, cells, min if setting.is_rank else max)
+    return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells, spread)
+
+
+def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
+    """The noise, and the network and the metric where the table has several."""
+    measured = [s for s in layout.settings if not s.is_rank]
+    several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
+    if setting.is_rank:
+        return name(labels, "noise", setting.noise)
+    noises = {s.noise for s in measured}
+    kinds = several if layout.scores and len(noises) == 1 else ["noise", *several]
+    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in kinds)
+
+
+def legend(layout: Grid) -> list[str]:
+    """The sentences that explain the marks which this table really has."""
+    declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
+    ranked = [cell for (setting, _), cell in layout.cells.items() if setting.is_rank]
+    marks = {
+        BEST_RULE: any(cell.best for cell in declared),
+        SPREAD[layout.spread]: any(cell.run and not math.isnan(cell.std) for cell in declared),
+        SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
+        RANKS: bool(ranked),
+        PAPERS_RANKS: any(not math.isnan(cell.published) for cell in ranked),
+        GAP: any(not cell.run for cell in declared),
+        STAND_IN: any(cell.stand_in for cell in declared),
+    }
+    return [sentence for sentence, used in marks.items() if used]
+
+
+def explained(caption: str, layout: Grid) -> str:
+    """The caption, ended by a full stop, and the legend."""
+    caption = caption.strip()
+    stop = "" if not caption or caption[-1] in ".!?" else "."
+    return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
+
+
+def number(value: float, digits: int = DIGITS) -> str:
+    return f"{value:.{digits}f}"
+
+
+def with_deviation(cell: Cell, plus_minus: str) -> str:
+    """Our mean and, where there is one, its standard deviation: a rank has none."""
+    deviation = "" if math.isnan(cell.std) else plus_minus + number(cell.std, cell.digits)
+    return number(cell.mean, cell.digits) + deviation
+
+
+def signed(value: float, digits: int = DIGITS) -> str:
+    """With a typographic minus, so that −9.39 and +9.39 are equally wide."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def small_print(cell: Cell) -> str:
+    """The paper's value and the difference, or nothing where the paper has none; a stand-in differs from nothing."""
+    if math.isnan(cell.published):
+        return ""
+    difference = "" if math.isnan(cell.difference) or cell.stand_in else f" ({signed(cell.difference, cell.digits)})"
+    return number(cell.published, cell.digits) + difference
+
+
+def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Where rows are several scores, a run at another noise than the others is a column: "cce@clean"."""
+    if table[table["metric"] != ranks.METRIC]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
+        return table
+    noisy = list(dict.fromkeys(noise for noise in table["noise"] if noise != "clean"))
+    if len(noisy) != 1:  # several noises are rows, as in every other table
+        return table
+    other = table["noise"] != noisy[0]
+    moved = table["method"].where(~other, table["method"] + "@" + table["noise"])
+    return table.assign(method=moved, noise=noisy[0])
+
+
+def _setting(row: Mapping[Any, Any]) -> Setting:
+    return Setting(*(str(row[kind]) for kind in Setting._fields))
+
+
+def _cell(row: Mapping[Any, Any], spread: Spread) -> Cell:
+    mean, std, published, difference = (float(row[kind]) for kind in ("mean", spread, "published", "difference"))
+    digits = ranks.DIGITS if row["metric"] == ranks.METRIC else DIGITS
+    return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in", digits=digits)
+
+
+def _mark_best(
+    row: dict[tuple[Setting, str], Cell],
+    cells: dict[tuple[Setting, str], Cell],
+    best: Callable[[Iterable[float]], float],
+) -> None:
+    """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
+    contest = {key: cell for key, cell in row.items() if "@" not in key[1]}  # on clean labels it is another contest
+    means = {key: round(cell.mean, cell.digits) for key, cell in contest.items() if cell.run}
+    if len(means) < 2:
+        return
+    for key in (key for key, mean in means.items() if mean == best(means.values())):
+        cells[key] = replace(cells[key], best=True)
