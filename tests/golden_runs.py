@@ -24,7 +24,7 @@ def processor() -> dict[str, str]:
 
 
 def read(path: Path) -> pd.DataFrame:
-    runs = pd.read_csv(path, float_precision="round_trip")
+    runs = pd.read_csv(path)
     return runs.drop(columns=[name for name in MACHINE if name in runs]).set_index(KEYS).sort_index()
 
 
