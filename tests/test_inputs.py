@@ -21,13 +21,14 @@ from warlab.ids import RunId
 from warlab.pipeline.fingerprint import ROOT as PACKAGE
 from warlab.pipeline.fingerprint import assets, fingerprint
 from warlab.pipeline.job_inputs import InputFiles
+from warlab.pipeline.paths import Paths
 from warlab.pipeline.sources import Needed, datasets, gated, needed
 
 WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
 def files_of(scale: str = "smoke", **config: Any) -> InputFiles:
-    return InputFiles(load_study({"scale": scale, **config}, ROOT), "raw", "results")
+    return InputFiles(load_study({"scale": scale, **config}, ROOT), Paths("raw", "results"))
 
 
 def silent(_message: str) -> None:
