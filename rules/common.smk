@@ -9,6 +9,7 @@ from warlab import data, noise
 from warlab.pipeline import resources, sources
 from warlab.config.study import load_study
 from warlab.ids import CostId, RunId
+from warlab.ot import costs
 from warlab.data.user_data import state
 from warlab.errors import WarlabError
 from warlab.pipeline.fingerprint import fingerprint
