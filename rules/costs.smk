@@ -40,7 +40,7 @@ rule cost:
         runtime=30,
     params:
         spec=jobs.data.cost_spec,
-        code=flow.code("cost"),
+        code=jobs.data.cost_code,
     script:
         "../workflow/scripts/cost.py"
 

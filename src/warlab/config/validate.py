@@ -132,16 +132,13 @@ def _timing(study: "Study") -> None:
 
 def _noise(study: "Study", cell: "RunId") -> None:
     needed = noise.needs(cell.noise)
-    if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
-        raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
+    noise.check(cell.noise, cell.dataset)
     if "given" in needed:
         _there(study, f"noise_files.{cell.noise}", study.noise_file(cell.noise))
     if "images" in needed and needed["images"] not in study.scale["datasets"]:
         raise WarlabError(
             f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
         )
-    if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
-        raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
 
 
 def _cost(study: "Study", cell: "RunId") -> None:

@@ -7,6 +7,7 @@ from warlab import data, noise
 from warlab.config.study import Tree
 from warlab.data.user_data import state
 from warlab.ids import CostId
+from warlab.ot import costs
 from warlab.pipeline import resources, sources
 from warlab.pipeline.job_inputs import Files
 from warlab.pipeline.workflow import Wildcards, Workflow, asked_often
@@ -87,6 +88,9 @@ class DataJobs:
     def cost_spec(self, wildcards: Wildcards) -> Tree:
         """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
         return self.flow.study.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
+
+    def cost_code(self, wildcards: Wildcards) -> str:
+        return self.flow.code("cost", costs.module(self.cost_spec(wildcards)["kind"]))
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
         return self.flow.study.cost_uses(wildcards.dataset, wildcards.cost)
