@@ -52,16 +52,17 @@ def _size(shape: tuple[int, int, int], pool: int) -> str:
 
 
 def _settings(study: "Study", full: "Study") -> Iterator[Row]:
-    for cell in study.runs:
-        title, base = data.get(cell.dataset).title, base_method(cell.method)
-        method, at = study.labels["method"].get(base, base), (cell.dataset, cell.noise)
+    cells = dict.fromkeys((run.dataset, run.noise, run.net, base_method(run.method)) for run in study.runs)
+    for dataset, noise, net, base in cells:
+        title, at = data.get(dataset).title, (dataset, noise)
+        method = study.labels["method"].get(base, base)
         yield from _changed(title, full.training(*at, base), study.training(*at, base))
-        yield from _changed(f"{title}, {cell.net}", full.net(cell.net, cell.dataset), study.net(cell.net, cell.dataset))
+        yield from _changed(f"{title}, {net}", full.net(net, dataset), study.net(net, dataset))
         paper, here = full.method(base, *at), study.method(base, *at)
         yield from _changed(f"{title}, {method}", paper, here)
         if here.get("cost"):
             cost = here["cost"]
-            yield from _changed(f"{title}, cost {cost}", full.cost(cost, cell.dataset), study.cost(cost, cell.dataset))
+            yield from _changed(f"{title}, cost {cost}", full.cost(cost, dataset), study.cost(cost, dataset))
 
 
 def _changed(what: str, paper: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Row]:
