@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from warlab import data, noise
+from warlab import data, nets, noise
 from warlab.pipeline import resources, sources
 from warlab.config.study import load_study
 from warlab.ids import CostId, RunId

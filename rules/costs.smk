@@ -44,9 +44,7 @@ rule cost:
         runtime=30,
     params:
         spec=cost_spec,
-        code=lambda wildcards: code(
-            "cost", costs.module(cost_spec(wildcards)["kind"])
-        ),
+        code=lambda wildcards: code("cost", costs.module(cost_spec(wildcards)["kind"])),
     script:
         "../workflow/scripts/cost.py"
 
