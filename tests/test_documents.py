@@ -112,6 +112,7 @@ def test_commands_are_found_and_every_exception_is_one() -> None:
 # Pages whose blocks another test puts in place and runs, all of them.
 ELSEWHERE = {
     "adding-a-method.md": "test_adding_a_method.py",
+    "extending.md": "test_adding.py",
     "your-own-data.md": "test_own_data.py",
     "find-wrong-labels.md": "test_find_wrong_labels.py",
 }

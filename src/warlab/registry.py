@@ -63,6 +63,13 @@ class Registry:
         tree = ast.parse((self.folder / f"{name}.py").read_text())
         return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
 
+    def methods(self, name: str, of_class: str) -> set[str]:
+        """The methods that one of a member's classes defines itself, without an import."""
+        self.check(name)
+        tree = ast.parse((self.folder / f"{name}.py").read_text())
+        found = [node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == of_class]
+        return {node.name for body in found for node in body if isinstance(node, ast.FunctionDef)}
+
 
 @cache
 def _literals(file: Path, of_class: str, _changed: int) -> dict[str, Any]:

@@ -272,7 +272,7 @@ def test_a_list_of_classes_that_is_not_text_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../evil", "a b", "$(x)", "a;b", "", "..", "a/b", "a\0"])
 def test_a_dataset_name_is_one_of_those_that_exist(name: str, tmp_path: Path) -> None:
-    with pytest.raises(WarlabError, match="There is no data set") as error:
+    with pytest.raises(WarlabError, match="There is no dataset") as error:
         warlab.data.resource(name)
     refused(error)
 

@@ -14,7 +14,7 @@ from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import Files, build_trainer, device_settings
 from warlab.engine.validation import WithValidation
 from warlab.engine.weights import load_weights
-from warlab.methods.base import evaluating
+from warlab.methods.base import evaluating, features
 
 
 def write_activations(
@@ -29,7 +29,7 @@ def write_activations(
     assert isinstance(test, Evaluator)  # images in memory: the figure is of Fashion-MNIST
     images = test.images
     with evaluating(net):
-        parts = [net.features(images[start : start + 500]) for start in range(0, len(images), 500)]  # type: ignore[operator]
+        parts = [features(net, images[start : start + 500]) for start in range(0, len(images), 500)]
     data = PreparedData.load(files.data)
     name = "/".join(str(part) for part in (run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"]))
     write_arrays(

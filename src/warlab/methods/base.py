@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import Tensor, nn
 
+from warlab.errors import WarlabError
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -134,6 +136,17 @@ def differentiate(losses: Losses) -> Tensor:
         total = loss.detach() if total is None else total + loss.detach()
     assert total is not None
     return total
+
+
+def features(model: nn.Module, x: Tensor) -> Tensor:
+    """The vector before the last layer of a network."""
+    if not hasattr(model, "features"):
+        raise WarlabError(
+            "The vector before the last layer is needed here; give the network a method features(x), or choose another "
+            "network."
+        )
+    found: Tensor = model.features(x)  # type: ignore[operator]
+    return found
 
 
 @contextmanager

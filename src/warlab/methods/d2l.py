@@ -22,7 +22,7 @@ from torch import nn
 
 from warlab.methods._lid import lid
 from warlab.methods._probabilities import hard, soft_cross_entropy
-from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task, evaluating
+from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Algorithm(Method):
         """The mean LID of a random subset."""
         chosen = torch.randperm(len(samples))[: self.config.samples].to(self.task.device)
         with evaluating(model):
-            parts = [model.features(samples.batch(part).x) for part in chosen.split(self.config.batch)]  # type: ignore[operator]
+            parts = [features(model, samples.batch(part).x) for part in chosen.split(self.config.batch)]
         values = torch.cat([lid(part, self.config.neighbours) for part in parts if len(part) > 1])
         return float(values.mean())
 

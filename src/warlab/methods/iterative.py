@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.methods._lof import local_outlier_factor
-from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
+from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
 Pairs = tuple[Tensor, Tensor]  # places of i and of j in the batch
 
@@ -54,8 +54,8 @@ class Algorithm(Method):
         if since < 0 or since % max(1, self.config.period) != 0:
             return
         with evaluating(*models):
-            features = torch.cat([models[0].features(batch.x) for batch in samples.in_order()])  # type: ignore[operator]
-        self.detect(features)
+            found = torch.cat([features(models[0], batch.x) for batch in samples.in_order()])
+        self.detect(found)
 
     def detect(self, features: Tensor) -> None:
         """One more score for every sample, and the noisy half of each label anew."""
@@ -112,7 +112,7 @@ class Siamese(nn.Module):
                 layer.reset_parameters()
 
     def features(self, x: Tensor) -> Tensor:
-        return self.network.features(x)
+        return features(self.network, x)
 
     def first(self, features: Tensor) -> Tensor:
         return self.network.head(features)

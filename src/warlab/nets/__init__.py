@@ -1,22 +1,35 @@
-"""Networks by name: a network is a file of this folder with a class `Net`."""
+"""Networks by name: a network is a file of this folder with a class `Net`. The workflow plans without torch."""
 
-from typing import Any
-
-from torch import nn
+from typing import TYPE_CHECKING, Any
 
 from warlab.errors import WarlabError
 from warlab.registry import Registry
+
+if TYPE_CHECKING:
+    from torch import nn
 
 NETS = Registry("warlab.nets", "network")
 names = NETS.names
 
 
-def build(name: str, channels: int, classes: int, **settings: Any) -> nn.Module:
+def has_features(name: str) -> bool:
+    """Whether the network gives the vector before its last layer, by a method `features` of its class."""
+    return "features" in NETS.methods(name, "Net")
+
+
+def build(name: str, channels: int, classes: int, **settings: Any) -> "nn.Module":
     """A freshly initialised network; draw its weights by seeding torch before."""
+    from torch.nn.parameter import is_lazy
+
     try:
         net: nn.Module = NETS.load(name).Net(channels, classes, **settings)
     except TypeError as error:
         raise WarlabError(
             f"Network {name} does not take these settings ({error}); see warlab/nets/{name}.py."
         ) from error
+    if any(is_lazy(parameter) for parameter in net.parameters()):
+        raise WarlabError(
+            f"Network {name} has lazy layers, whose weights cannot be drawn before they see an image; give every layer "
+            f"its size in warlab/nets/{name}.py."
+        )
     return net

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from warlab import nets
 from warlab.ids import RunId
 from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
@@ -49,7 +50,7 @@ class FigureJobs:
         """The files of one of figures/base.py's NEEDS."""
         flow, paths = self.flow, self.flow.paths
         if kind == "activations":
-            return [paths.activations.format(**vars(self.pictured()))]
+            return flow.of_runs(paths.activations, self.pictured())
         if kind == "maps":
             return self.train.maps()
         found: Mapping[str, list[str]] = {
@@ -65,11 +66,11 @@ class FigureJobs:
         }
         return found[kind]
 
-    def pictured(self) -> RunId:
+    def pictured(self) -> list[RunId]:
         """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with cross entropy where it can
-        be."""
-        runs = [run for run in self.flow.study.runs if run.dataset == "fashion_mnist"]
-        return min(runs, key=lambda run: (run.noise != "clean", run.method != "cce", run.seed))
+        be; none where no network tells the vector before its classifier."""
+        runs = [run for run in self.flow.study.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)]
+        return sorted(runs, key=lambda run: (run.noise != "clean", run.method != "cce", run.seed))[:1]
 
     def code(self, wildcards: Wildcards) -> str:
         return self.flow.code("figure", f"warlab.reporting.figures.{wildcards.figure}")
@@ -109,7 +110,11 @@ class FigureJobs:
     def _absent(self) -> dict[str, str]:
         if self.flow.given:
             return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
-        reasons = {"data": "no dataset has single images", "tiles": "no dataset has tiles"}
+        reasons = {
+            "data": "no dataset has single images",
+            "tiles": "no dataset has tiles",
+            "activations": "no network of Fashion-MNIST has a method features()",
+        }
         return {kind: why for kind, why in reasons.items() if not self.files(kind)}
 
     def left_out(self) -> dict[str, str]:
