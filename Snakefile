@@ -116,7 +116,7 @@ rule audit:
 rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
-        expand(rules.table.output, experiment=study.tables),
+        expand(rules.table.output, experiment=study.plan.tables),
         timing_table_of(),
         architectures_of(),
         rules.hyperparameters.output,

@@ -75,7 +75,7 @@ def main() -> None:
 def write_files(folder: Path, study: Study) -> Files:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
-    spec = {key: value for key, value in study.data_spec("fashion_mnist").items() if key != "dataset"}
+    spec = {key: value for key, value in study.settings.data_spec("fashion_mnist").items() if key != "dataset"}
     arrays, meta = prepare(dataset, folder / "raw", spec)
     write_arrays(folder / "data.npz", **vars(arrays))
     write_json(folder / "data.json", meta)
@@ -90,7 +90,7 @@ def write_files(folder: Path, study: Study) -> Files:
 
 
 def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
-    run = study.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0))
+    run = study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0)).to_dict()
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
     heard = trainers["with"]

@@ -47,7 +47,7 @@ R = f"{config.get('results_root', 'results')}/{study.name}"
 COMMON = f"{config.get('results_root', 'results')}/common"  # what no scale changes is made once
 RUN = f"{R}/runs/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 FILES = InputFiles(study, RAW, R)
-DATASETS = sorted({cell.dataset for cell in study.runs})
+DATASETS = sorted({cell.dataset for cell in study.plan.runs})
 TILES = [name for name in DATASETS if data.get(name).samples == "tiles"]
 MAP = f"{R}/maps/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}"
 
@@ -69,7 +69,7 @@ def cell_of(wildcards):
 
 
 def data_spec(wildcards):
-    return study.data_spec(wildcards.dataset)
+    return study.settings.data_spec(wildcards.dataset)
 
 
 def local_of(wildcards):
@@ -110,7 +110,7 @@ def noise_inputs(wildcards):
 
 def cost_spec(wildcards):
     """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
-    return study.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
+    return study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
 
 def cost_inputs(wildcards):
@@ -122,7 +122,7 @@ def weights_of(wildcards):
 
 
 def cost_uses(wildcards):
-    return study.cost_uses(wildcards.dataset, wildcards.cost)
+    return study.plan.cost_uses(wildcards.dataset, wildcards.cost)
 
 
 def train_inputs(wildcards):
@@ -138,7 +138,7 @@ def run_code(script, wildcards):
     cell = cell_of(wildcards)
     return code(
         script,
-        f"warlab.methods.{study.method_file(cell.method)}",
+        f"warlab.methods.{study.settings.method_file(cell.method)}",
         f"warlab.nets.{cell.net}",
         f"warlab.engine.{data.get(cell.dataset).samples}",
     )

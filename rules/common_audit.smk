@@ -9,7 +9,7 @@ def audited(cell):
         "data": f"{R}/data/{cell.dataset}.npz",
         "noise": f"{R}/noise/{cell.dataset}/{cell.noise}/seed{cell.seed}.npz",
     }
-    if key := study.cost_key(cell):
+    if key := study.settings.cost_key(cell):
         files["cost"] = f"{R}/costs/{cell.dataset}/{key}/cost.csv"
     if other := noise.needs(cell.noise).get("images"):
         files["images"] = f"{R}/data/{other}.npz"
@@ -27,7 +27,7 @@ def audit_inputs(wildcards):
 
 
 def audit_folders():
-    return unless_given([f"{R}/audit/{cell.path}" for cell in study.runs])
+    return unless_given([f"{R}/audit/{cell.path}" for cell in study.plan.runs])
 
 
 def audit_table_of():
@@ -37,7 +37,7 @@ def audit_table_of():
 # The runs whose wrong labels may be known, and their files.
 JUDGED = {
     cell: audited(cell)
-    for cell in study.runs
+    for cell in study.plan.runs
     if cell.noise not in ("clean", noise.REAL)
 }
 
@@ -50,7 +50,7 @@ def judged_files():
 def shown_audit():
     """What the report shows: the table, and the sheet of the first WAR run with wrong labels, or of what comes nearest."""
     cells = [
-        study.trained_as(cell) for name in study.tables for cell in study.cells(name)
+        study.plan.trained_as(cell) for name in study.plan.tables for cell in study.plan.cells(name)
     ]
     if GIVEN or not cells:
         return []

@@ -45,7 +45,7 @@ def kept_predictions(wildcards):
     if GIVEN:
         file = Path(GIVEN).with_name(FILE)
         return {"predictions": [str(file)] if file.is_file() else [], "truth": []}
-    images = [cell for cell in study.runs if cell.dataset not in TILES]
+    images = [cell for cell in study.plan.runs if cell.dataset not in TILES]
     return {
         "predictions": [f"{R}/runs/{cell.path}/{FILE}" for cell in images],
         "truth": [f"{R}/data/{name}.npz" for name in DATASETS if name not in TILES],
@@ -64,7 +64,7 @@ def read_epochs():
 
 def tested_on():
     """dataset → number of test images, where one prediction is one image"""
-    specs = {name: study.data_spec(name) for name in DATASETS if name not in TILES}
+    specs = {name: study.settings.data_spec(name) for name in DATASETS if name not in TILES}
     whole = {
         name: data.get(name).images[1] if spec["source"] == "real" else 0
         for name, spec in specs.items()
@@ -84,7 +84,7 @@ def collected():
 
 def table_runs(experiment):
     """(dataset, noise, net, method, seed) behind a table: another table may have more seeds of the same cell."""
-    cells = {study.trained_as(cell) for cell in study.cells(experiment)}
+    cells = {study.plan.trained_as(cell) for cell in study.plan.cells(experiment)}
     return [list(vars(cell).values()) for cell in sorted(cells)]
 
 
@@ -103,7 +103,7 @@ def table_inputs(wildcards):
 
 def declared_runs():
     """What a given runs.csv is compared with; for our own trainings the files say it."""
-    return [list(vars(cell).values()) for cell in study.runs] if GIVEN else None
+    return [list(vars(cell).values()) for cell in study.plan.runs] if GIVEN else None
 
 
 def unless_given(files):
@@ -112,18 +112,18 @@ def unless_given(files):
 
 
 def run_folders():
-    return [f"{R}/runs/{cell.path}" for cell in study.runs]
+    return [f"{R}/runs/{cell.path}" for cell in study.plan.runs]
 
 
 def all_noise():
     return sorted(
-        {FILES.noise(cell.dataset, cell.noise, cell.seed) for cell in study.runs}
+        {FILES.noise(cell.dataset, cell.noise, cell.seed) for cell in study.plan.runs}
     )
 
 
 def all_costs():
     return sorted(
-        {FILES.cost_folder(cell) for cell in study.runs if study.cost_key(cell)}
+        {FILES.cost_folder(cell) for cell in study.plan.runs if study.settings.cost_key(cell)}
     )
 
 
@@ -136,7 +136,7 @@ def described_by(noise, folders):
 def mapped_runs():
     """The runs whose maps are made: the first seed, in the order of their table."""
     shown = [
-        study.trained_as(cell) for name in study.tables for cell in study.cells(name)
+        study.plan.trained_as(cell) for name in study.plan.tables for cell in study.plan.cells(name)
     ]
     return [
         cell
@@ -150,7 +150,7 @@ def all_maps():
     if GIVEN:
         return []
     noisy = {
-        cell for cell in study.runs if cell.dataset in TILES and cell.noise != "clean"
+        cell for cell in study.plan.runs if cell.dataset in TILES and cell.noise != "clean"
     }
     folders = {
         f"{cell.dataset}/{cell.noise}/training_labels/seed{cell.seed}" for cell in noisy
@@ -162,28 +162,28 @@ def all_maps():
 def table_spec(wildcards):
     """All that a table shows and how, apart from the numbers."""
     entry = study.experiments[wildcards.experiment]
-    ran = {cell.method for cell in study.cells(wildcards.experiment)}
+    ran = {cell.method for cell in study.plan.cells(wildcards.experiment)}
     return {
         "title": entry["title"],
         "metrics": entry.get("metrics", [entry["metric"]]),
         "last": entry.get("last", 10),
-        "quoted": [m for m in study.quoted(wildcards.experiment) if m not in ran],
+        "quoted": [m for m in study.plan.quoted(wildcards.experiment) if m not in ran],
         "orientation": entry["orientation"],
         "ranks": entry.get("ranks", []),
-        "cells": study.layout(wildcards.experiment),
-        "trained_as": study.aliases(wildcards.experiment),
+        "cells": study.plan.layout(wildcards.experiment),
+        "trained_as": study.plan.aliases(wildcards.experiment),
         "runs": table_runs(wildcards.experiment),
         "labels": study.labels,
     }
 
 
 def timing_files():
-    pairs = dict.fromkeys((cell.dataset, cell.net) for cell in study.timed)
+    pairs = dict.fromkeys((cell.dataset, cell.net) for cell in study.plan.timed)
     return [f"{R}/timing/{dataset}/{net}.json" for dataset, net in pairs]
 
 
 def timing_spec(wildcards):
-    return study.timing(wildcards.dataset, wildcards.net)
+    return study.plan.timing(wildcards.dataset, wildcards.net)
 
 
 def timing_code(wildcards):
@@ -194,11 +194,11 @@ def timing_code(wildcards):
 
 def timing_table_of():
     """The table of times, at scales that ask for it; with given runs nothing is measured."""
-    return rules.timing_table.output if study.timed and not GIVEN else []
+    return rules.timing_table.output if study.plan.timed and not GIVEN else []
 
 
 # Each network with the first of the datasets that it sees.
-NETS = {cell.net: cell.dataset for cell in reversed(study.runs)}
+NETS = {cell.net: cell.dataset for cell in reversed(study.plan.runs)}
 
 
 def networks_shown():
@@ -206,8 +206,8 @@ def networks_shown():
         {
             "net": net,
             "dataset": dataset,
-            "settings": study.untrained_net(net, dataset),
-            "patch": study.training(dataset).get("patch"),
+            "settings": study.settings.untrained_net(net, dataset),
+            "patch": study.settings.training(dataset).get("patch"),
         }
         for net, dataset in sorted(NETS.items())
     ]
@@ -222,7 +222,7 @@ def typeset_of():
 
 
 def timing_tex_of():
-    return unless_given([f"{R}/tables/timing.tex"]) if study.timed else []
+    return unless_given([f"{R}/tables/timing.tex"]) if study.plan.timed else []
 
 
 def architectures_of():
@@ -231,20 +231,20 @@ def architectures_of():
 
 def all_aliases():
     """Cells of every table of the scale that are runs of another name."""
-    return sorted({alias for name in study.tables for alias in study.aliases(name)})
+    return sorted({alias for name in study.plan.tables for alias in study.plan.aliases(name)})
 
 
 def compared():
     """The experiments whose methods are compared by tests: cells, names, title. What is only quoted has no runs."""
-    ran = {name: {cell.method for cell in study.cells(name)} for name in study.tables}
+    ran = {name: {cell.method for cell in study.plan.cells(name)} for name in study.plan.tables}
     return {
         name: {
             "title": study.experiments[name]["title"],
             "metric": study.experiments[name]["metric"],
-            "cells": [cell for cell in study.layout(name) if cell[3] in ran[name]],
-            "trained_as": study.aliases(name),
+            "cells": [cell for cell in study.plan.layout(name) if cell[3] in ran[name]],
+            "trained_as": study.plan.aliases(name),
         }
-        for name in study.tables
+        for name in study.plan.tables
     }
 
 
@@ -276,8 +276,8 @@ def design():
     """What figures may ask of the study."""
     without_seed = lambda cells: [tuple(vars(cell).values())[:4] for cell in cells]
     return Design(
-        {name: without_seed(study.cells(name)) for name in study.tables},
-        without_seed(study.runs),
+        {name: without_seed(study.plan.cells(name)) for name in study.plan.tables},
+        without_seed(study.plan.runs),
         published_cells(ROOT / "config" / "published.csv"),
         absent(),
         not GIVEN or "seconds" in Path(GIVEN).read_text().partition("\n")[0].split(","),
@@ -286,7 +286,7 @@ def design():
 
 def left_out():
     """What the scale cannot show, each with the reason, for the report."""
-    empty = [name for name in study.scale["experiments"] if not study.cells(name)]
+    empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
     tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
     figures = {name: why_not(name, DESIGN) for name in figure_names()}
     return tables | {f"figure {name}": why for name, why in figures.items() if why}
@@ -298,7 +298,7 @@ FIGURES = [name for name in figure_names() if not why_not(name, DESIGN)]
 
 def pictured():
     """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with cross entropy where it can be."""
-    runs = [cell for cell in study.runs if cell.dataset == "fashion_mnist"]
+    runs = [cell for cell in study.plan.runs if cell.dataset == "fashion_mnist"]
     order = lambda cell: (cell.noise != "clean", cell.method != "cce", cell.seed)
     return min(runs, key=order).path
 
@@ -344,12 +344,12 @@ def report_inputs(wildcards):
 
 def headline_spec():
     """How the first table, which the report begins with, reads its runs."""
-    first = study.tables[:1]
+    first = study.plan.tables[:1]
     return {
         "last": min(
             [study.experiments[name].get("last", 10) for name in first], default=10
         ),
-        "trained_as": [alias for name in first for alias in study.aliases(name)],
+        "trained_as": [alias for name in first for alias in study.plan.aliases(name)],
     }
 
 
@@ -362,7 +362,7 @@ def report_spec():
         "tables": {
             name: {key: study.experiments[name][key] for key in layout}
             | {"section": table_section(name)}
-            for name in study.tables
+            for name in study.plan.tables
         },
         "figures": {
             name: {"title": figure_title(name), "section": figure_section(name)}
@@ -374,15 +374,15 @@ def report_spec():
         "headline": headline_spec(),
         "left_out": left_out(),
         "labels": study.labels,
-        "metrics": [study.experiments[name]["metric"] for name in study.tables],
+        "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],
         "reductions": reductions(study),
-        "hyperparameters": study.numbers,
-        "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
+        "hyperparameters": study.numbers.table(),
+        "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.plan.runs},
     }
 
 
 def verified_run():
     """The run that `snakemake verify` trains again: the one of the day, or the number that the configuration gives."""
-    alone = [cell for cell in study.runs if not study.needed_run(cell)]
+    alone = [cell for cell in study.plan.runs if not study.plan.needed_run(cell)]
     day = derive_seed("verify", date.today().isoformat())
     return alone[config.get("verify", day) % len(alone)].path

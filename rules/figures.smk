@@ -64,7 +64,7 @@ rule activations:
         mem_mb=4000,
         runtime=30,
     params:
-        run=lambda wildcards: study.run(cell_of(wildcards)),
+        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
         code=lambda wildcards: run_code("activations", wildcards),
     script:
         "../workflow/scripts/activations.py"

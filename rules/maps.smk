@@ -16,7 +16,7 @@ rule segment:
         mem_mb=8000,
         runtime=120,
     params:
-        run=lambda wildcards: study.run(cell_of(wildcards)),
+        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
         code=lambda wildcards: run_code("segment", wildcards),
     script:
         "../workflow/scripts/segment.py"

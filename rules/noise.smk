@@ -14,7 +14,7 @@ rule corrupt:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=lambda wildcards: study.noise(wildcards.noise, wildcards.dataset),
+        settings=lambda wildcards: study.settings.noise(wildcards.noise, wildcards.dataset),
         code=lambda wildcards: code("corrupt", noise.module(wildcards.noise)),
     script:
         "../workflow/scripts/corrupt.py"

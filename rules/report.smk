@@ -2,7 +2,7 @@ rule report:
     """The one self-contained page: results beside the paper's, verification, provenance, run times."""
     input:
         unpack(report_inputs),
-        tables=expand(rules.table.output.csv, experiment=study.tables),
+        tables=expand(rules.table.output.csv, experiment=study.plan.tables),
         figures=expand(rules.figure.output.png, figure=FIGURES),
         pictures=expand(rules.figure.output.svg, figure=FIGURES),
         captions=expand(rules.figure.output.caption, figure=FIGURES),

@@ -19,7 +19,7 @@ rule table:
     log:
         f"{R}/logs/table/{{experiment}}.log",
     wildcard_constraints:
-        experiment="|".join(study.tables),
+        experiment="|".join(study.plan.tables),
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -71,7 +71,7 @@ rule hyperparameters:
         mem_mb=2000,
         runtime=10,
     params:
-        numbers=study.numbers,
+        numbers=study.numbers.table(),
         code=code("hyperparameters"),
     script:
         "../workflow/scripts/hyperparameters.py"
@@ -80,8 +80,8 @@ rule hyperparameters:
 rule typeset:
     """All tables in one PDF; needs pdflatex, without which the .tex files stand."""
     input:
-        tables=expand(rules.table.output.tex, experiment=study.tables),
-        runs=expand(rules.table.output.tex_runs, experiment=study.tables),
+        tables=expand(rules.table.output.tex, experiment=study.plan.tables),
+        runs=expand(rules.table.output.tex_runs, experiment=study.plan.tables),
         timing=timing_tex_of(),
         architectures=architectures_of(),
         hyperparameters=rules.hyperparameters.output.tex,

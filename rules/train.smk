@@ -20,7 +20,7 @@ rule train:
         mem_mb=train_memory,
         runtime=lambda wildcards: train_effort(wildcards).minutes,
     params:
-        run=lambda wildcards: study.run(cell_of(wildcards)),
+        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
         code=lambda wildcards: run_code("train", wildcards),
     script:
         "../workflow/scripts/train.py"
@@ -43,7 +43,7 @@ rule predict:
         mem_mb=train_memory,
         runtime=lambda wildcards: train_effort(wildcards).minutes // 12,
     params:
-        run=lambda wildcards: study.run(cell_of(wildcards)),
+        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
         code=lambda wildcards: run_code("predict", wildcards),
     script:
         "../workflow/scripts/predict.py"

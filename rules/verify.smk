@@ -18,7 +18,7 @@ rule retrain:
         mem_mb=train_memory,
         runtime=lambda wildcards: train_effort(wildcards).minutes,
     params:
-        run=lambda wildcards: study.run(cell_of(wildcards)),
+        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
         code=lambda wildcards: run_code("train", wildcards),
     script:
         "../workflow/scripts/train.py"

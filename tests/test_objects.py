@@ -14,7 +14,7 @@ from warlab.errors import WarlabError
 from warlab.noise.make import make_noise
 from warlab.noise.objects import EIGHT, corrupt_objects, flip_chances, probability
 
-FLIPS = study().noise("objects-33", "vaihingen")["flips"]
+FLIPS = study().settings.noise("objects-33", "vaihingen")["flips"]
 
 
 def test_a_third_is_a_third_and_other_rates_are_themselves() -> None:

@@ -284,7 +284,7 @@ def test_finished_runs_are_reported_without_training(finished: Path, tmp_path: P
     counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE))
     work = {"train", "prepare", "fetch", "corrupt", "cost", "segment", "time_steps"}
     assert done.returncode == 0 and not work & set(counts)
-    assert int(counts["table"]) == len(load_study({"scale": "smoke"}, ROOT).tables) and counts["report"] == "1"
+    assert int(counts["table"]) == len(load_study({"scale": "smoke"}, ROOT).plan.tables) and counts["report"] == "1"
     made = snakemake(finished, *config, "--cores", "2", f"{tmp_path}/results/smoke/tables/main_benchmark.csv")
     assert made.returncode == 0, made.stderr[-2000:]
     both = [

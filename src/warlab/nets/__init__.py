@@ -1,17 +1,23 @@
-"""Networks by name: a network is a file of this folder with a class `Net`."""
+"""Networks by name: a network is a file of this folder with a class `Net` and, for its settings, a `Config`."""
 
-from typing import Any
-
-from torch import nn
+from typing import TYPE_CHECKING, Any
 
 from warlab.errors import WarlabError
 from warlab.registry import Registry
+
+if TYPE_CHECKING:
+    from torch import nn
 
 NETS = Registry("warlab.nets", "network")
 names = NETS.names
 
 
-def build(name: str, channels: int, classes: int, **settings: Any) -> nn.Module:
+def trained() -> list[str]:
+    """The networks that a study can train."""
+    return [name for name in names() if NETS.literals(name).get("TRAINED", True)]
+
+
+def build(name: str, channels: int, classes: int, **settings: Any) -> "nn.Module":
     """A freshly initialised network; draw its weights by seeding torch before."""
     try:
         net: nn.Module = NETS.load(name).Net(channels, classes, **settings)

@@ -32,7 +32,7 @@ class InputFiles:
         return f"{self.results}/noise/{dataset}/{noise_id}/seed{seed}.npz"
 
     def cost_folder(self, cell: RunId) -> str:
-        return f"{self.results}/costs/{cell.dataset}/{self.study.cost_key(cell)}"
+        return f"{self.results}/costs/{cell.dataset}/{self.study.settings.cost_key(cell)}"
 
     def features(self, dataset: str, features: str) -> str:
         return f"{self.results}/features/{dataset}/{features}.npz"
@@ -52,7 +52,7 @@ class InputFiles:
             if role == "images":
                 files |= described("images", self.data(name))
             else:
-                files[role] = self.weights(name, dataset) if role == "human" else self.study.noise_file(name)
+                files[role] = self.weights(name, dataset) if role == "human" else self.study.settings.noise_file(name)
         return files
 
     def to_make_cost(self, dataset: str, key: str) -> Files:
@@ -62,20 +62,20 @@ class InputFiles:
         if cost.noise is not None and cost.seed is not None:
             files |= described("noise", self.noise(dataset, cost.noise, cost.seed))
             files |= self._open_set(cost.noise)
-        if features := self.study.features(cost.name, dataset):
+        if features := self.study.settings.features(cost.name, dataset):
             files |= described("features", self.features(dataset, features))
             if "images" in files:  # of the dataset that open-set noise takes them from
                 files["other_features"] = self.features(Path(files.pop("images")).stem, features)
-        return files | self.study.cost_files(cost.name, dataset)
+        return files | self.study.settings.cost_files(cost.name, dataset)
 
     def to_train(self, cell: RunId) -> Files:
         files = described("data", self.data(cell.dataset))
         files |= described("noise", self.noise(cell.dataset, cell.noise, cell.seed))
         files |= self._open_set(cell.noise)
-        if self.study.cost_key(cell):
+        if self.study.settings.cost_key(cell):
             files["cost"] = f"{self.cost_folder(cell)}/cost.csv"
             files["verified"] = f"{self.cost_folder(cell)}/verified.json"
-        if needed := self.study.needed_run(cell):
+        if needed := self.study.plan.needed_run(cell):
             files["predictions"] = f"{self.results}/runs/{needed.path}/predictions.npz"
         if weights := initial_weights(self.study, cell):
             files["initial"] = self.weights(cell.net, cell.dataset) if weights == IMAGENET else weights
