@@ -130,6 +130,18 @@ def test_fingerprint_sees_meaning_and_nothing_else(tmp_path: Path) -> None:
     assert base != hash_of('"""Doc."""\nimport warlab.war\nx = 1\n')
 
 
+def test_a_general_value_trains_only_the_runs_that_have_it_in_their_parameters(tmp_path: Path) -> None:
+    """Not all runs of the method: another dataset may have another value. Source and range train nothing."""
+    script = tmp_path / "script.py"
+
+    def hash_of(call: str) -> str:
+        script.write_text(f"from warlab.common.setting import setting\nclass Config:\n    a: float = {call}\n")
+        return fingerprint(script)
+
+    assert hash_of('setting(1.0, "paper")') == hash_of('setting(1.0, "our choice", minimum=0)')
+    assert hash_of('setting(1.0, "paper")') == hash_of('setting(2.0, "paper")') != hash_of("1.0")
+
+
 def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("from warlab.engine import run\n")

@@ -226,9 +226,9 @@ def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
 
 def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> None:
     edit(
-        changed / "config" / "hyperparameters.yaml",
-        "beta: { value: 5.0, source: paper }",
-        "beta: { value: 4.0, source: our choice }",
+        changed / "src" / "warlab" / "methods" / "ar.py",
+        'beta: float = setting(5.0, "paper", minimum=0)',
+        'beta: float = setting(4.0, "our choice", minimum=0)',
     )
     assert planned(changed, "runs") == {"train": 3, "collect": 1, "runs": 1, "total": 5}
     after = planned(changed)

@@ -394,8 +394,8 @@ def test_a_misspelt_place_of_a_number_is_one_sentence(
         ("svhn", {"lr": {"value": 0.1, "source": "paper"}}, "training.svhn lacks the key 'epochs'; add it."),
         (
             "svhn",
-            {"as": "cifar10", "ls": {"value": 0.1, "source": "paper"}},
-            "training.svhn has no 'ls'; did you mean 'lr'",
+            {"as": "cifar10", "epoch": {"value": 1, "source": "paper"}},
+            "training.svhn has no 'epoch'; did you mean 'epochs'?",
         ),
     ],
 )
