@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 
-from warlab.common.files import write_arrays, write_json, write_text
 from warlab.config.study import Study, load_study
 from warlab.data import get
 from warlab.data.fetch import fetch
@@ -28,9 +27,10 @@ from warlab.engine.run import Files, build_trainer
 from warlab.engine.train import Trainer
 from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
-from warlab.noise.inject import noisy_labels
-from warlab.ot.costfile import write_cost
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.make import make_noise
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,16 +76,11 @@ def write_files(folder: Path, study: Study) -> Files:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
     spec = {key: value for key, value in study.settings.data_spec("fashion_mnist").items() if key != "dataset"}
-    arrays, meta = prepare(dataset, folder / "raw", spec)
-    write_arrays(folder / "data.npz", **vars(arrays))
-    write_json(folder / "data.json", meta)
-    labels, manifest = noisy_labels(
-        arrays.train_y, dataset="fashion_mnist", noise="asym-40", seed=0, class_names=meta["class_names"], data="real"
-    )
-    write_arrays(folder / "noise.npz", labels=labels)
-    write_json(folder / "noise.json", manifest)
-    cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
-    write_text(folder / "cost.csv", write_cost(cost, meta["class_names"]))
+    data = prepare(dataset, folder / "raw", spec)
+    data.save(folder / "data.npz")
+    names = data.about.class_names
+    make_noise(NoiseRequest("fashion_mnist", "asym-40", 0, names, "real"), data.arrays, {}).save(folder / "noise.npz")
+    make_cost("w2v", CostInputs(names, data.about.words), {}).save(folder / "cost.csv")
     return Files(folder / "data.npz", folder / "noise.npz", folder / "cost.csv")
 
 

@@ -75,7 +75,7 @@ def measured(study: Path, cleanlab: Quality | None) -> list[dict[str, Any]]:
         if run.wrong is None:
             continue
         cell = {"dataset": dataset, "noise": noise, "net": net, "method": method, "seed": int(seed[4:])}
-        about = {**cell, "errors": float(run.wrong.mean()), "data": run.meta["data"]}
+        about = {**cell, "errors": float(run.wrong.mean()), "data": run.data.about.data}
         for score, values in (scores(run.means, run.cost) | theirs(run.means, cleanlab)).items():
             found = {metric: measure(values, run.wrong) for metric, measure in METRICS.items()}
             rows += [{**about, "score": score, "metric": metric, "value": value} for metric, value in found.items()]

@@ -25,7 +25,8 @@ from warlab.engine.batches import Images, place
 from warlab.losses.logits import probabilities
 from warlab.methods.base import evaluating
 from warlab.nets import build
-from warlab.noise.inject import noisy_labels
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.make import make_noise
 from warlab.ot.ground import word_cost
 from warlab.war import WARLoss
 
@@ -41,17 +42,17 @@ class Task:
             dataset, root = data.get("fashion_mnist"), Path(folder)
             fetch(dataset, root / "raw", "embedded")
             spec = {"source": "embedded", "train": train, "test": test, "pool": 2}
-            self.arrays, meta = prepare(dataset, root / "raw", spec)
-        self.names = meta["class_names"]
+            self.data = prepare(dataset, root / "raw", spec)
+        self.names = self.data.about.class_names
         self.train, self.test = (
-            Images(getattr(self.arrays, f"{part}_x"), meta["mean"], meta["std"], CPU) for part in ("train", "test")
+            Images(self.data.arrays[f"{part}_x"], self.data.about.mean, self.data.about.std, CPU)
+            for part in ("train", "test")
         )
         self.cost = word_cost(self.names)
 
     def labels(self, seed: int) -> Tensor:
-        clean = self.arrays.train_y
-        given = {"dataset": "fashion_mnist", "class_names": self.names, "data": "real"}
-        return torch.from_numpy(noisy_labels(clean, noise="asym-40", seed=seed, **given)[0]).long()
+        request = NoiseRequest("fashion_mnist", "asym-40", seed, self.names, "real")
+        return torch.from_numpy(make_noise(request, self.data.arrays, {}).labels).long()
 
 
 def train(task: Task, direction: str, seed: int, epochs: int) -> tuple[float, list[tuple[float, float]]]:
@@ -104,7 +105,7 @@ def cosine(a: Tensor, b: Tensor) -> float:
 
 
 def accuracy(model: nn.Module, task: Task) -> float:
-    truth = torch.from_numpy(task.arrays.test_y)
+    truth = torch.from_numpy(task.data.arrays["test_y"])
     with evaluating(model):
         found = torch.cat([model(task.test[start : start + 500]).argmax(1) for start in range(0, len(truth), 500)])
     return 100 * float((found == truth).double().mean())

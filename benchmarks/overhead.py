@@ -33,16 +33,30 @@ def write_task(folder: Path) -> None:
     """As few images as make two batches."""
     import numpy as np
 
-    from warlab.common.files import write_arrays, write_json
-    from warlab.noise.inject import noisy_labels
+    from warlab.artefacts.prepared_data import DataDescription, PreparedData
+    from warlab.common.files import write_json
+    from warlab.noise.kinds.base import NoiseRequest
+    from warlab.noise.make import make_noise
 
     names, labels = ["one", "two"], np.arange(64) % 2
-    noisy, manifest = noisy_labels(labels, dataset="few", noise="clean", seed=0, class_names=names, data="stand-in")
     images = np.zeros((64, 1, 14, 14), np.uint8)
-    write_arrays(folder / "data.npz", train_x=images, train_y=labels, test_x=images, test_y=labels)
-    write_json(folder / "data.json", {"class_names": names, "mean": [0.5], "std": [0.5], "data": "stand-in"})
-    write_arrays(folder / "noise.npz", labels=noisy)
-    write_json(folder / "noise.json", manifest)
+    about = DataDescription(
+        dataset="few",
+        data="stand-in",
+        source="black images",
+        class_names=names,
+        words=names,
+        mean=[0.5],
+        std=[0.5],
+        n_train=64,
+        n_test=64,
+        shape=[1, 14, 14],
+        sha256={},
+        licence="",
+    )
+    data = PreparedData(about, {"train_x": images, "train_y": labels, "test_x": images, "test_y": labels})
+    data.save(folder / "data.npz")
+    make_noise(NoiseRequest("few", "clean", 0, names, "stand-in"), data.arrays, {}).save(folder / "noise.npz")
     training = {"epochs": 1, "batch_size": 32, "optimiser": "adam", "lr": 0.001, "drops": []}
     net, method = {"name": "cnn9", "settings": {"width": 0.25}}, {"id": "cce", "file": "cce", "settings": {}}
     run = {"dataset": "few", "noise": "clean", "net": net, "method": method, "training": training, "seed": 0}

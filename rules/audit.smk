@@ -1,12 +1,13 @@
 rule suspects:
     """The samples of a run whose labels look wrong, the most suspicious first, and a picture of the first hundred."""
     input:
-        unpack(audit_inputs),
+        unpack(jobs.audit.inputs),
     output:
-        csv=f"{AUDIT}/suspects.csv",
-        sheet=f"{AUDIT}/suspects.png",
+        csv=paths.suspects,
+        sheet=paths.suspects_sheet,
     log:
-        f"{R}/logs/audit/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+        paths.log(f"audit/{RUN}"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -15,7 +16,7 @@ rule suspects:
         runtime=10,
     params:
         labels=study.labels,
-        code=code("suspects"),
+        code=flow.code("suspects"),
     script:
         "../workflow/scripts/suspects.py"
 
@@ -23,17 +24,18 @@ rule suspects:
 rule audit_table:
     """How well the audit finds wrong labels, for every run whose errors are known, over the seeds."""
     input:
-        judged_files(),
+        jobs.audit.judged_files,
     output:
         csv=report(
-            f"{R}/tables/audit.csv",
+            f"{paths.audit_table}.csv",
             caption="../workflow/report/audit.rst",
             category=category("audit"),
             labels={"shows": "How well wrong labels are found"},
         ),
-        md=f"{R}/tables/audit.md",
+        md=f"{paths.audit_table}.md",
     log:
-        f"{R}/logs/table/audit.log",
+        paths.log("table/audit"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -41,8 +43,8 @@ rule audit_table:
         mem_mb=4000,
         runtime=30,
     params:
-        runs=[(vars(cell), files) for cell, files in JUDGED.items()],
+        runs=jobs.audit.judged_runs(),
         labels=study.labels,
-        code=code("audit_table"),
+        code=flow.code("audit_table"),
     script:
         "../workflow/scripts/audit_table.py"

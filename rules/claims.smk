@@ -1,20 +1,21 @@
 rule statistics:
     """Three readings of every run; tests over settings, seeds and images; the order of the methods beside the paper's."""
     input:
-        unpack(kept_predictions),  # see report_inputs
+        unpack(jobs.tables.kept_predictions),
         runs=rules.collect.output.runs,
-        published=own_file("config/published.csv"),
+        published=flow.own_file("config/published.csv"),
     output:
-        readings=f"{R}/readings.csv",
+        readings=paths.readings,
         csv=report(
-            f"{R}/statistics.csv",
+            paths.statistics,
             caption="../workflow/report/statistics.rst",
             category=category("statistics"),
             labels={"shows": "All tests"},
         ),
-        md=f"{R}/statistics.md",
+        md=paths.statistics_text,
     log:
-        f"{R}/logs/statistics.log",
+        paths.log("statistics"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -22,10 +23,10 @@ rule statistics:
         mem_mb=2000,
         runtime=10,
     params:
-        experiments=compared(),
-        tested_on=tested_on(),
+        experiments=jobs.tables.compared(),
+        tested_on=jobs.tables.tested_on(),
         labels=study.labels,
-        code=code("statistics"),
+        code=flow.code("statistics"),
     script:
         "../workflow/scripts/statistics.py"
 
@@ -33,9 +34,10 @@ rule statistics:
 rule propositions:
     """The paper's propositions, computed on random predictions with POT."""
     output:
-        json=f"{COMMON}/propositions.json",
+        json=paths.propositions,
     log:
-        f"{COMMON}/logs/propositions.log",
+        paths.common_log("propositions"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -43,7 +45,7 @@ rule propositions:
         mem_mb=2000,
         runtime=10,
     params:
-        code=code("propositions"),
+        code=flow.code("propositions"),
     script:
         "../workflow/scripts/propositions.py"
 
@@ -51,22 +53,23 @@ rule propositions:
 rule claims:
     """Every claim of the paper, judged by this scale's runs: held, did not hold, undecided, not tested here."""
     input:
-        unpack(kept_predictions),  # see report_inputs
+        unpack(jobs.tables.kept_predictions),
         runs=rules.collect.output.runs,
-        published=own_file("config/published.csv"),
-        claims=own_file("config/claims.yaml"),
+        published=flow.own_file("config/published.csv"),
+        claims=flow.own_file("config/claims.yaml"),
         propositions=rules.propositions.output.json,
-        timing=unless_given(timing_files()),
+        timing=flow.unless_given(jobs.tables.timing_files()),
     output:
         csv=report(
-            f"{R}/claims.csv",
+            paths.claims,
             caption="../workflow/report/claims.rst",
             category=category("claims"),
             labels={"shows": "All claims"},
         ),
-        md=f"{R}/claims.md",
+        md=paths.claims_text,
     log:
-        f"{R}/logs/claims.log",
+        paths.log("claims"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -75,11 +78,11 @@ rule claims:
         runtime=10,
     params:
         scale=study.name,
-        aliases=all_aliases(),
-        last=read_epochs(),
-        tested_on=tested_on(),
-        stands_for=study.experiments["timing"].get("stands_for", {}),
+        aliases=flow.all_aliases(),
+        last=jobs.tables.epochs_read(),
+        tested_on=jobs.tables.tested_on(),
+        stands_for=jobs.tables.stands_for,
         labels=study.labels,
-        code=code("claims"),
+        code=flow.code("claims"),
     script:
         "../workflow/scripts/claims.py"

@@ -1,28 +1,23 @@
 rule features:
     """What a pre-trained network sees in the training images: made once, for all noises and seeds."""
     input:
-        receipt=receipt_of,
-        weights=weights_of,
+        receipt=jobs.data.receipt,
+        weights=jobs.data.weights,
     output:
-        features=f"{R}/features/{{dataset}}/{{network}}-{{size}}.npz",
-        provenance=f"{R}/features/{{dataset}}/{{network}}-{{size}}.json",
+        features=paths.features,
+        provenance=paths.features_json,
     log:
-        f"{R}/logs/features/{{dataset}}/{{network}}-{{size}}.log",
+        paths.log(f"features/{FEATURES}"),
     conda:
         "../envs/warlab.yaml"
-    threads: study.scale.get("threads", 1)
+    threads: jobs.train.threads
     resources:
         gpu=1,
         mem_mb=4000,
         runtime=720,
     params:
-        spec=data_spec,
-        code=lambda wildcards: code(
-            "features",
-            data.module(wildcards.dataset),
-            data.module(wildcards.network),
-            f"warlab.nets.{wildcards.network}",
-        ),
+        spec=jobs.data.spec,
+        code=jobs.data.features_code,
     script:
         "../workflow/scripts/features.py"
 
@@ -30,12 +25,13 @@ rule features:
 rule cost:
     """A ground cost between the classes of a dataset, with where it came from."""
     input:
-        unpack(cost_inputs),
+        unpack(jobs.data.cost_inputs),
     output:
-        cost=f"{R}/costs/{{dataset}}/{{cost}}/cost.csv",
-        provenance=f"{R}/costs/{{dataset}}/{{cost}}/cost.json",
+        cost=paths.cost,
+        provenance=paths.cost_json,
     log:
-        f"{R}/logs/cost/{{dataset}}/{{cost}}.log",
+        paths.log(f"cost/{COST}"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -43,8 +39,8 @@ rule cost:
         mem_mb=4000,
         runtime=30,
     params:
-        spec=cost_spec,
-        code=lambda wildcards: code("cost"),
+        spec=jobs.data.cost_spec,
+        code=jobs.data.cost_code,
     script:
         "../workflow/scripts/cost.py"
 
@@ -55,9 +51,10 @@ rule verify_cost:
         cost=rules.cost.output.cost,
         provenance=rules.cost.output.provenance,
     output:
-        verified=f"{R}/costs/{{dataset}}/{{cost}}/verified.json",
+        verified=paths.verified,
     log:
-        f"{R}/logs/verify_cost/{{dataset}}/{{cost}}.log",
+        paths.log(f"verify_cost/{COST}"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -65,7 +62,7 @@ rule verify_cost:
         mem_mb=2000,
         runtime=30,
     params:
-        uses=cost_uses,
-        code=lambda wildcards: code("verify_cost"),
+        uses=jobs.data.cost_uses,
+        code=flow.code("verify_cost"),
     script:
         "../workflow/scripts/verify_cost.py"

@@ -1,11 +1,12 @@
 rule fetch:
     """Raw files of a dataset: embedded, procedural, or downloaded, checked by their checksums."""
     output:
-        receipt=f"{RAW}/{{dataset}}/{{source}}/receipt.json",
+        receipt=paths.receipt,
     log:
-        f"{RAW}/{{dataset}}/{{source}}/logs/fetch.log",
+        paths.fetch_log,
     # What is absent should be told before anything trains for days.
     priority: 100
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -13,9 +14,9 @@ rule fetch:
         mem_mb=1000,
         runtime=120,
     params:
-        local=local_of,
-        state=state_of,
-        code=lambda wildcards: code("fetch", data.module(wildcards.dataset)),
+        local=jobs.data.local,
+        state=jobs.data.local_state,
+        code=jobs.data.fetch_code,
     script:
         "../workflow/scripts/fetch.py"
 
@@ -23,20 +24,20 @@ rule fetch:
 rule prepare:
     """The arrays that training reads: the scale's subset, pooled, as uint8."""
     input:
-        receipt=receipt_of,
+        receipt=jobs.data.receipt,
     output:
-        data=f"{R}/data/{{dataset}}.npz",
-        meta=f"{R}/data/{{dataset}}.json",
+        data=paths.data,
+        meta=paths.data_json,
     log:
-        f"{R}/logs/prepare/{{dataset}}.log",
+        paths.log("prepare/{dataset}"),
     conda:
         "../envs/warlab.yaml"
-    threads: lambda wildcards: prepare_effort(wildcards).threads
+    threads: jobs.data.prepare_threads
     resources:
-        mem_mb=lambda wildcards: prepare_effort(wildcards).mem_mb,
-        runtime=lambda wildcards: prepare_effort(wildcards).minutes,
+        mem_mb=jobs.data.prepare_memory,
+        runtime=jobs.data.prepare_minutes,
     params:
-        spec=data_spec,
-        code=lambda wildcards: code("prepare", data.module(wildcards.dataset)),
+        spec=jobs.data.spec,
+        code=jobs.data.prepare_code,
     script:
         "../workflow/scripts/prepare.py"

@@ -1,19 +1,20 @@
 rule figure:
     """One figure as pdf, svg and png, with its caption."""
     input:
-        unpack(figure_inputs),
+        unpack(jobs.figures.inputs),
     output:
-        pdf=f"{R}/figures/{{figure}}.pdf",
+        pdf=f"{paths.figure}.pdf",
         png=report(
-            f"{R}/figures/{{figure}}.png",
+            f"{paths.figure}.png",
             caption="../workflow/report/figure.rst",
-            category=lambda wildcards: category(figure_section(wildcards.figure)),
-            labels=lambda wildcards: {"shows": figure_title(wildcards.figure)},
+            category=jobs.figures.category,
+            labels=jobs.figures.title,
         ),
-        svg=f"{R}/figures/{{figure}}.svg",
-        caption=f"{R}/figures/{{figure}}.txt",
+        svg=f"{paths.figure}.svg",
+        caption=f"{paths.figure}.txt",
     log:
-        f"{R}/logs/figure/{{figure}}.log",
+        paths.log("figure/{figure}"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -22,9 +23,9 @@ rule figure:
         runtime=10,
     params:
         labels=study.labels,
-        aliases=all_aliases(),
-        code=figure_code,
-        text=lambda wildcards, output: Path(output.caption),
+        aliases=flow.all_aliases(),
+        code=jobs.figures.code,
+        text=jobs.figures.caption_file,
     script:
         "../workflow/scripts/figure.py"
 
@@ -32,9 +33,10 @@ rule figure:
 rule toy:
     """Small networks trained in the plane with each regulariser, for the figures of them."""
     output:
-        toy=f"{COMMON}/toy.npz",
+        toy=paths.toy,
     log:
-        f"{COMMON}/logs/toy.log",
+        paths.common_log("toy"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -42,7 +44,7 @@ rule toy:
         mem_mb=2000,
         runtime=30,
     params:
-        code=code("toy"),
+        code=flow.code("toy"),
     script:
         "../workflow/scripts/toy.py"
 
@@ -50,12 +52,12 @@ rule toy:
 rule activations:
     """What the network of a finished run sees in the test images."""
     input:
-        unpack(train_inputs),
+        unpack(jobs.train.inputs),
         weights=rules.train.output.weights,
     output:
-        activations=f"{R}/figures/material/activations/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.npz",
+        activations=paths.activations,
     log:
-        f"{R}/logs/figure/material/activations/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+        paths.log(f"figure/material/activations/{RUN}"),
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -64,7 +66,7 @@ rule activations:
         mem_mb=4000,
         runtime=30,
     params:
-        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
-        code=lambda wildcards: run_code("activations", wildcards),
+        run=jobs.train.run,
+        code=jobs.train.activations_code,
     script:
         "../workflow/scripts/activations.py"

@@ -1,23 +1,23 @@
 rule segment:
     """Maps of whole test tiles by a finished run, as pictures and as labels."""
     input:
-        unpack(train_inputs),
+        unpack(jobs.train.inputs),
         weights=rules.train.output.weights,
     output:
-        labels=f"{MAP}/labels.npz",
-        maps=directory(f"{MAP}/tiles"),
+        labels=paths.map_labels,
+        maps=directory(paths.map_tiles),
     log:
-        f"{R}/logs/segment/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+        paths.log(f"segment/{RUN}"),
     conda:
         "../envs/warlab.yaml"
-    threads: study.scale.get("threads", 1)
+    threads: jobs.train.threads
     resources:
         gpu=1,
         mem_mb=8000,
         runtime=120,
     params:
-        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
-        code=lambda wildcards: run_code("segment", wildcards),
+        run=jobs.train.run,
+        code=jobs.train.segment_code,
     script:
         "../workflow/scripts/segment.py"
 
@@ -25,13 +25,14 @@ rule segment:
 rule noisy_maps:
     """The ground truth of the training tiles after the noise, as pictures."""
     input:
-        data=f"{R}/data/{{dataset}}.npz",
-        data_json=f"{R}/data/{{dataset}}.json",
+        data=paths.data,
+        data_json=paths.data_json,
         noise=rules.corrupt.output.labels,
     output:
-        maps=directory(f"{R}/maps/{{dataset}}/{{noise}}/training_labels/seed{{seed}}"),
+        maps=directory(paths.noisy_maps),
     log:
-        f"{R}/logs/noisy_maps/{{dataset}}/{{noise}}/seed{{seed}}.log",
+        paths.log(f"noisy_maps/{LABELS}"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -39,6 +40,6 @@ rule noisy_maps:
         mem_mb=4000,
         runtime=10,
     params:
-        code=code("noisy_maps"),
+        code=flow.code("noisy_maps"),
     script:
         "../workflow/scripts/noisy_maps.py"

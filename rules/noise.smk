@@ -1,12 +1,13 @@
 rule corrupt:
     """Noisy labels with their manifest: one file per dataset, noise and seed, shared by all methods."""
     input:
-        unpack(noise_inputs),
+        unpack(jobs.data.noise_inputs),
     output:
-        labels=f"{R}/noise/{{dataset}}/{{noise}}/seed{{seed}}.npz",
-        manifest=f"{R}/noise/{{dataset}}/{{noise}}/seed{{seed}}.json",
+        labels=paths.noise,
+        manifest=paths.noise_json,
     log:
-        f"{R}/logs/corrupt/{{dataset}}/{{noise}}/seed{{seed}}.log",
+        paths.log(f"corrupt/{LABELS}"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -14,7 +15,7 @@ rule corrupt:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=lambda wildcards: study.settings.noise(wildcards.noise, wildcards.dataset),
-        code=lambda wildcards: code("corrupt", noise.module(wildcards.noise)),
+        settings=jobs.data.noise_settings,
+        code=jobs.data.noise_code,
     script:
         "../workflow/scripts/corrupt.py"

@@ -1,25 +1,26 @@
 rule report:
     """The one self-contained page: results beside the paper's, verification, provenance, run times."""
     input:
-        unpack(report_inputs),
-        tables=expand(rules.table.output.csv, experiment=study.plan.tables),
-        figures=expand(rules.figure.output.png, figure=FIGURES),
-        pictures=expand(rules.figure.output.svg, figure=FIGURES),
-        captions=expand(rules.figure.output.caption, figure=FIGURES),
+        unpack(jobs.report.inputs),
+        tables=jobs.tables.all_named(rules.table.output.csv),
+        figures=jobs.figures.all_named(rules.figure.output.png),
+        pictures=jobs.figures.all_named(rules.figure.output.svg),
+        captions=jobs.figures.all_named(rules.figure.output.caption),
         runs=rules.collect.output.runs,
-        fidelity=own_file("config/fidelity.yaml"),
+        fidelity=flow.own_file("config/fidelity.yaml"),
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
-        audit=shown_audit(),
+        audit=jobs.audit.shown(),
     output:
         report=report(
-            f"{R}/report.html",
+            paths.report,
             caption="../workflow/report/page.rst",
             category="00 The report",
             labels={"shows": "The whole report"},
         ),
     log:
-        f"{R}/logs/report.log",
+        paths.log("report"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -27,8 +28,8 @@ rule report:
         mem_mb=2000,
         runtime=10,
     params:
-        spec=report_spec(),
-        code=code("report"),
+        spec=jobs.report.spec(),
+        code=flow.code("report"),
     script:
         "../workflow/scripts/report.py"
 
@@ -36,12 +37,13 @@ rule report:
 rule plan:
     """Print how many trainings each scale has and how long they take, and run nothing."""
     log:
-        f"{R}/logs/plan.log",
+        paths.log("plan"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
     params:
-        root=str(ROOT),
+        root=str(flow.root),
         config=config,
     script:
         "../workflow/scripts/plan.py"

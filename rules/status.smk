@@ -1,12 +1,13 @@
 rule status:
     """Print how far every run is, and run nothing; beside a running snakemake add --nolock, or call `warlab status`."""
     log:
-        f"{R}/logs/status.log",
+        paths.log("status"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
     params:
-        root=str(ROOT),
+        root=str(flow.root),
         config=config,
     script:
         "../workflow/scripts/status.py"

@@ -1,25 +1,24 @@
 rule table:
     """One table of the paper, ours beside the published numbers, as csv, md and tex."""
     input:
-        unpack(table_inputs),
-        published=own_file("config/published.csv"),
+        unpack(jobs.tables.inputs),
+        published=flow.own_file("config/published.csv"),
     output:
         csv=report(
-            f"{R}/tables/{{experiment}}.csv",
+            f"{paths.table}.csv",
             caption="../workflow/report/table.rst",
-            category=lambda wildcards: category(table_section(wildcards.experiment)),
-            labels=lambda wildcards: {
-                "shows": study.experiments[wildcards.experiment]["title"]
-            },
+            category=jobs.tables.category,
+            labels=jobs.tables.title,
         ),
-        md=f"{R}/tables/{{experiment}}.md",
-        tex=f"{R}/tables/{{experiment}}.tex",
-        md_runs=f"{R}/tables/{{experiment}}_std_runs.md",
-        tex_runs=f"{R}/tables/{{experiment}}_std_runs.tex",
+        md=f"{paths.table}.md",
+        tex=f"{paths.table}.tex",
+        md_runs=f"{paths.table}_std_runs.md",
+        tex_runs=f"{paths.table}_std_runs.tex",
     log:
-        f"{R}/logs/table/{{experiment}}.log",
+        paths.log("table/{experiment}"),
     wildcard_constraints:
         experiment="|".join(study.plan.tables),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -27,8 +26,8 @@ rule table:
         mem_mb=2000,
         runtime=10,
     params:
-        spec=table_spec,
-        code=code("table"),
+        spec=jobs.tables.spec,
+        code=flow.code("table"),
     script:
         "../workflow/scripts/table.py"
 
@@ -36,13 +35,14 @@ rule table:
 rule architectures:
     """The layers of the scale's networks, read off the network classes."""
     input:
-        meta=[f"{R}/data/{dataset}.json" for dataset in sorted(set(NETS.values()))],
+        meta=jobs.tables.networks_see(),
     output:
-        csv=f"{R}/tables/architectures.csv",
-        md=f"{R}/tables/architectures.md",
-        tex=f"{R}/tables/architectures.tex",
+        csv=f"{paths.architectures}.csv",
+        md=f"{paths.architectures}.md",
+        tex=f"{paths.architectures}.tex",
     log:
-        f"{R}/logs/table/architectures.log",
+        paths.log("table/architectures"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -50,8 +50,8 @@ rule architectures:
         mem_mb=4000,
         runtime=10,
     params:
-        networks=networks_shown(),
-        code=code("architectures", *(f"warlab.nets.{net}" for net in sorted(NETS))),
+        networks=jobs.tables.networks,
+        code=jobs.tables.architectures_code(),
     script:
         "../workflow/scripts/architectures.py"
 
@@ -59,11 +59,12 @@ rule architectures:
 rule hyperparameters:
     """Every number of the configuration with its source."""
     output:
-        csv=f"{R}/tables/hyperparameters.csv",
-        md=f"{R}/tables/hyperparameters.md",
-        tex=f"{R}/tables/hyperparameters.tex",
+        csv=f"{paths.hyperparameters}.csv",
+        md=f"{paths.hyperparameters}.md",
+        tex=f"{paths.hyperparameters}.tex",
     log:
-        f"{R}/logs/table/hyperparameters.log",
+        paths.log("table/hyperparameters"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -72,7 +73,7 @@ rule hyperparameters:
         runtime=10,
     params:
         numbers=study.numbers.table(),
-        code=code("hyperparameters"),
+        code=flow.code("hyperparameters"),
     script:
         "../workflow/scripts/hyperparameters.py"
 
@@ -80,15 +81,16 @@ rule hyperparameters:
 rule typeset:
     """All tables in one PDF; needs pdflatex, without which the .tex files stand."""
     input:
-        tables=expand(rules.table.output.tex, experiment=study.plan.tables),
-        runs=expand(rules.table.output.tex_runs, experiment=study.plan.tables),
-        timing=timing_tex_of(),
-        architectures=architectures_of(),
+        tables=jobs.tables.all_named(rules.table.output.tex),
+        runs=jobs.tables.all_named(rules.table.output.tex_runs),
+        timing=jobs.tables.timing("tex"),
+        architectures=jobs.tables.architectures("tex"),
         hyperparameters=rules.hyperparameters.output.tex,
     output:
-        pdf=f"{R}/tables.pdf",
+        pdf=paths.all_tables,
     log:
-        f"{R}/logs/typeset.log",
+        paths.log("typeset"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -97,6 +99,6 @@ rule typeset:
         runtime=10,
     params:
         scale=study.name,
-        code=code("typeset"),
+        code=flow.code("typeset"),
     script:
         "../workflow/scripts/typeset.py"

@@ -1,19 +1,19 @@
 rule time_steps:
     """Training steps of CCE, AR and WAR by the clock, on random images of a dataset's shape."""
     output:
-        times=f"{R}/timing/{{dataset}}/{{net}}.json",
+        times=paths.timing,
     log:
-        f"{R}/logs/timing/{{dataset}}/{{net}}.log",
+        paths.log("timing/{dataset}/{net}"),
     conda:
         "../envs/warlab.yaml"
-    threads: study.scale.get("threads", 1)
+    threads: jobs.train.threads
     resources:
         gpu=1,
         mem_mb=4000,
         runtime=120,
     params:
-        spec=timing_spec,
-        code=timing_code,
+        spec=jobs.tables.timing_spec,
+        code=jobs.tables.timing_code,
     script:
         "../workflow/scripts/time_steps.py"
 
@@ -21,14 +21,15 @@ rule time_steps:
 rule timing_table:
     """Seconds per epoch and their ratios, ours beside the published ones."""
     input:
-        times=timing_files(),
-        published=own_file("config/published.csv"),
+        times=jobs.tables.timing_files(),
+        published=flow.own_file("config/published.csv"),
     output:
-        csv=f"{R}/tables/timing.csv",
-        md=f"{R}/tables/timing.md",
-        tex=f"{R}/tables/timing.tex",
+        csv=f"{paths.timing_table}.csv",
+        md=f"{paths.timing_table}.md",
+        tex=f"{paths.timing_table}.tex",
     log:
-        f"{R}/logs/table/timing.log",
+        paths.log("table/timing"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -37,7 +38,7 @@ rule timing_table:
         runtime=10,
     params:
         labels=study.labels,
-        title=study.experiments["timing"]["title"],
-        code=code("timing_table"),
+        title=jobs.tables.timing_title,
+        code=flow.code("timing_table"),
     script:
         "../workflow/scripts/timing_table.py"

@@ -1,27 +1,27 @@
 rule train:
     """One training run; killed at any moment, it continues from its checkpoint to the same bits."""
     input:
-        unpack(train_inputs),
+        unpack(jobs.train.inputs),
     output:
-        metrics=f"{RUN}/metrics.csv",
-        result=f"{RUN}/result.json",
-        weights=f"{RUN}/weights.pt",
-        predictions=f"{RUN}/test_predictions.npz",
-        audit=f"{RUN}/audit.npz",
+        metrics=paths.metrics,
+        result=paths.result,
+        weights=paths.weights,
+        predictions=paths.test_predictions,
+        audit=paths.audit,
     log:
-        f"{R}/logs/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+        paths.train_log,
     benchmark:
-        f"{R}/benchmarks/train/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.tsv"
+        paths.benchmark
     conda:
         "../envs/warlab.yaml"
-    threads: study.scale.get("threads", 1)
+    threads: jobs.train.threads
     resources:
         gpu=1,
-        mem_mb=train_memory,
-        runtime=lambda wildcards: train_effort(wildcards).minutes,
+        mem_mb=jobs.train.memory,
+        runtime=jobs.train.minutes,
     params:
-        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
-        code=lambda wildcards: run_code("train", wildcards),
+        run=jobs.train.run,
+        code=jobs.train.train_code,
     script:
         "../workflow/scripts/train.py"
 
@@ -29,22 +29,22 @@ rule train:
 rule predict:
     """What a finished run says about the training images, for the methods that build on another run."""
     input:
-        unpack(train_inputs),
+        unpack(jobs.train.inputs),
         weights=rules.train.output.weights,
     output:
-        predictions=f"{RUN}/predictions.npz",
+        predictions=paths.predictions,
     log:
-        f"{R}/logs/predict/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
+        paths.log(f"predict/{RUN}"),
     conda:
         "../envs/warlab.yaml"
-    threads: study.scale.get("threads", 1)
+    threads: jobs.train.threads
     resources:
         gpu=1,
-        mem_mb=train_memory,
-        runtime=lambda wildcards: train_effort(wildcards).minutes // 12,
+        mem_mb=jobs.train.memory,
+        runtime=jobs.train.predict_minutes,
     params:
-        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
-        code=lambda wildcards: run_code("predict", wildcards),
+        run=jobs.train.run,
+        code=jobs.train.predict_code,
     script:
         "../workflow/scripts/predict.py"
 
@@ -52,11 +52,12 @@ rule predict:
 rule collect:
     """All runs of the scale as one tidy table: a row per run and epoch."""
     input:
-        **collected(),
+        unpack(jobs.train.collected),
     output:
-        runs=f"{R}/runs.csv",
+        runs=paths.runs,
     log:
-        f"{R}/logs/collect.log",
+        paths.log("collect"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -64,7 +65,7 @@ rule collect:
         mem_mb=2000,
         runtime=10,
     params:
-        declared=declared_runs(),
-        code=code("collect"),
+        declared=jobs.train.declared(),
+        code=flow.code("collect"),
     script:
         "../workflow/scripts/collect.py"

@@ -1,38 +1,26 @@
-rule retrain:
-    """A run once more, in a folder of its own."""
-    input:
-        unpack(train_inputs),
+use rule train as retrain with:
     output:
-        metrics=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/metrics.csv",
-        result=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/result.json",
-        weights=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/weights.pt",
-        predictions=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/test_predictions.npz",
-        audit=f"{R}/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}/audit.npz",
+        metrics=f"{paths.retrained}/metrics.csv",
+        result=f"{paths.retrained}/result.json",
+        weights=f"{paths.retrained}/weights.pt",
+        predictions=f"{paths.retrained}/test_predictions.npz",
+        audit=f"{paths.retrained}/audit.npz",
     log:
-        f"{R}/logs/verify/{{dataset}}/{{noise}}/{{net}}/{{method}}/seed{{seed}}.log",
-    conda:
-        "../envs/warlab.yaml"
-    threads: study.scale.get("threads", 1)
-    resources:
-        gpu=1,
-        mem_mb=train_memory,
-        runtime=lambda wildcards: train_effort(wildcards).minutes,
-    params:
-        run=lambda wildcards: study.settings.run(cell_of(wildcards)).to_dict(),
-        code=lambda wildcards: run_code("train", wildcards),
-    script:
-        "../workflow/scripts/train.py"
+        paths.log(f"verify/{RUN}"),
+    benchmark:
+        paths.retrained_benchmark
 
 
 rule verify:
     """Train one run of the scale again, another one every day, and compare it with what is reported."""
     input:
         runs=rules.collect.output.runs,
-        metrics=f"{R}/verify/{verified_run()}/metrics.csv",
+        metrics=jobs.train.verified_file("metrics.csv"),
     output:
-        comparison=f"{R}/verify/{verified_run()}/comparison.json",
+        comparison=jobs.train.verified_file("comparison.json"),
     log:
-        f"{R}/logs/verify/comparison.log",
+        paths.log("verify/comparison"),
+    localrule: True
     conda:
         "../envs/warlab.yaml"
     threads: 1
@@ -40,7 +28,7 @@ rule verify:
         mem_mb=2000,
         runtime=10,
     params:
-        run=verified_run(),
-        code=code("verify"),
+        run=jobs.train.verified.path,
+        code=flow.code("verify"),
     script:
         "../workflow/scripts/verify.py"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tests import tiles as drawn
+from tests.artefacts import noise_on_disk
 from warlab.noise.make import make_noise
 from warlab.reporting.figures import Inputs
 from warlab.reporting.read import results
@@ -147,7 +148,7 @@ def figure_inputs(data: str = "real") -> Inputs:
 
 
 def object_noise(data: str) -> dict[str, Any]:
-    made, manifest = make_noise(drawn.wanted(), vars(drawn.arrays()), {})
+    made, manifest = noise_on_disk(make_noise(drawn.wanted(), vars(drawn.arrays()), {}))
     return {**manifest, **made, "data": data}
 
 

@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from tests.artefacts import described
 from tests.conftest import ROOT, blobs
 from warlab import methods
-from warlab.common.files import digest, read_arrays, write_arrays, write_json, write_text
+from warlab.artefacts.ground_cost import matrix_text
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.config.study import Study, load_study
 from warlab.engine.run import Files
 from warlab.engine.train import TIMES
-from warlab.noise.inject import noisy_labels
-from warlab.ot.costfile import write_cost
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.make import make_noise
 
 CLASSES = 4
 NAMES = [f"class {k}" for k in range(CLASSES)]
@@ -47,19 +50,18 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
     """A learnable data set with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
     x, y = blobs(n, CLASSES)
     test_x, test_y = blobs(40, CLASSES, seed=1)
-    labels, manifest = noisy_labels(y, dataset="blobs", noise=noise, seed=0, class_names=NAMES, data="stand-in")
+    noisy = make_noise(NoiseRequest("blobs", noise, 0, NAMES, "stand-in"), {"train_y": y}, {})
     if clean is not None:
         y = clean
-        manifest["clean_sha256"] = digest(clean)
+        noisy = replace(noisy, manifest=replace(noisy.manifest, clean_sha256=digest(clean)))
     data = folder / "data.npz"
-    write_arrays(data, train_x=x, train_y=y, test_x=test_x, test_y=test_y)
-    write_json(data.with_suffix(".json"), {"class_names": NAMES, "mean": [0.5], "std": [0.5], "data": "stand-in"})
-    write_arrays(folder / "noise.npz", labels=labels)
-    write_json(folder / "noise.json", manifest)
+    arrays = {"train_x": x, "train_y": y, "test_x": test_x, "test_y": test_y}
+    PreparedData(described(NAMES), arrays).save(data)
+    noisy.save(folder / "noise.npz")
     cost = 0.5 + 0.4 * np.cos(np.subtract.outer(range(CLASSES), range(CLASSES)))
     np.fill_diagonal(cost, 0)
-    write_text(folder / "cost.csv", write_cost(np.abs(cost), NAMES))
-    write_arrays(folder / "predictions.npz", probabilities=0.05 + 0.8 * np.eye(CLASSES)[labels])
+    write_text(folder / "cost.csv", matrix_text(np.abs(cost), NAMES))
+    write_arrays(folder / "predictions.npz", probabilities=0.05 + 0.8 * np.eye(CLASSES)[noisy.labels])
     return Files(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
 
 

@@ -151,14 +151,14 @@ def test_the_list_names_files_labels_and_what_is_known(tmp_path: Path) -> None:
     write_text(tmp_path / "suspects.csv", run.csv(run.suspects()))
     rows = read_suspects(tmp_path / "suspects.csv")
     assert list(rows[0]) == list(COLUMNS)
-    truth, labels = run.arrays["train_y"], run.noise["labels"]
+    truth, labels = run.data.arrays["train_y"], run.noise.labels
     assert {int(row["number"]) for row in rows} == set(np.flatnonzero(truth != labels))
     for row in rows:
         k = int(row["number"])
         assert (row["sample"], row["wrong"]) == (names[k], "yes")
         assert (row["label"], row["suggested"]) == (NAMES[labels[k]], NAMES[truth[k]])
     assert [float(row["combined"]) for row in rows] == sorted((float(row["combined"]) for row in rows), reverse=True)
-    np.testing.assert_array_equal(run.picture(3), run.arrays["train_x"][3])
+    np.testing.assert_array_equal(run.picture(3), run.data.arrays["train_x"][3])
 
 
 def test_where_nobody_knows_the_truth_nothing_is_said_of_it(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_replaced_images_are_wrong_and_shown_as_they_were_trained_on(tmp_path: P
     run = AuditedRun.read({**files, "images": str(tmp_path / "other.npz")})
     assert run.wrong is not None and np.flatnonzero(run.wrong).tolist() == [4, 9]
     np.testing.assert_array_equal(run.picture(9), other[0])
-    np.testing.assert_array_equal(run.picture(5), run.arrays["train_x"][5])
+    np.testing.assert_array_equal(run.picture(5), run.data.arrays["train_x"][5])
 
 
 def test_of_tiles_whole_objects_are_judged(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_of_tiles_whole_objects_are_judged(tmp_path: Path) -> None:
     means = trained(tmp_path / "run", tile_run("cce", epochs=1), files)
     given = {"audit": str(tmp_path / "run" / "audit.npz"), "data": str(files.data), "noise": str(files.noise)}
     run = AuditedRun.read(given)
-    labels, truth, numbers = run.noise["labels"], run.arrays["train_y"], run.object_of
+    labels, truth, numbers = run.noise.labels, run.data.arrays["train_y"], run.object_of
     assert len(means.labels) == run.units and means.seen.sum() == 3 * 2 * 32 * 32
     for number in np.flatnonzero(means.seen):
         pixels = numbers == number
@@ -201,9 +201,9 @@ def test_of_tiles_whole_objects_are_judged(tmp_path: Path) -> None:
         assert run.wrong is not None and run.wrong[number] == ((labels != truth)[pixels].mean() > 0.5)
     biggest = int(np.bincount(numbers).argmax())
     tile, rows, columns = run._place(biggest)
-    assert (unflat(numbers, run.arrays["train_sizes"])[tile][rows, columns] == biggest).all()
+    assert (unflat(numbers, run.data.arrays["train_sizes"])[tile][rows, columns] == biggest).all()
     middle = f"row {int(rows.mean())}, column {int(columns.mean())}"
-    assert run.name(biggest) == f"tile {run.meta['train_tiles'][tile]}, {middle}, {len(rows)} pixels"
+    assert run.name(biggest) == f"tile {run.data.about.train_tiles[tile]}, {middle}, {len(rows)} pixels"
     assert run.picture(biggest).shape[0] == 5
     rows_of_table = run_quality(given, {"method": "cce", "seed": 0})
     assert {row["metric"] for row in rows_of_table} == {"auroc", "average_precision", "precision", "corrected"}

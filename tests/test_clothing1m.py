@@ -13,9 +13,9 @@ import torch
 from PIL import Image
 
 import warlab.data
+from tests.artefacts import data_on_disk
 from tests.conftest import ROOT
 from tests.runs import assert_same, metrics, resolved
-from warlab.common.files import write_arrays, write_json, write_text
 from warlab.config.study import load_study
 from warlab.config.validate import validate
 from warlab.data import user_data
@@ -29,10 +29,10 @@ from warlab.engine.stored import AHEAD, StoredData, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.methods._epsilon import EpsilonRule
-from warlab.noise.base import Wanted
+from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.make import make_noise
-from warlab.ot.costfile import write_cost
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 
 DATASET = warlab.data.get("clothing1m")
 SPEC = {"source": "stand_in", "train": 84, "test": 42, "pool": 8}
@@ -52,16 +52,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def files(root: Path) -> Files:
     """All that a run reads, as the workflow writes it."""
-    arrays, meta = prepare(DATASET, root, SPEC, say=silent)
-    write_arrays(root / "data.npz", **vars(arrays))
-    write_json(root / "data.json", meta)
+    data = prepare(DATASET, root, SPEC)
+    data.save(root / "data.npz")
+    about = data.about
     settings = load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m")
-    wanted = Wanted("clothing1m", "real", 0, meta["class_names"], meta["data"], settings)
-    labels, manifest = make_noise(wanted, vars(arrays), {})
-    write_arrays(root / "noise.npz", **labels)
-    write_json(root / "noise.json", manifest)
-    cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
-    write_text(root / "cost.csv", write_cost(cost, meta["class_names"]))
+    request = NoiseRequest("clothing1m", "real", 0, about.class_names, about.data, settings)
+    make_noise(request, data.arrays, {}).save(root / "noise.npz")
+    make_cost("w2v", CostInputs(about.class_names, about.words), {}).save(root / "cost.csv")
     return Files(root / "data.npz", root / "noise.npz", root / "cost.csv")
 
 
@@ -69,7 +66,7 @@ def files(root: Path) -> Files:
 
 
 def test_the_owners_lists_become_labels_and_numbers_of_images(root: Path) -> None:
-    arrays, meta = prepare(DATASET, root, {"source": "stand_in", "pool": 8}, say=silent)
+    arrays, meta = data_on_disk(prepare(DATASET, root, {"source": "stand_in", "pool": 8}))
     assert [len(arrays.train_y), len(arrays.val_y), len(arrays.test_y)] == [420, 70, 140]
     numbers = np.concatenate([arrays.train_i, arrays.val_i, arrays.test_i])
     assert numbers.tolist() == list(range(630)) and meta["samples"] == "stored"
@@ -80,8 +77,8 @@ def test_the_owners_lists_become_labels_and_numbers_of_images(root: Path) -> Non
 
 
 def test_a_part_has_every_class_and_the_images_of_the_whole(root: Path) -> None:
-    whole, _ = prepare(DATASET, root, {"source": "stand_in", "pool": 8}, say=silent)
-    part, meta = prepare(DATASET, root, SPEC, say=silent)
+    whole, _ = data_on_disk(prepare(DATASET, root, {"source": "stand_in", "pool": 8}))
+    part, meta = data_on_disk(prepare(DATASET, root, SPEC))
     assert len(part.train_y) == meta["n_train"] == 84 and set(part.train_y) == set(range(14))
     assert (whole.train_y[part.train_i] == part.train_y).all() and len(part.val_y) == 42
 
@@ -101,12 +98,12 @@ def test_images_are_resized_once_and_resumed_where_it_stopped(
 
     monkeypatch.setattr(shards, "_resized", counted)
     with pytest.raises(KeyboardInterrupt):
-        shards.pack(paths, 16, tmp_path, say=silent)
+        shards.pack(paths, 16, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0000.jpegs", "0000.npy"]
     before = len(seen)
-    shards.pack(paths, 16, tmp_path, say=silent)
+    shards.pack(paths, 16, tmp_path)
     assert seen[before:] == paths[10:]
-    shards.pack(paths, 16, tmp_path, say=silent)
+    shards.pack(paths, 16, tmp_path)
     assert len(seen) == before + 15
     found = shards.Pack(tmp_path)
     assert len(found) == 25
@@ -120,14 +117,14 @@ def test_other_lists_get_other_shards(root: Path, tmp_path: Path) -> None:
     owners = tmp_path / "owners"
     shutil.copytree(root, owners, ignore=shutil.ignore_patterns("resized-*", "*.npz", "*.json"))
     fetch(DATASET, tmp_path / "raw", "real", owners)
-    _, first = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    _, first = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}))
     keys = (owners / "noisy_train_key_list.txt").read_text().split()
     (owners / "noisy_train_key_list.txt").write_text("\n".join(reversed(keys)) + "\n")
-    _, second = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    _, second = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}))
     assert first["shards"] != second["shards"] and first["shards_sha256"] != second["shards_sha256"]
     packed = shards.Pack(Path(second["shards"]))
     np.testing.assert_array_equal(packed[0], shards.Pack(Path(first["shards"]))[len(keys) - 1])
-    _, again = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    _, again = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}))
     assert again["shards"] == second["shards"]
 
 
@@ -162,7 +159,7 @@ def test_wrong_lists_are_one_sentence(root: Path, tmp_path: Path, file: str, tex
 def test_a_damaged_image_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.jpg").write_bytes(b"no image")
     with pytest.raises(WarlabError, match=r"broken\.jpg cannot be read as an image"):
-        shards.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out", say=silent)
+        shards.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out")
 
 
 def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path) -> None:
@@ -180,7 +177,7 @@ def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path)
 def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
     receipt = fetch(DATASET, tmp_path / "raw", "real", root)
     assert list(receipt["files"]) == ["place.json"]
-    arrays, meta = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 16}, say=silent)
+    arrays, meta = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 16}))
     assert meta["data"] == "real" and meta["source"] == "Clothing1M, the owners' folder" and len(arrays.test_y) == 140
 
 
@@ -316,7 +313,7 @@ def test_the_schedules_of_the_paper() -> None:
 def test_noise_real_is_for_data_that_have_it() -> None:
     smoke = load_study({"scale": "smoke"}, ROOT)
     wrong = replace(smoke, scale={**smoke.scale, "experiments": {"clothing1m": {"datasets": ["cifar10"]}}})
-    with pytest.raises(WarlabError, match="cifar10 has no noise of its own"):
+    with pytest.raises(WarlabError, match="labels of cifar10 are not noisy by themselves"):
         validate(wrong.plan)
     embed = {"clothing1m": {"methods": ["war_embed"], "nets": ["cnn6"]}}
     with pytest.raises(WarlabError, match="The cost embed needs images in memory, unlike clothing1m"):

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warlab import data
+from warlab.artefacts.ground_cost import matrix_text, read_matrix
 from warlab.errors import WarlabError
-from warlab.ot.costfile import read_cost, write_cost
-from warlab.ot.costs import CostInputs, from_distances, kinds, make_cost, pairwise_distances
-from warlab.ot.verify import report, verify_cost
+from warlab.ot.costs import kinds, make_cost
+from warlab.ot.costs.base import CostInputs
+from warlab.ot.points import from_distances, pairwise_distances
+from warlab.ot.verify import verify_cost, verify_uses
 
 FASHION = data.get("fashion_mnist")
 CIFAR10 = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -26,9 +28,10 @@ def inputs(names: list[str], words: list[str] | None = None) -> CostInputs:
 
 @pytest.mark.parametrize(("kind", "settings_"), [("zero_one", {}), ("w2v", {}), ("embed", {}), ("random", {"seed": 3})])
 def test_costs_are_symmetric_with_zero_diagonal_and_not_negative(kind: str, settings_: dict) -> None:
-    cost, provenance = make_cost(kind, inputs(CIFAR10), settings_)
+    made = make_cost(kind, inputs(CIFAR10), settings_)
+    cost, provenance = made.matrix, made.provenance
     assert cost.shape == (10, 10) and (cost == cost.T).all() and (np.diag(cost) == 0).all() and (cost >= 0).all()
-    assert provenance["cost"] == kind and provenance["source"]
+    assert provenance.cost == kind and provenance.source
 
 
 @settings(max_examples=30, deadline=None)
@@ -46,16 +49,16 @@ def test_normalised_costs_do_not_depend_on_scale_and_are_metrics_where_the_paper
 
 
 def test_word_vectors_find_the_pairs_that_people_find() -> None:
-    cost, _ = make_cost("w2v", inputs(CIFAR10), {})
+    cost = make_cost("w2v", inputs(CIFAR10), {}).matrix
     assert {CIFAR10[k] for k in np.unravel_index(cost.argmax(), cost.shape)} == {"cat", "dog"}
-    fashion, _ = make_cost("w2v", CostInputs(FASHION.class_names, FASHION.words), {})
+    fashion = make_cost("w2v", CostInputs(FASHION.class_names, FASHION.words), {}).matrix
     assert fashion[4, 6] > fashion[4, 8]  # coat is nearer to shirt than to bag
 
 
 def test_names_of_two_words_are_the_mean_of_their_vectors(tmp_path: Path) -> None:
     file = tmp_path / "vectors.txt"
     file.write_text("4 2\nankle 0 0\nboot 2 2\nbag 1 1\nhat 9 9\n")
-    cost, _ = make_cost("w2v", inputs(["a", "b", "c"], ["ankle boot", "bag", "hat"]), {"vectors": str(file)})
+    cost = make_cost("w2v", inputs(["a", "b", "c"], ["ankle boot", "bag", "hat"]), {"vectors": str(file)}).matrix
     assert cost[0, 1] == 1.0  # the same point: distance 0
 
 
@@ -64,19 +67,17 @@ def test_binary_models_such_as_googlenews_are_read_by_configuration(tmp_path: Pa
     points = np.random.default_rng(0).standard_normal((3, 3)).astype(np.float32)
     vectors.add_vectors(["cat", "dog", "ship"], points)
     vectors.save_word2vec_format(str(tmp_path / "model.bin"), binary=True)
-    cost, provenance = make_cost(
-        "w2v", inputs(["cat", "dog", "ship"]), {"vectors": str(tmp_path / "model.bin"), "binary": True}
-    )
-    np.testing.assert_allclose(cost, from_distances(pairwise_distances(points.astype(np.float64))), rtol=1e-6)
-    assert provenance["source"] == "word vectors model.bin"
+    made = make_cost("w2v", inputs(["cat", "dog", "ship"]), {"vectors": str(tmp_path / "model.bin"), "binary": True})
+    np.testing.assert_allclose(made.matrix, from_distances(pairwise_distances(points.astype(np.float64))), rtol=1e-6)
+    assert made.provenance.source == "word vectors model.bin"
 
 
 def test_embed_is_computed_from_the_noisy_labels() -> None:
     given_ = inputs(["a", "b", "c"])
-    one, _ = make_cost("embed", given_, {})
+    one = make_cost("embed", given_, {}).matrix
     flipped = given_.labels.copy()
     flipped[:20] = (flipped[:20] + 1) % 3
-    two, _ = make_cost("embed", CostInputs(given_.class_names, given_.words, given_.images, flipped), {})
+    two = make_cost("embed", CostInputs(given_.class_names, given_.words, given_.images, flipped), {}).matrix
     centroid = given_.images[given_.labels == 0].reshape(-1, 16).mean(0) / 255
     other = given_.images[given_.labels == 1].reshape(-1, 16).mean(0) / 255
     assert not np.allclose(one, two)
@@ -95,17 +96,17 @@ def test_embed_is_computed_from_the_noisy_labels() -> None:
 
 
 def test_random_costs_depend_on_the_seed_alone() -> None:
-    raw = [make_cost("random", inputs(CIFAR10), {"seed": s, "variant": "raw"})[0] for s in (0, 0, 1)]
+    raw = [make_cost("random", inputs(CIFAR10), {"seed": s, "variant": "raw"}).matrix for s in (0, 0, 1)]
     assert (raw[0] == raw[1]).all() and not (raw[0] == raw[2]).all()
     assert (raw[0] < 0).any() and not np.allclose(raw[0], raw[0].T)
 
 
 def test_a_cost_file_reads_back_to_the_same_bits(tmp_path: Path) -> None:
-    cost, _ = make_cost("w2v", inputs(CIFAR10), {})
-    (tmp_path / "cost.csv").write_text(write_cost(cost, CIFAR10))
-    assert (read_cost(tmp_path / "cost.csv", CIFAR10) == cost).all()
-    again, provenance = make_cost("file", inputs(CIFAR10), {"path": str(tmp_path / "cost.csv")})
-    assert (again == cost).all() and len(provenance["file_sha256"]) == 64
+    cost = make_cost("w2v", inputs(CIFAR10), {}).matrix
+    (tmp_path / "cost.csv").write_text(matrix_text(cost, CIFAR10))
+    assert (read_matrix(tmp_path / "cost.csv", CIFAR10) == cost).all()
+    again = make_cost("file", inputs(CIFAR10), {"path": str(tmp_path / "cost.csv")})
+    assert (again.matrix == cost).all() and len(again.provenance.file_sha256 or "") == 64
 
 
 @pytest.mark.parametrize(
@@ -117,25 +118,25 @@ def test_a_cost_file_reads_back_to_the_same_bits(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_cost_is_refused_by_name(change, words: str) -> None:  # type: ignore[no-untyped-def]
-    cost, _ = make_cost("w2v", inputs(CIFAR10), {})
+    cost = make_cost("w2v", inputs(CIFAR10), {}).matrix
     change(cost)
     with pytest.raises(WarlabError, match=words):
-        report(cost, [(0.05, 20)], False, "cost.csv")
+        verify_uses(cost, [(0.05, 20)], False, "cost.csv")
 
 
 def test_verification_of_the_good_costs() -> None:
     for kind in ("w2v", "zero_one"):
-        checks = {c["name"]: c for c in verify_cost(make_cost(kind, inputs(CIFAR10), {})[0], 0.05, 20)["checks"]}
-        assert all(c["passed"] for c in checks.values() if c["required"])
-        assert checks["triangle"]["passed"]
-        assert not checks["Proposition 2 as printed"]["passed"] and checks["Proposition 2, middle"]["passed"]
-    assert not checks["marginal error"]["passed"]  # 0-1 after 20 iterations is not converged
+        checks = {c.name: c for c in verify_cost(make_cost(kind, inputs(CIFAR10), {}).matrix, 0.05, 20).checks}
+        assert all(c.passed for c in checks.values() if c.required)
+        assert checks["triangle"].passed
+        assert not checks["Proposition 2 as printed"].passed and checks["Proposition 2, middle"].passed
+    assert not checks["marginal error"].passed  # 0-1 after 20 iterations is not converged
 
 
 def test_raw_random_costs_pass_as_signed_and_fail_otherwise() -> None:
-    cost, _ = make_cost("random", inputs(CIFAR10[:5]), {"variant": "raw"})
-    assert verify_cost(cost, 0.05, 20, signed=True)["passed"]
-    assert not verify_cost(cost, 0.05, 20)["passed"]
+    cost = make_cost("random", inputs(CIFAR10[:5]), {"variant": "raw"}).matrix
+    assert verify_cost(cost, 0.05, 20, signed=True).passed
+    assert not verify_cost(cost, 0.05, 20).passed
 
 
 @pytest.mark.parametrize(
@@ -160,13 +161,13 @@ def test_a_word_that_no_one_knows_is_named() -> None:
 
 
 def test_a_cost_of_other_classes_or_with_gaps_is_refused(tmp_path: Path) -> None:
-    cost, _ = make_cost("zero_one", inputs(CIFAR10), {})
+    cost = make_cost("zero_one", inputs(CIFAR10), {}).matrix
     file = tmp_path / "cost.csv"
-    file.write_text(write_cost(cost, CIFAR10[::-1]))
+    file.write_text(matrix_text(cost, CIFAR10[::-1]))
     with pytest.raises(WarlabError, match="names other classes"):
-        read_cost(file, CIFAR10)
+        read_matrix(file, CIFAR10)
     cost[0, 1] = np.nan
-    file.write_text(write_cost(cost, CIFAR10))
+    file.write_text(matrix_text(cost, CIFAR10))
     with pytest.raises(WarlabError, match="not finite"):
-        read_cost(file, CIFAR10)
+        read_matrix(file, CIFAR10)
     assert set(kinds()) == {"zero_one", "w2v", "embed", "random", "file"}

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import warlab.data
+from tests.artefacts import data_on_disk
 from warlab.common.files import digest
-from warlab.data.base import Arrays, Dataset, pool, subset, validate
+from warlab.data.base import Dataset
 from warlab.data.check import asset_folder
 from warlab.data.fetch import fetch
 from warlab.data.formats import idx
+from warlab.data.images import Arrays, pool, subset, validate
 from warlab.data.prepare import prepare
 from warlab.data.sets import fashion_mnist
 from warlab.errors import WarlabError
@@ -222,8 +224,8 @@ def test_every_data_set_keeps_the_contract(name, tmp_path):
     assert len(dataset.class_names) == len(dataset.words) == len(set(dataset.class_names))
     fetch(dataset, tmp_path / "a", "stand_in")
     receipt = fetch(dataset, tmp_path / "b", "stand_in")
-    arrays, meta = prepare(dataset, tmp_path / "a", {"source": "stand_in"})
-    again, _ = prepare(dataset, tmp_path / "b", {"source": "stand_in"})
+    arrays, meta = data_on_disk(prepare(dataset, tmp_path / "a", {"source": "stand_in"}))
+    again, _ = data_on_disk(prepare(dataset, tmp_path / "b", {"source": "stand_in"}))
     np.testing.assert_array_equal(arrays.train_x, again.train_x)
     assert receipt["data"] == meta["data"] == "stand-in"
     assert len(meta["mean"]) == len(meta["std"]) == arrays.train_x.shape[1]
@@ -284,7 +286,7 @@ def test_load_refuses_images_of_another_size(tmp_path, dataset):
 def test_prepare_describes_what_it_gives(tmp_path, dataset):
     fetch(dataset, tmp_path, "embedded")
     spec = {"source": "embedded", "train": 500, "test": 100, "pool": 2}
-    arrays, meta = prepare(dataset, tmp_path, spec)
+    arrays, meta = data_on_disk(prepare(dataset, tmp_path, spec))
     assert arrays.train_x.shape == (500, 1, 14, 14)
     assert arrays.train_x.dtype == np.uint8
     assert set(np.bincount(arrays.train_y)) == {50}

@@ -13,8 +13,8 @@ import yaml
 from tests.faults import workflow
 from tests.faults.workflow import call, project
 from tests.test_own_data import NAMES, paint
+from warlab.artefacts.ground_cost import matrix_text
 from warlab.common.files import read_json, write_json
-from warlab.ot.costfile import write_cost
 
 RESULTS = Path("results") / "faults"
 SCALE = {
@@ -54,7 +54,7 @@ def own_files(folder: Path) -> None:
     (folder / "matrix.csv").write_text("0.7,0.3,0\n0,1,0\n0,0,1\n")
     words = {"cat": "1 0 0", "dog": "1 0.5 0", "truck": "0 0 1", "puppy": "1 0.6 0"}
     (folder / "words.txt").write_text("4 3\n" + "".join(f"{word} {vector}\n" for word, vector in words.items()))
-    (folder / "cost.csv").write_text(write_cost(0.5 * (1 - np.eye(3)), NAMES))
+    (folder / "cost.csv").write_text(matrix_text(0.5 * (1 - np.eye(3)), NAMES))
     from warlab.common.vision import torchvision
 
     torch.manual_seed(0)
@@ -128,7 +128,7 @@ VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
         ("mine/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 1, **COST, "train": 3}),
         (RESULTS / "data/arrays.json", other_value("mean", [0.1]), {"corrupt": 1, **COST, "train": 3}),
         (RESULTS / "noise/arrays/file_mine/seed0.json", other_value("rate", 0.1), {"train": 3}),
-        (VECTORS, add_line, {"cost": 4, "verify_cost": 4, "train": 4}),
+        (VECTORS, add_line, {**COST, "train": 2}),
     ],
 )
 def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Callable, expected: dict) -> None:

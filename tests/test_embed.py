@@ -12,7 +12,7 @@ import torch
 
 import warlab.data
 from tests.conftest import ROOT
-from warlab.common.files import write_arrays
+from warlab.common.files import write_arrays, write_json
 from warlab.config.study import load_study
 from warlab.data.base import Package
 from warlab.data.fetch import _download_wheel, fetch
@@ -22,8 +22,12 @@ from warlab.errors import WarlabError
 from warlab.nets.cnn9 import count_parameters
 from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
-from warlab.noise.replaced import noisy_vectors
-from warlab.ot.costs import CostInputs, from_distances, make_cost, pairwise_distances
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.make import make_noise
+from warlab.noise.open_set_images import noisy_samples
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
+from warlab.ot.points import from_distances, pairwise_distances
 
 
 def silent(message: str) -> None:
@@ -122,10 +126,10 @@ def test_centroids_of_vectors_under_the_noisy_labels() -> None:
     rng = np.random.default_rng(0)
     vectors, labels = rng.standard_normal((30, 7)).astype(np.float32), np.arange(30) % 3
     inputs = CostInputs(["a", "b", "c"], ["a", "b", "c"], None, labels, vectors)
-    cost, provenance = make_cost("embed", inputs, {"features": "resnet18", "size": 224})
+    cost = make_cost("embed", inputs, {"features": "resnet18", "size": 224})
     centroids = np.stack([vectors[labels == k].astype(np.float64).mean(0) for k in range(3)])
-    np.testing.assert_allclose(cost, from_distances(pairwise_distances(centroids)), rtol=1e-12)
-    assert provenance["source"] == "centroids of features of resnet18 at 224 × 224 under the noisy labels"
+    np.testing.assert_allclose(cost.matrix, from_distances(pairwise_distances(centroids)), rtol=1e-12)
+    assert cost.provenance.source == "centroids of features of resnet18 at 224 × 224 under the noisy labels"
     with pytest.raises(WarlabError, match="needs the resnet18 of the training images"):
         make_cost("embed", replace(inputs, vectors=None), {"features": "resnet18"})
 
@@ -134,12 +138,15 @@ def test_features_of_images_that_take_the_place_of_others(tmp_path: Path) -> Non
     write_arrays(tmp_path / "own.npz", features=np.zeros((4, 2), np.float32))
     write_arrays(tmp_path / "other.npz", features=np.arange(10, dtype=np.float32).reshape(5, 2))
     labels, replaced, by = np.array([0, 1, 0, 1]), np.array([1, 3]), np.array([4, 0])
-    write_arrays(tmp_path / "noise.npz", labels=labels, replaced=replaced, by=by)
-    found, given = noisy_vectors(tmp_path / "own.npz", tmp_path / "noise.npz", str(tmp_path / "other.npz"))
-    assert found.tolist() == [[0, 0], [8, 9], [0, 0], [0, 1]] and (given == labels).all()
+    clean = make_noise(NoiseRequest("own", "clean", 0, ["a", "b"], "real"), {"train_y": labels}, {})
+    replace(clean, replaced=replaced, by=by).save(tmp_path / "noise.npz")
+    files = {"noise": tmp_path / "noise.npz", "features": tmp_path / "own.npz"}
+    write_json(tmp_path / "own.json", {"network": "resnet18"})
+    found = noisy_samples({**files, "other_features": tmp_path / "other.npz"})
+    assert found["vectors"].tolist() == [[0, 0], [8, 9], [0, 0], [0, 1]] and (found["labels"] == labels).all()
     write_arrays(tmp_path / "own.npz", features=np.zeros((3, 2), np.float32))
     with pytest.raises(WarlabError, match=r"has 3 images and .* 4"):
-        noisy_vectors(tmp_path / "own.npz", tmp_path / "noise.npz", None)
+        noisy_samples(files)
 
 
 def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None:

@@ -19,7 +19,8 @@ from warlab.config.study import Study, load_study
 from warlab.engine.timing import seconds_per_epoch
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 from warlab.reporting.read.results import read_published, summarise
 from warlab.reporting.tables.results_table import tidy, to_markdown, with_quoted
 from warlab.reporting.tables.timing_table import is_reduced, timing_markdown, timing_table
@@ -110,7 +111,7 @@ def test_twenty_random_costs_have_twenty_folders(paper: Study) -> None:
         specs = [paper.settings.cost(str(key), "cifar10") for key in keys]
         assert len(set(keys)) == 20 and [one["seed"] for one in specs] == list(range(20))
         assert {one["variant"] for one in specs} == {kind}
-        costs = [make_cost(one.pop("kind"), CostInputs("abcdefghij", "abcdefghij"), one)[0] for one in specs]
+        costs = [make_cost(one.pop("kind"), CostInputs("abcdefghij", "abcdefghij"), one).matrix for one in specs]
         assert len({cost.tobytes() for cost in costs}) == 20
     for wrong in ("random.x", "w2v.3", "randon.3"):
         with pytest.raises(WarlabError, match=wrong.split(".")[0]):

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 
 import warlab
 from warlab import ARLoss, TVLoss, WarlabError, WARLoss, centroid_cost, sinkhorn, word_cost, zero_one_cost
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 from warlab.ot.points import embedded_vectors
-from warlab.ot.verify import report
+from warlab.ot.verify import verify_uses
 
 NAMES = ["cat", "dog", "truck"]
 X, MODEL = torch.randn(6, 8, generator=torch.Generator().manual_seed(0)), nn.Linear(8, 3)
@@ -79,14 +80,14 @@ def test_the_shipped_vectors_are_read_as_gensim_reads_them() -> None:
 
 
 def test_the_helpers_give_the_costs_of_the_workflow() -> None:
-    expected, _ = make_cost("w2v", CostInputs(NAMES, NAMES), {})
+    expected = make_cost("w2v", CostInputs(NAMES, NAMES), {}).matrix
     assert torch.equal(word_cost(NAMES), torch.from_numpy(expected).float())
     images, labels = np.random.default_rng(0).random((30, 3, 4, 4)), np.arange(30) % 3
-    expected, _ = make_cost("embed", CostInputs(NAMES, NAMES, images, labels), {})
+    expected = make_cost("embed", CostInputs(NAMES, NAMES, images, labels), {}).matrix
     for features, given in ((images, labels), (torch.from_numpy(images).requires_grad_(), torch.from_numpy(labels))):
         assert torch.equal(centroid_cost(features, given), torch.from_numpy(expected).float())
     assert torch.equal(centroid_cost(images, labels, NAMES), torch.from_numpy(expected).float())
-    expected, _ = make_cost("zero_one", CostInputs(NAMES, NAMES), {})
+    expected = make_cost("zero_one", CostInputs(NAMES, NAMES), {}).matrix
     assert torch.equal(zero_one_cost(3), torch.from_numpy(expected).float())
 
 
@@ -106,7 +107,7 @@ def test_a_bad_cost_gets_the_sentence_of_the_workflow(change: Callable) -> None:
     with pytest.raises(WarlabError) as ours:
         WARLoss(bad)
     with pytest.raises(WarlabError) as theirs:
-        report(bad, [(0.05, 20)], False, "of WARLoss")
+        verify_uses(bad, [(0.05, 20)], False, "of WARLoss")
     assert str(ours.value).split(":")[0] == str(theirs.value).split(":")[0]
     assert "fails the check" in str(ours.value)
 

@@ -21,13 +21,14 @@ from warlab.ids import RunId
 from warlab.pipeline.fingerprint import ROOT as PACKAGE
 from warlab.pipeline.fingerprint import assets, fingerprint
 from warlab.pipeline.job_inputs import InputFiles
+from warlab.pipeline.paths import Paths
 from warlab.pipeline.sources import Needed, datasets, gated, needed
 
 WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
 def files_of(scale: str = "smoke", **config: Any) -> InputFiles:
-    return InputFiles(load_study({"scale": scale, **config}, ROOT), "raw", "results")
+    return InputFiles(load_study({"scale": scale, **config}, ROOT), Paths("raw", "results"))
 
 
 def silent(_message: str) -> None:
@@ -140,7 +141,8 @@ def test_an_edited_asset_changes_the_fingerprint_of_the_job_that_reads_it(
 ) -> None:
     def prints() -> list[str]:
         scripts = ROOT / "workflow" / "scripts"
-        return [fingerprint(scripts / f"{name}.py") for name in (script, *others)]
+        modules = ["warlab.ot.costs.w2v"] if script == "cost" else []
+        return [fingerprint(scripts / f"{script}.py", *modules), *(fingerprint(scripts / f"{o}.py") for o in others)]
 
     import shutil
 

@@ -15,7 +15,7 @@ from warlab.methods._lid import lid
 from warlab.methods._lof import local_outlier_factor
 from warlab.methods._transition import estimate
 from warlab.methods.base import Batch, Step
-from warlab.noise.inject import corrupt
+from warlab.noise.transition import corrupt
 
 # ---- transition matrix
 

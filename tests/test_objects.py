@@ -6,20 +6,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from tests.artefacts import noise_on_disk
 from tests.runs import study
 from tests.tiles import NAMES, arrays, wanted
 from warlab import noise
 from warlab.data.formats.tiles import unflat
 from warlab.errors import WarlabError
+from warlab.ids import NoiseId
+from warlab.noise.kinds.objects import EIGHT, corrupt_objects, flip_chances, probability
 from warlab.noise.make import make_noise
-from warlab.noise.objects import EIGHT, corrupt_objects, flip_chances, probability
 
 FLIPS = study().settings.noise("objects-33", "vaihingen")["flips"]
 
 
 def test_a_third_is_a_third_and_other_rates_are_themselves() -> None:
-    assert probability("objects-33") == 1 / 3 and probability("objects-20") == 0.2
-    assert noise.module("objects-33") == "warlab.noise.objects" and noise.label("objects-33") == "33 % of all objects"
+    assert probability(NoiseId("objects", "33")) == 1 / 3 and probability(NoiseId("objects", "20")) == 0.2
+    assert (
+        noise.module("objects-33") == "warlab.noise.kinds.objects"
+        and noise.label("objects-33") == "33 % of all objects"
+    )
 
 
 def test_the_papers_example_and_no_flip_of_a_car_to_a_building() -> None:
@@ -65,14 +70,14 @@ def test_the_share_of_objects_is_the_one_asked_for() -> None:
 def test_the_manifest_has_both_shares_and_the_test_tiles_stay() -> None:
     content = vars(arrays())
     before = content["test_y"].copy()
-    made, manifest = make_noise(wanted(), content, {})
+    made, manifest = noise_on_disk(make_noise(wanted(), content, {}))
     labels, objects = made["labels"], manifest["objects"]
     assert labels.shape == content["train_y"].shape and (content["test_y"] == before).all()
     assert manifest["realised_rate"] == pytest.approx(float((labels != content["train_y"]).mean()))
     assert objects["changed"] == sum(entry["changed"] for entry in objects["per_class"].values()) > 0
     assert objects["realised_share"] == pytest.approx(objects["changed"] / objects["objects"])
-    again, _ = make_noise(wanted(), content, {})
-    other, _ = make_noise(wanted(seed=1), content, {})
+    again, _ = noise_on_disk(make_noise(wanted(), content, {}))
+    other, _ = noise_on_disk(make_noise(wanted(seed=1), content, {}))
     assert (again["labels"] == labels).all() and (other["labels"] != labels).any()
     assert [part.shape for part in unflat(labels, content["train_sizes"])] == [(48, 64), (56, 40)]
 

@@ -91,6 +91,6 @@ def test_files_without_a_published_checksum_are_taken_from_the_users_folder(
     assert receipt["origin"] == f"folder {small_imagenet}" and len(receipt["files"]) == 11
     spec = {"source": "real", "train": 1500, "test": 1000}
     whole = replace(warlab.data.get("imagenet32"), images=(2000, 1000))
-    assert len(prepare(whole, tmp_path, spec)[0].train_y) == 1500
+    assert len(prepare(whole, tmp_path, spec).arrays["train_y"]) == 1500
     with pytest.raises(WarlabError, match=r"has 1281167 training and 50000 test images, but the files have 2000 and"):
         prepare(warlab.data.get("imagenet32"), tmp_path, spec)  # a stand-in, or a part, is not the real data

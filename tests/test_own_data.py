@@ -12,16 +12,18 @@ import pytest
 from PIL import Image
 
 import warlab.data
+from tests.artefacts import data_on_disk
 from tests.conftest import ROOT
 from tests.test_adding_a_method import PARTS
 from warlab.common.files import read_json
-from warlab.data.base import Arrays
 from warlab.data.fetch import fetch
+from warlab.data.images import Arrays
 from warlab.data.prepare import prepare
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.data.user_data import state
 from warlab.errors import WarlabError
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 
 PAGE = (ROOT / "docs" / "your-own-data.md").read_text()
 NAMES = ("cat", "dog", "truck")
@@ -39,7 +41,7 @@ def paint(folder: Path, n: int = 90, side: int = 20, mode: str = "RGB") -> Path:
 def own(tmp_path: Path, local: Path, name: str = "image_folder", **spec: object) -> tuple[Arrays, dict]:
     dataset = warlab.data.get(name)
     fetch(dataset, tmp_path / "raw", "real", local)
-    return prepare(dataset, tmp_path / "raw", {"source": "real", **spec})
+    return data_on_disk(prepare(dataset, tmp_path / "raw", {"source": "real", **spec}))
 
 
 def test_a_folder_per_class_becomes_arrays_with_its_names(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_a_place_that_is_not_named_or_not_there_is_one_sentence(tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     with pytest.raises(WarlabError, match="has 0 folders of images"):
         own(tmp_path, tmp_path / "empty")
-    with pytest.raises(WarlabError, match="`size` is for images of one's own"):
+    with pytest.raises(WarlabError, match="`size` is for your own images"):
         fetch(warlab.data.get("cifar10"), tmp_path / "c", "stand_in")
         prepare(warlab.data.get("cifar10"), tmp_path / "c", {"source": "stand_in", "size": 16})
 
@@ -199,7 +201,7 @@ def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:
     (tmp_path / "classes.txt").write_text("\n".join(NAMES))
     arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
     assert len(arrays.train_y) == 6 and len(arrays.test_y) == 3 and meta["class_names"] == list(NAMES)
-    cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
+    cost = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {}).matrix
     assert cost[0, 1] == cost.max()
 
 

@@ -8,12 +8,14 @@ import pytest
 
 from tests.conftest import ROOT
 from warlab import data
+from warlab.artefacts.ground_cost import GroundCost
 from warlab.config.study import Study, load_study
 from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
 from warlab.ot import costs
-from warlab.ot.costs import CostInputs, make_cost
-from warlab.ot.verify import report, verify_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
+from warlab.ot.verify import verify_cost, verify_uses
 
 FOLDER = ROOT / "src/warlab/assets/ground_costs"
 DATASETS = ("cifar10", "cifar100", "clothing1m")
@@ -24,7 +26,7 @@ def paper() -> Study:
     return load_study({"scale": "paper"}, ROOT)
 
 
-def made(study: Study, name: str, dataset: str) -> tuple[np.ndarray, dict]:
+def made(study: Study, name: str, dataset: str) -> GroundCost:
     """A named cost as the workflow makes it."""
     settings, known = study.settings.cost(name, dataset), data.get(dataset)
     kind = settings.pop("kind")
@@ -47,14 +49,14 @@ def rank_in_row(cost: np.ndarray, names: list[str], source: str, target: str) ->
 def test_the_default_w2v_has_the_statistics_of_the_published_vectors(
     paper: Study, dataset: str, smallest: float, mean: float, largest: float
 ) -> None:
-    cost, provenance = made(paper, "w2v", dataset)
-    off = off_diagonal(cost)
+    cost = made(paper, "w2v", dataset)
+    off = off_diagonal(cost.matrix)
     assert [off.min(), off.mean(), off.max()] == pytest.approx([smallest, mean, largest], abs=1e-4)
-    assert f"published cost {dataset}.csv" in provenance["source"] and len(provenance["file_sha256"]) == 64
+    assert f"published cost {dataset}.csv" in cost.provenance.source and len(cost.provenance.file_sha256 or "") == 64
 
 
 def test_known_entries_and_ranks_of_cifar10(paper: Study) -> None:
-    cost, _ = made(paper, "w2v", "cifar10")
+    cost = made(paper, "w2v", "cifar10").matrix
     names = list(data.get("cifar10").class_names)
     for one, two, value in (("cat", "dog", 0.6297), ("deer", "horse", 0.4713), ("ship", "deer", 0.3679)):
         assert cost[names.index(one), names.index(two)] == pytest.approx(value, abs=1e-4)
@@ -69,7 +71,7 @@ def test_known_entries_and_ranks_of_cifar10(paper: Study) -> None:
 
 
 def test_extreme_pairs_of_clothing1m(paper: Study) -> None:
-    cost, _ = made(paper, "w2v", "clothing1m")
+    cost = made(paper, "w2v", "clothing1m").matrix
     names = [name.lower() for name in data.get("clothing1m").words]
     pair = {names[k] for k in np.unravel_index(cost.argmax(), cost.shape)}
     assert pair == {"t-shirt", "shirt"}
@@ -79,8 +81,8 @@ def test_extreme_pairs_of_clothing1m(paper: Study) -> None:
 
 def test_the_two_readings_of_cifar100(paper: Study) -> None:
     """By label a superclass is dear; in the code's order the blocks of five labels are, whatever their names."""
-    by_label, _ = made(paper, "w2v", "cifar100")
-    as_code, _ = made(paper, "w2v_code", "cifar100")
+    by_label = made(paper, "w2v", "cifar100").matrix
+    as_code = made(paper, "w2v_code", "cifar100").matrix
     group = {name: k for k, members in enumerate(_cifar100_names.SUPERCLASSES) for name in members}
     superclass = np.array([group[name] for name in _cifar100_names.NAMES])
     block = np.arange(100) // 5
@@ -94,20 +96,20 @@ def test_the_two_readings_of_cifar100(paper: Study) -> None:
 def test_classes_are_found_by_name_whatever_the_order_of_the_file(
     paper: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected, _ = made(paper, "w2v", "cifar10")
+    expected = made(paper, "w2v", "cifar10").matrix
     head, *rows = [line.split(",") for line in (FOLDER / "cifar10.csv").read_text().splitlines()]
     columns = [0, *(1 + np.random.default_rng(0).permutation(10))]
     shuffled = [[line[k] for k in columns] for line in (head, *rows[::-1])]
     (tmp_path / "cifar10.csv").write_text("\n".join(",".join(line) for line in shuffled))
     monkeypatch.setattr(costs, "assets", lambda folder: tmp_path)
-    again, _ = made(paper, "w2v", "cifar10")
+    again = made(paper, "w2v", "cifar10").matrix
     np.testing.assert_array_equal(again, expected)
 
 
 def test_classes_of_another_order_get_their_own_rows() -> None:
     names = list(data.get("cifar10").class_names)
-    usual, _ = make_cost("w2v", CostInputs(names, names), {"vectors": "published"})
-    turned, _ = make_cost("w2v", CostInputs(names[::-1], names[::-1]), {"vectors": "published"})
+    usual = make_cost("w2v", CostInputs(names, names), {"vectors": "published"}).matrix
+    turned = make_cost("w2v", CostInputs(names[::-1], names[::-1]), {"vectors": "published"}).matrix
     np.testing.assert_array_equal(turned, usual[::-1, ::-1])
 
 
@@ -118,18 +120,18 @@ def test_classes_without_a_published_cost_are_told_so() -> None:
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_verification_accepts_the_published_costs(paper: Study, dataset: str) -> None:
-    cost, _ = made(paper, "w2v", dataset)
-    assert report(cost, [(0.05, 20)], False, "cost.csv")
-    triangle = next(check for check in verify_cost(cost, 0.05, 20)["checks"] if check["name"] == "triangle")
-    assert triangle["passed"]
+    cost = made(paper, "w2v", dataset).matrix
+    assert verify_uses(cost, [(0.05, 20)], False, "cost.csv")
+    triangle = next(check for check in verify_cost(cost, 0.05, 20).checks if check.name == "triangle")
+    assert triangle.passed
 
 
 @pytest.mark.parametrize("dataset", [*DATASETS, "fashion_mnist", "vaihingen"])
 def test_the_vectors_that_come_with_warlab_can_be_chosen_for_every_dataset(paper: Study, dataset: str) -> None:
-    cost, provenance = made(paper, "w2v_glove6b", dataset)
-    assert provenance["source"] == "word vectors glove_6b_100d_classes.txt"
-    usual, _ = made(paper, "w2v", dataset)
-    assert np.array_equal(cost, usual) == (dataset not in DATASETS)
+    cost = made(paper, "w2v_glove6b", dataset)
+    assert cost.provenance.source == "word vectors glove_6b_100d_classes.txt"
+    usual = made(paper, "w2v", dataset).matrix
+    assert np.array_equal(cost.matrix, usual) == (dataset not in DATASETS)
     for method in ("war_w2v_glove6b", "war_w2v+cost=w2v_glove6b"):
         assert paper.settings.method(method, dataset)["cost"] == "w2v_glove6b"
 

@@ -255,7 +255,8 @@ def test_forgetting_uses_the_share_of_changed_pixels(files: Files, tmp_path: Pat
 
 
 def test_word_vectors_know_all_classes() -> None:
-    from warlab.ot.costs import CostInputs, make_cost
+    from warlab.ot.costs import make_cost
+    from warlab.ot.costs.base import CostInputs
 
-    cost, _ = make_cost("w2v", CostInputs(NAMES, vaihingen.DATASET.words), {})
+    cost = make_cost("w2v", CostInputs(NAMES, vaihingen.DATASET.words), {}).matrix
     assert cost.shape == (6, 6) and (cost[~np.eye(6, dtype=bool)] > 0).all()

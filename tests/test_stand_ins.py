@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 import warlab.data
+from tests.artefacts import data_on_disk
 from warlab import nets
 from warlab.data.fetch import fetch
 from warlab.data.formats.shards import Pack
@@ -23,7 +24,7 @@ def material(name: str, root: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     dataset = warlab.data.get(name)
     assert fetch(dataset, root, "stand_in")["data"] == "stand-in"
     pool = 16 if dataset.samples == "stored" else 2
-    arrays, meta = prepare(dataset, root, {"source": "stand_in", "pool": pool}, say=lambda message: None)
+    arrays, meta = data_on_disk(prepare(dataset, root, {"source": "stand_in", "pool": pool}))
     assert meta["data"] == "stand-in"
     if dataset.samples == "images":
         return arrays.train_x, arrays.train_y, arrays.test_x, arrays.test_y

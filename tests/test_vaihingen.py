@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.artefacts import data_on_disk
 from warlab import data
 from warlab.common.files import write_json
 from warlab.data.fetch import fetch
@@ -166,7 +167,7 @@ def test_prepare_takes_as_many_tiles_as_asked(tmp_path: Path) -> None:
     for name in (1, 3, 12):
         vaihingen._write_tile(tmp_path, name, 150 + name, 140, np.random.default_rng(name))
     write_json(tmp_path / POINTER, {"place": ".", "listing": ""})
-    arrays, meta = prepare(own, tmp_path, {"source": "stand_in", "train": 2, "test": 1, "pool": 1})
+    arrays, meta = data_on_disk(prepare(own, tmp_path, {"source": "stand_in", "train": 2, "test": 1, "pool": 1}))
     assert arrays.train_sizes.tolist() == [[151, 140], [153, 140]] and meta["test_tiles"] == ["12"]
     assert meta["data"] == "stand-in" and "procedural tiles" in meta["source"] and meta["samples"] == "tiles"
     with pytest.raises(WarlabError, match="Tile 5 of Vaihingen has no image"):

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from tests.runs import study
-from warlab.common.files import derive_seed, write_arrays, write_json, write_text
+from warlab.artefacts.ground_cost import matrix_text
+from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.common.files import write_text
+from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import Tile, TileArrays, flat
 from warlab.data.sets import vaihingen
 from warlab.engine.run import Files
-from warlab.noise.base import Wanted
+from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.make import make_noise
-from warlab.ot.costfile import write_cost
 
 NAMES = list(vaihingen.DATASET.class_names)
 SIZES = ((48, 64), (56, 40), (40, 72))
@@ -37,6 +39,8 @@ def description(data: str = "stand-in") -> dict[str, Any]:
         "source": "procedural tiles, a procedural stand-in for ISPRS Vaihingen" if data == "stand-in" else "owners",
         "samples": "tiles",
         "class_names": NAMES,
+        "words": NAMES,
+        "sha256": {},
         "scored": {NAMES[label]: metric for label, metric in own.scored.items()},
         "colours": [list(colour) for colour in own.colours],
         "mean": [0.3] * 5,
@@ -56,18 +60,15 @@ def arrays() -> TileArrays:
     return TileArrays(*flat(tiles[:2]), *flat(tiles[2:]))
 
 
-def wanted(noise: str = "objects-33", seed: int = 0) -> Wanted:
-    return Wanted("vaihingen", noise, seed, NAMES, "stand-in", study().settings.noise(noise, "vaihingen"))
+def wanted(noise: str = "objects-33", seed: int = 0) -> NoiseRequest:
+    return NoiseRequest("vaihingen", noise, seed, NAMES, "stand-in", study().settings.noise(noise, "vaihingen"))
 
 
 def write_tile_files(folder: Path, noise: str = "objects-33") -> Files:
     content, data = arrays(), folder / "data.npz"
-    write_arrays(data, **vars(content))
-    write_json(data.with_suffix(".json"), description())
-    made, manifest = make_noise(wanted(noise), vars(content), {})
-    write_arrays(folder / "noise.npz", **made)
-    write_json(folder / "noise.json", manifest)
-    write_text(folder / "cost.csv", write_cost(0.5 * (1 - np.eye(6)), NAMES))
+    PreparedData(DataDescription(**description()), vars(content)).save(data)
+    make_noise(wanted(noise), vars(content), {}).save(folder / "noise.npz")
+    write_text(folder / "cost.csv", matrix_text(0.5 * (1 - np.eye(6)), NAMES))
     return Files(data, folder / "noise.npz", folder / "cost.csv")
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from warlab.common.files import derive_seed, file_digest
-from warlab.data.base import subset, validate
 from warlab.data.fetch import fetch
+from warlab.data.images import subset, validate
 from warlab.data.sets import fashion_mnist
 
 ASSETS = Path(__file__).parents[1] / "src" / "warlab" / "assets" / "fashion_mnist"

@@ -16,8 +16,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from warlab import WARLoss, word_cost
-from warlab.data.base import pool, subset
 from warlab.data.check import asset_folder
+from warlab.data.images import pool, subset
 from warlab.data.sets.fashion_mnist import DATASET
 from warlab.noise import transition_matrix
 

@@ -20,9 +20,9 @@ from torch.nn.functional import cross_entropy
 
 from warlab import WarlabError, WARLoss, word_cost
 from warlab.audit import SCORES, LabelAudit, auroc, precision_at_errors
-from warlab.data.base import choose, subset
 from warlab.data.check import asset_folder
 from warlab.data.fetch import fetch
+from warlab.data.images import choose, subset
 from warlab.data.resources import cifar_n
 from warlab.data.sets import cifar10, fashion_mnist
 from warlab.noise import transition_matrix

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from tests.faults.counting import count, long
 from tests.faults.test_hostile_data import HOSTILE_NAMES
 from tests.reports import figure_inputs, texts
+from warlab.artefacts.ground_cost import matrix_text, read_matrix
 from warlab.errors import WarlabError
-from warlab.ot.costfile import read_cost, write_cost
-from warlab.ot.costs import CostInputs, make_cost
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
 from warlab.ot.sinkhorn import plan, sinkhorn
-from warlab.ot.verify import prediction_pairs, report
+from warlab.ot.verify import prediction_pairs, verify_uses
 from warlab.reporting import figures
 from warlab.reporting.tables.labels import latex
 from warlab.war import WARLoss
@@ -101,7 +102,7 @@ def test_random_costs_of_any_size_and_sign_give_finite_values_and_gradients(
 )
 def test_a_cost_that_is_none_never_reaches_training(change, words: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(WarlabError, match=words) as error:
-        report(change(1 - np.eye(4)), [(0.05, 20)], False, "mine.csv")
+        verify_uses(change(1 - np.eye(4)), [(0.05, 20)], False, "mine.csv")
     assert "\n" not in str(error.value)
     count("hostile cost")
 
@@ -121,7 +122,7 @@ def test_a_cost_that_is_none_never_reaches_training(change, words: str) -> None:
 def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path) -> None:
     (tmp_path / "cost.csv").write_text(text)
     with pytest.raises(WarlabError, match=r"The cost .*cost\.csv") as error:
-        read_cost(tmp_path / "cost.csv", ["a", "b"])
+        read_matrix(tmp_path / "cost.csv", ["a", "b"])
     assert "\n" not in str(error.value)
     count("hostile file")
 
@@ -133,11 +134,11 @@ def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path
     "names", [HOSTILE_NAMES, ["NA", "null", "nan", ""], ["01", "1", "1.0", "+1"], ["a,b", 'a"b', " a"]]
 )
 def test_any_class_names_come_back_from_a_cost_file(names: list[str], tmp_path: Path) -> None:
-    cost, _ = make_cost("zero_one", CostInputs(names, names), {})
-    (tmp_path / "cost.csv").write_text(write_cost(cost, names))
-    assert (read_cost(tmp_path / "cost.csv", names) == cost).all()
+    cost = make_cost("zero_one", CostInputs(names, names), {}).matrix
+    (tmp_path / "cost.csv").write_text(matrix_text(cost, names))
+    assert (read_matrix(tmp_path / "cost.csv", names) == cost).all()
     with pytest.raises(WarlabError, match="names other classes"):
-        read_cost(tmp_path / "cost.csv", [f"{name}x" for name in names])
+        read_matrix(tmp_path / "cost.csv", [f"{name}x" for name in names])
 
 
 @pytest.mark.parametrize("name", ["matrices", "flipped_samples"])

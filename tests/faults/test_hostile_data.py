@@ -18,6 +18,7 @@ import torch
 from PIL import Image
 
 import warlab.data
+import warlab.data.images
 from tests.faults.counting import count
 from tests.runs import resolved, write_files
 from tests.test_own_data import own, paint
@@ -256,9 +257,9 @@ def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["line\nbreak", "bell\a", "\udcff"])
 def test_class_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
-    arrays = warlab.data.base.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
+    arrays = warlab.data.images.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
     with pytest.raises(WarlabError, match="cannot be printed; rename the class") as error:
-        own_data.described(warlab.data.get("arrays"), own_data.Own(arrays, ("cat", name), ("cat", name)))
+        own_data.described(warlab.data.get("arrays"), own_data.UserData(arrays, ("cat", name), ("cat", name)))
     refused(error)
 
 

@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
-from warlab.common.files import read_arrays, read_json, write_arrays, write_json
+from warlab.artefacts.prepared_data import PreparedData
 from warlab.noise import needs
-from warlab.noise.base import Wanted
+from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.make import make_noise
 from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
-    data, names = Path(snakemake.input.data), snakemake.wildcards
-    meta = read_json(data.with_suffix(".json"))
-    wanted = Wanted(
-        names.dataset, names.noise, int(names.seed), meta["class_names"], meta["data"], snakemake.params.settings
-    )
+    data, names = PreparedData.load(snakemake.input.data), snakemake.wildcards
+    about, settings = data.about, snakemake.params.settings
+    request = NoiseRequest(names.dataset, names.noise, int(names.seed), about.class_names, about.data, settings)
     files = {role: Path(snakemake.input[role]) for role in needs(names.noise)}
-    arrays, manifest = make_noise(wanted, read_arrays(data), files)
-    write_arrays(snakemake.output.labels, **arrays)
-    write_json(snakemake.output.manifest, manifest)
+    make_noise(request, data.arrays, files).save(snakemake.output.labels)

@@ -20,16 +20,16 @@ with (
     fetched = read_json(receipts["weights"])
     # The network sees the images as they are, not as the scale pools them for training.
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
-    arrays, meta = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
+    prepared = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
     content = _weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
-    features = embed(arrays.train_x, names.network, content, int(names.size), say)
+    features = embed(prepared.arrays["train_x"], names.network, content, int(names.size), say)
     write_arrays(snakemake.output.features, features=features)
     provenance = {
         "network": names.network,
         "size": int(names.size),
-        "images": meta["shape"],
-        "data": meta["data"],
+        "images": prepared.about.shape,
+        "data": prepared.about.data,
         "weights": {"data": fetched["data"], "origin": fetched["origin"], "sha256": digest(content)},
     }
     write_json(snakemake.output.provenance, provenance)

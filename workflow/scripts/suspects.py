@@ -10,7 +10,7 @@ from warlab.reporting.tables.labels import name
 
 with job(snakemake.log[0]):
     run = AuditedRun.read({key: value for key, value in snakemake.input.items() if key != "descriptions"})
-    rows, classes, wrong = run.suspects(), run.meta["class_names"], run.wrong
+    rows, classes, wrong = run.suspects(), run.data.about.class_names, run.wrong
     shown = [
         Suspect(
             run.picture(int(row["index"])),
@@ -23,6 +23,6 @@ with job(snakemake.log[0]):
     wildcards, labels = snakemake.wildcards, snakemake.params.labels
     where = ", ".join(name(labels, kind, wildcards[kind]) for kind in ("dataset", "noise", "method"))
     title = f"Labels that look wrong, the most suspicious first: {where}, seed {wildcards.seed}"
-    warning = f"Stand-in data: {run.meta['source']}" if run.meta["data"] == "stand-in" else ""
+    warning = f"Stand-in data: {run.data.about.source}" if run.data.about.data == "stand-in" else ""
     write_text(Path(snakemake.output.csv), run.csv(rows))
     write_sheet(Path(snakemake.output.sheet), shown, title, warning)

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from warlab.artefacts.ground_cost import read_matrix
+from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.prepared_data import PreparedData
 from warlab.audit.record import Means
 from warlab.audit.scoring import DEFAULT, SCORES, suspects
-from warlab.common.files import read_arrays, read_json
+from warlab.common.files import read_arrays
 from warlab.data.formats.tiles import objects, starts, unflat
 from warlab.errors import WarlabError
-from warlab.ot.costfile import read_cost
 
 COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")
 MARGIN = 4  # pixels around an object in its picture
@@ -27,53 +29,48 @@ class AuditedRun:
     """`means` are of images, or of the objects of tiles; `cost` is the run's own, or None for the 0-1 cost."""
 
     means: Means
-    arrays: Mapping[str, np.ndarray]
-    meta: Mapping[str, Any]
-    noise: Mapping[str, np.ndarray]
-    manifest: Mapping[str, Any]
+    data: PreparedData
+    noise: NoisyLabels
     cost: np.ndarray | None
     other: Mapping[str, np.ndarray] | None  # data whose images open-set noise put in place of others
 
     @classmethod
     def read(cls, files: Mapping[str, Any]) -> "AuditedRun":
         """`files` names audit, data, noise and, where the run has them, cost and images."""
-        data, noise = Path(files["data"]), Path(files["noise"])
-        meta = read_json(data.with_suffix(".json"))
+        data = PreparedData.load(files["data"])
         run = cls(
             means=Means(**read_arrays(Path(files["audit"]))),
-            arrays=read_arrays(data),
-            meta=meta,
-            noise=read_arrays(noise),
-            manifest=read_json(noise.with_suffix(".json")),
-            cost=read_cost(Path(files["cost"]), meta["class_names"]) if "cost" in files else None,
+            data=data,
+            noise=NoisyLabels.load(files["noise"]),
+            cost=read_matrix(Path(files["cost"]), data.about.class_names) if "cost" in files else None,
             other=read_arrays(Path(files["images"])) if "images" in files else None,
         )
         if len(run.means.labels) != run.units:
-            raise WarlabError(f"{files['audit']} does not belong to {data}; train the run again.")
+            raise WarlabError(f"{files['audit']} does not belong to {files['data']}; train the run again.")
         return run
 
     @property
     def is_tiles(self) -> bool:
-        return "train_sizes" in self.arrays
+        return "train_sizes" in self.data.arrays
 
     @cached_property
     def object_of(self) -> np.ndarray:
         """Of tiles the object of every pixel, by the labels that were given."""
-        return objects(self.noise["labels"], self.arrays["train_sizes"])
+        return objects(self.noise.labels, self.data.arrays["train_sizes"])
 
     @property
     def units(self) -> int:
         """How many things are judged: images, or objects."""
-        return int(self.object_of.max()) + 1 if self.is_tiles else len(self.noise["labels"])
+        return int(self.object_of.max()) + 1 if self.is_tiles else len(self.noise.labels)
 
     @cached_property
     def wrong(self) -> np.ndarray | None:
         """Which labels are known to be wrong; None where nobody knows, or none is. Of an object its pixels vote."""
-        if "estimated" in self.manifest:
+        if self.noise.manifest.estimated is not None:
             return None
-        found = self.noise["labels"] != self.arrays["train_y"]
-        if "replaced" in self.noise:
-            found[self.noise["replaced"]] = True
+        found = self.noise.labels != self.data.arrays["train_y"]
+        if self.noise.replaced is not None:
+            found[self.noise.replaced] = True
         if self.is_tiles:
             found = np.bincount(self.object_of, found) > 0.5 * np.bincount(self.object_of)
         return found if found.any() else None
@@ -86,26 +83,27 @@ class AuditedRun:
         if self.is_tiles:
             tile, rows, columns = self._place(number)
             middle = f"row {int(rows.mean())}, column {int(columns.mean())}"
-            return f"tile {self.meta['train_tiles'][tile]}, {middle}, {len(rows)} pixels"
-        return self.meta["train_files"][number] if "train_files" in self.meta else str(number)
+            return f"tile {self.data.about.train_tiles[tile]}, {middle}, {len(rows)} pixels"
+        files = self.data.about.train_files
+        return files[number] if files is not None else str(number)
 
     def picture(self, number: int) -> np.ndarray:
         """uint8 (channels, height, width), as the network saw it before it was normalised."""
         if self.is_tiles:
             return self._cut(number)
-        if "replaced" in self.noise and self.other is not None:
-            at = np.flatnonzero(self.noise["replaced"] == number)
+        if self.noise.replaced is not None and self.noise.by is not None and self.other is not None:
+            at = np.flatnonzero(self.noise.replaced == number)
             if len(at):
-                return self.other["train_x"][self.noise["by"][at[0]]]
-        if "shards" in self.meta:
+                return self.other["train_x"][self.noise.by[at[0]]]
+        if self.data.about.shards:
             from warlab.data.formats.shards import Pack
 
-            return Pack(Path(self.meta["shards"]))[int(self.arrays["train_i"][number])]
-        return self.arrays["train_x"][number]
+            return Pack(Path(self.data.about.shards))[int(self.data.arrays["train_i"][number])]
+        return self.data.arrays["train_x"][number]
 
     def csv(self, rows: np.ndarray) -> str:
         """suspects.csv: rows of `suspects` with names of samples and classes."""
-        classes, buffer = self.meta["class_names"], io.StringIO()
+        classes, buffer = self.data.about.class_names, io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in rows:
@@ -118,7 +116,7 @@ class AuditedRun:
     def _place(self, number: int) -> tuple[int, np.ndarray, np.ndarray]:
         """Tile, rows and columns of an object's pixels."""
         pixels = np.flatnonzero(self.object_of == number)
-        sizes = self.arrays["train_sizes"]
+        sizes = self.data.arrays["train_sizes"]
         tile = int(np.searchsorted(starts(sizes), pixels[0], side="right")) - 1
         rows, columns = np.divmod(pixels - starts(sizes)[tile], sizes[tile, 1])
         return tile, rows, columns
@@ -126,7 +124,7 @@ class AuditedRun:
     def _cut(self, number: int) -> np.ndarray:
         """The object and what is around it, darker."""
         tile, rows, columns = self._place(number)
-        image = unflat(self.arrays["train_x"], self.arrays["train_sizes"])[tile]
+        image = unflat(self.data.arrays["train_x"], self.data.arrays["train_sizes"])[tile]
         shown = (image * DIMMED).astype(np.uint8)
         shown[:, rows, columns] = image[:, rows, columns]
         top, left = max(0, rows.min() - MARGIN), max(0, columns.min() - MARGIN)

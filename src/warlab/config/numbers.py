@@ -16,6 +16,7 @@ from warlab.registry import Registry
 
 FILE = "hyperparameters.yaml"
 Settings = dict[str, Setting]  # by their keys
+Table = dict[str, dict[str, dict[str, dict[str, Any]]]]  # section → name → key → what the report prints
 SECTIONS = ("training", "nets", "methods", "costs", "noise")
 
 
@@ -44,8 +45,7 @@ class Numbers:
             for name, settings in self.section(section).items():
                 yield from ((section, name, key, setting) for key, setting in settings.items())
 
-    def table(self) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
-        """section → name → key → what the report prints"""
+    def table(self) -> Table:
         return {
             section: {
                 name: {key: _printed(setting) for key, setting in settings.items()}

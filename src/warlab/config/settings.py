@@ -91,8 +91,7 @@ class Settings:
         """The settings of a noise's kind, such as which classes an object may become; the rate of labels as they
         came."""
         kind = noise.parse(noise_id)[0]
-        own = {"own_noise": data.get(dataset).own_noise} if kind == noise.REAL else {}
-        return self._resolve("noise", kind, dataset) | own
+        return self._resolve("noise", kind, dataset) | noise.settings_of_dataset(noise_id, dataset)
 
     def noise_file(self, noise_id: str) -> str:
         """The user's file behind a noise `file` or `file_<name>`."""
@@ -107,7 +106,7 @@ class Settings:
         name = self.method(cell.method, cell.dataset, cell.noise).get("cost")
         if name is None:
             return None
-        reads_labels = self.cost(name, cell.dataset)["kind"] in costs.READS_LABELS
+        reads_labels = costs.reads_labels(self.cost(name, cell.dataset)["kind"])
         if reads_labels and data.get(cell.dataset).samples != "images":
             raise WarlabError(f"The cost {name} needs images in memory, unlike {cell.dataset}; choose another cost.")
         return str(CostId(name, cell.noise, cell.seed) if reads_labels else CostId(name))
@@ -126,7 +125,7 @@ class Settings:
     def cost_files(self, name: str, dataset: str) -> dict[str, str]:
         """The user's files that a cost is made from, by the setting that names them."""
         settings = self.cost(name, dataset)
-        return {key: settings[key] for key in costs.USER_FILES if settings.get(key) not in (None, costs.PUBLISHED)}
+        return costs.user_files(settings["kind"], settings)
 
     def features(self, cost: str, dataset: str) -> str | None:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""

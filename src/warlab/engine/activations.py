@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from warlab.common.files import read_arrays, read_json, write_arrays
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.common.files import write_arrays
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.run import Files, build_trainer, device_settings
@@ -29,13 +30,13 @@ def write_activations(
     images = test.images
     with evaluating(net):
         parts = [net.features(images[start : start + 500]) for start in range(0, len(images), 500)]  # type: ignore[operator]
-    meta = read_json(files.data.with_suffix(".json"))
+    data = PreparedData.load(files.data)
     name = "/".join(str(part) for part in (run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"]))
     write_arrays(
         out,
         features=torch.cat(parts).cpu().numpy(),
-        labels=read_arrays(files.data)["test_y"],
-        class_names=np.array(meta["class_names"]),
+        labels=data.arrays["test_y"],
+        class_names=np.array(data.about.class_names),
         run=np.array(f"{name}/seed{run['seed']}"),
-        data=np.array(meta["data"]),
+        data=np.array(data.about.data),
     )

@@ -8,10 +8,6 @@ from typing import Any
 from warlab.common.files import digest, read_json, write_json
 
 _FILE = "identity.json"
-# What a description says that changes no number of a run: where things are, sentences, what only costs and maps read.
-_OF_DATA = {"source", "licence", "shards", "words", "colours", "world", "train_files"}
-_OF_NOISE = {"file", "file_sha256", "estimated"}
-_DECIDES_NOTHING = _OF_DATA | _OF_NOISE
 _WORDS = {
     "run": "its settings",
     "code": "the code",
@@ -24,12 +20,6 @@ _WORDS = {
     "images": "the images of the open-set noise",
     "initial": "the initial weights",
 }
-
-
-def description_digest(path: Path) -> str:
-    """Of what decides a result in the JSON file that describes arrays."""
-    content = {key: value for key, value in read_json(path).items() if key not in _DECIDES_NOTHING}
-    return digest(json.dumps(content, sort_keys=True).encode())
 
 
 def identity(run: Mapping[str, Any], code: str, checksums: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.artefacts.ground_cost import read_matrix
+from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels
+from warlab.artefacts.prepared_data import DataDescription, PreparedData
 from warlab.audit.record import Means
 from warlab.common.files import (
     derive_seed,
@@ -35,7 +38,7 @@ from warlab.data.resources._weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import best_device
-from warlab.engine.identity import description_digest, identity, remember
+from warlab.engine.identity import identity, remember
 from warlab.engine.listener import Listener
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
@@ -45,8 +48,7 @@ from warlab.engine.train import TIMES, Row, Trainer
 from warlab.engine.validation import hold_out, training_part, with_held_out
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
-from warlab.noise.replaced import replace_images
-from warlab.ot.costfile import read_cost
+from warlab.noise.open_set_images import seen_images
 
 OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 
@@ -72,10 +74,11 @@ class Files:
         return cls(**files)
 
     def checksums(self) -> dict[str, str]:
-        described = {"data_json": self.data, "noise_json": self.noise}
-        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | {
-            name: description_digest(path.with_suffix(".json")) for name, path in described.items()
+        described = {
+            "data_json": DataDescription.load(self.data).identity(),
+            "noise_json": NoiseManifest.load(self.noise).identity(),
         }
+        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | described
 
 
 def train_run(
@@ -101,24 +104,24 @@ def build_trainer(
     run: dict[str, Any], files: Files, checkpoints: CheckpointFolder, say: Callable[[str], None]
 ) -> Trainer:
     device = best_device()
-    data, meta = read_arrays(files.data), read_json(files.data.with_suffix(".json"))
-    # An experiment may scale its inputs otherwise than the data set's others do.
-    meta |= {key: value for key, value in run["training"].items() if key in ("mean", "std")}
-    noise = read_json(files.noise.with_suffix(".json"))
-    trusted = _open_set(data, noise, files)
-    noisy = _noisy_labels(files.noise, noise, data["train_y"])
+    prepared, noisy_labels = PreparedData.load(files.data), NoisyLabels.load(files.noise)
+    data, noise = dict(prepared.arrays), noisy_labels.manifest
+    # An experiment may scale its inputs otherwise than the dataset's others do.
+    meta = vars(prepared.about) | {key: value for key, value in run["training"].items() if key in ("mean", "std")}
+    noisy_labels.check(data["train_y"], files.noise)
+    trusted, noisy = _open_set(data, noisy_labels, files), noisy_labels.labels
     noisy, trusted = hold_out(data, noisy, trusted, run["training"], run["seed"])
     labels = torch.from_numpy(noisy).to(device).long()
     classes = len(meta["class_names"])
     task = Task(
         labels=labels,
         classes=classes,
-        noise_rate=noise["rate"],
-        realised_rate=noise["realised_rate"],
+        noise_rate=noise.rate,
+        realised_rate=noise.realised_rate,
         device=device,
         cost=_cost(files.cost, meta["class_names"]),
         predictions=_predictions(files.predictions, len(labels)),
-        noise_kind=noise["kind"],
+        noise_kind=noise.kind,
         say=say,
     )
     method = methods.make(run["method"]["file"], run["method"]["settings"], task)
@@ -146,7 +149,7 @@ def build_trainer(
 
 def _samples(meta: Mapping[str, Any]) -> Any:
     """The module that knows this sort of samples; the workflow names it in the fingerprint of a run."""
-    return import_module(f"warlab.engine.{meta.get('samples', 'images')}")
+    return import_module(f"warlab.engine.{meta['samples']}")
 
 
 def _networks(
@@ -168,32 +171,22 @@ def _networks(
     return built
 
 
-def _noisy_labels(path: Path, manifest: dict[str, Any], clean: np.ndarray) -> np.ndarray:
-    labels = read_arrays(path)["labels"]
-    if digest(labels) != manifest["labels_sha256"] or digest(clean) != manifest["clean_sha256"]:
-        raise WarlabError(
-            f"{path} does not belong to the data it is used with (checksums differ): delete it and run again."
-        )
-    return labels
-
-
-def _open_set(data: dict[str, np.ndarray], manifest: dict[str, Any], files: Files) -> np.ndarray:
+def _open_set(data: dict[str, np.ndarray], noise: NoisyLabels, files: Files) -> np.ndarray:
     """Put other images in place of those that open-set noise replaces; True where an image is still its own."""
     own = np.ones(len(data["train_y"]), bool)
-    if "open_set" not in manifest:
+    if noise.manifest.open_set is None:
         return own
     if files.images is None:
         raise WarlabError(
-            f"{files.noise} replaces images, but those of {manifest['open_set']['source']} are not given."
+            f"{files.noise} replaces images, but those of {noise.manifest.open_set.source} are not given."
         )
-    noise, source = read_arrays(files.noise), read_arrays(files.images)["train_x"]
-    data["train_x"] = replace_images(data["train_x"], noise, source, manifest["open_set"])
-    own[noise["replaced"]] = False
+    data["train_x"] = seen_images(data["train_x"], noise, read_arrays(files.images)["train_x"])
+    own[noise.replaced] = False
     return own
 
 
 def _cost(path: Path | None, class_names: list[str]) -> Tensor | None:
-    return None if path is None else torch.from_numpy(read_cost(path, class_names)).float()
+    return None if path is None else torch.from_numpy(read_matrix(path, class_names)).float()
 
 
 def _predictions(path: Path | None, count: int) -> Tensor | None:
@@ -241,7 +234,7 @@ def _write_outputs(
     result = {
         "id": run_id,
         "run": run,
-        "data": read_json(files.data.with_suffix(".json"))["data"],
+        "data": DataDescription.load(files.data).data,
         "summary": summary(rows),
         "provenance": {
             **provenance(hashes, *(sum(row[name] for row in rows) for name in TIMES)),

@@ -1,113 +1,94 @@
 """Label noise by its id: `asym-40` is the kind `asym` at a rate of 40 percent, `clean` is no noise.
 
-Three sorts: labels drawn from a transition matrix; labels given (by people, or by a file of the user's);
-images replaced by those of another data set, under labels that stay (open-set noise). A fourth is for maps:
-whole objects that get another class.
+Every kind is a file of `kinds/` with a `KIND`; see `kinds/base.py` for what it must have.
 """
 
-import re
-from collections.abc import Callable
-
-import numpy as np
+from functools import cache
+from typing import TYPE_CHECKING
 
 from warlab.errors import WarlabError
-from warlab.noise import transition
+from warlab.ids import NoiseId
+from warlab.registry import Registry
 
-_BUILDERS: dict[str, Callable[[float, str, int], np.ndarray]] = {
-    "clean": transition.clean,
-    "asym": transition.asymmetric,
-    "asym_code": transition.asymmetric_code,
-    "sym": transition.symmetric,
-    "pairflip": transition.pairflip,
-}
-# One spelling per rate (no 040, no 40.0), because the id is also the name of a folder.
-_ID = re.compile(r"([a-z0-9_]+)-((?:0|[1-9][0-9]?)(?:\.[0-9]*[1-9])?)", re.ASCII)
-_FILE = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
-# open-set noise → the data set whose images take the place of others
-OPEN_SET = {"openset_svhn": "svhn", "openset_imagenet32": "imagenet32"}
+if TYPE_CHECKING:
+    import numpy as np
+
+    from warlab.noise.kinds.base import NoiseKind
+
+KINDS = Registry("warlab.noise.kinds", "kind of noise")
 REAL = "real"  # the labels as they came with the data
-OBJECTS = "objects"  # noise of maps: a share of all objects gets another class
-# human noise → data set, the name of its labels in CIFAR-N, and the share of labels that differ from the clean ones
-HUMAN = {
-    "human_aggregate": ("cifar10", "aggre_label", 0.0901),
-    "human_random1": ("cifar10", "random_label1", 0.1723),
-    "human_random2": ("cifar10", "random_label2", 0.1812),
-    "human_random3": ("cifar10", "random_label3", 0.1764),
-    "human_worse": ("cifar10", "worse_label", 0.4021),
-    "human": ("cifar100", "noisy_label", 0.4020),
-}
 
 
-def kinds() -> list[str]:
-    return [*_BUILDERS, *OPEN_SET, OBJECTS, REAL, *HUMAN, "file"]
+@cache
+def _kinds() -> "dict[str, NoiseKind]":
+    """file → kind"""
+    return {name: KINDS.load(name).KIND for name in KINDS.names()}
+
+
+def kind_names() -> list[str]:
+    """The names that ids begin with."""
+    return [name for kind in _kinds().values() for name in kind.names]
+
+
+@cache
+def _file_of(noise_id: str) -> str:
+    noise = NoiseId.parse(noise_id)
+    for file, kind in _kinds().items():
+        if kind.has(noise):
+            return file
+    rated, others = (
+        [n for kind in _kinds().values() if kind.rated == rates for n in kind.names] for rates in (True, False)
+    )
+    raise WarlabError(
+        f"There is no noise {noise_id!r}; write one of {', '.join(others)}, file_<name>, or one of {', '.join(rated)} "
+        "with a hyphen and percent from 0 to below 100, such as asym-40."
+    )
+
+
+def kind_of(noise_id: str) -> "NoiseKind":
+    return _kinds()[_file_of(noise_id)]
+
+
+def module(noise_id: str) -> str:
+    """The module that makes a noise."""
+    return KINDS.module(_file_of(noise_id))
 
 
 def parse(noise_id: str) -> tuple[str, float]:
     """The kind and the nominal rate (0 ≤ rate < 1) of a noise id; that of a file is known when it is read."""
-    if noise_id == "clean":
-        return "clean", 0.0
-    if noise_id in HUMAN:
-        return noise_id, HUMAN[noise_id][2]
-    if _FILE.fullmatch(noise_id):
-        return "file", 0.0
-    if noise_id == REAL:
-        return REAL, 0.0
-    match = _ID.fullmatch(noise_id)
-    rated = [kind for kind in (*_BUILDERS, *OPEN_SET, OBJECTS) if kind != "clean"]
-    if match is None or match[1] not in rated:
-        raise WarlabError(
-            f"There is no noise {noise_id!r}; write clean, or one of {', '.join(rated)} with a hyphen "
-            f"and percent from 0 to below 100, such as asym-40, or one of {', '.join(HUMAN)}, file, file_<name>."
-        )
-    return match[1], float(match[2]) / 100
+    kind, noise = kind_of(noise_id), NoiseId.parse(noise_id)
+    return kind.name(noise), kind.rate(noise)
 
 
 def needs(noise_id: str) -> dict[str, str]:
-    """What a noise reads besides the data: `human` labels, `images` of a data set, or a `given` file of its id."""
-    kind, _ = parse(noise_id)
-    if kind in OPEN_SET:
-        return {"images": OPEN_SET[kind]}
-    if kind in HUMAN:
-        return {"human": "cifar_n"}
-    return {"given": noise_id} if kind == "file" else {}
+    """What a noise reads besides the data: `human` labels, `images` of a dataset, or a `given` file of its id."""
+    return kind_of(noise_id).needs(NoiseId.parse(noise_id))
 
 
-def module(noise_id: str) -> str:
-    """The module that makes a noise: a function `make` per sort of noise."""
-    if (kind := parse(noise_id)[0]) in (OBJECTS, REAL):
-        return f"warlab.noise.{kind}"
-    role = next(iter(needs(noise_id)), "")
-    return "warlab.noise." + {"images": "openset", "human": "human", "given": "given"}.get(role, "drawn")
+def check(noise_id: str, dataset: str) -> None:
+    """One sentence where a dataset cannot have this noise."""
+    kind_of(noise_id).check(NoiseId.parse(noise_id), dataset)
 
 
-def transition_matrix(kind: str, rate: float, dataset_name: str, n_classes: int) -> np.ndarray:
-    """The (C, C) row-stochastic matrix: row = clean label, column = noisy label."""
-    if kind not in _BUILDERS:
-        raise WarlabError(f"There is no kind of noise {kind!r}; choose one of: {', '.join(_BUILDERS)}.")
-    if not 0 <= rate < 1:
-        raise WarlabError(f"The noise rate {rate} is outside [0, 1); 0.4 means 40 percent.")
-    if n_classes < 2:
-        raise WarlabError(f"Label noise needs at least two classes, not {n_classes}.")
-    return _BUILDERS[kind](rate, dataset_name, n_classes)
-
-
-_WORDS = {
-    "asym": "asymmetric",
-    "asym_code": "asymmetric (authors' code)",
-    "sym": "symmetric",
-    "objects": "of all objects",
-    "openset_svhn": "SVHN images (open set)",
-    "openset_imagenet32": "ImageNet32 images (open set)",
-}
+def settings_of_dataset(noise_id: str, dataset: str) -> dict[str, object]:
+    """What the dataset says of the noise, such as the rate of labels as they came."""
+    return kind_of(noise_id).settings_of_dataset(dataset)
 
 
 def label(noise_id: str) -> str:
     """What a noise is called in print: "40 % asymmetric"."""
-    kind, rate = parse(noise_id)
-    if kind in HUMAN:
-        return " ".join(["human labels", *(f"({word})" for word in noise_id.split("_")[1:])])
-    if kind == "file":
-        return " ".join(["own noise", *(f"({word})" for word in noise_id.split("_", 1)[1:])])
-    if kind == REAL:
-        return "labels as they came"
-    return "clean" if kind == "clean" else f"{100 * rate:g} % {_WORDS.get(kind, kind)}"
+    return kind_of(noise_id).label(NoiseId.parse(noise_id))
+
+
+def transition_matrix(kind: str, rate: float, dataset: str, n_classes: int) -> "np.ndarray":
+    """The (C, C) row-stochastic matrix of a kind that has one: row = clean label, column = noisy label."""
+    from warlab.noise.kinds._matrix import MatrixNoise
+
+    matrices = {name: found for name, found in _kinds().items() if isinstance(found, MatrixNoise)}
+    if kind not in matrices:
+        raise WarlabError(f"There is no kind of noise {kind!r} with a matrix; choose one of: {', '.join(matrices)}.")
+    if not 0 <= rate < 1:
+        raise WarlabError(f"The noise rate {rate} is outside [0, 1); 0.4 means 40 percent.")
+    if n_classes < 2:
+        raise WarlabError(f"Label noise needs at least two classes, not {n_classes}.")
+    return matrices[kind].matrix(rate, dataset, n_classes)

@@ -1,16 +1,15 @@
-"""The noise of one (data set, noise, seed), made by the module of its sort."""
+"""The noise of one dataset, noise and seed, made by its kind."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-from warlab.noise import module
-from warlab.noise.base import Made, Wanted
+from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.noise import kind_of
+from warlab.noise.kinds.base import NoiseRequest
 
 
-def make_noise(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:
-    """`data` has train_x and train_y; `files` are those that `warlab.noise.needs` asks for."""
-    made: Made = import_module(module(wanted.noise)).make(wanted, data, files)
-    return made
+def make_noise(request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    """`data` are the arrays of the data; `files` are those that `warlab.noise.needs` asks for."""
+    return kind_of(request.noise).make(request, data, files)

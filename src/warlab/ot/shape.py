@@ -4,21 +4,11 @@ A check has a name, a value, a limit, whether it passed, and whether training de
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from warlab.artefacts.ground_cost import Check
 from warlab.errors import WarlabError
-
-
-@dataclass(frozen=True)
-class Check:
-    name: str
-    value: float
-    limit: float
-    passed: bool
-    required: bool
-    meaning: str
 
 
 def at_most(name: str, value: float, limit: float, meaning: str, required: bool = True) -> Check:

@@ -4,36 +4,30 @@ Every check becomes a row of verified.json: name, value, limit, passed, and whet
 The pairs are drawn like a network's predictions: confident, undecided and in between.
 """
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import ot
 import torch
 
-from warlab.common.files import derive_seed
-from warlab.ot.shape import Check, at_most, basic_checks, check_square, refuse_failed, triangle
+from warlab.artefacts.ground_cost import Check, Verification
+from warlab.common.seeds import derive_seed
+from warlab.ot.shape import at_most, basic_checks, check_square, refuse_failed, triangle
 from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
 
 CONVERGED = 5000  # iterations after which the plan is compared as a plan, not as a stage of the iteration
 PAIRS = 16
 
 
-def verify_cost(cost: np.ndarray, lam: float, iterations: int, signed: bool = False) -> dict[str, Any]:
+def verify_cost(cost: np.ndarray, lam: float, iterations: int, signed: bool = False) -> Verification:
     """All checks of one cost. `signed` permits the raw random costs of the paper: any sign, not symmetric."""
     check_square(cost)
     a, b = prediction_pairs(len(cost), PAIRS)
     checks = [*shape_checks(cost, signed), *pot_checks(a, b, cost, lam, iterations)]
     if not signed and all(check.passed for check in checks if check.required):
         checks += proposition_2(a, b, cost, lam)
-    return {
-        "passed": all(check.passed for check in checks if check.required),
-        "lambda": lam,
-        "iterations": iterations,
-        "pairs": PAIRS,
-        "pot": ot.__version__,
-        "checks": [asdict(check) for check in checks],
-    }
+    return Verification(PAIRS, ot.__version__, [replace(check, lam=lam, iterations=iterations) for check in checks])
 
 
 def prediction_pairs(classes: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +48,7 @@ def shape_checks(cost: np.ndarray, signed: bool) -> list[Check]:
 
 
 def pot_checks(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> list[Check]:
-    """Our plan and value beside POT's, and exact transport as the lower bound of the converged value."""
+    """Our plan and value next to POT's, and exact transport as the lower bound of the converged value."""
     ours = _plan(a, b, cost, lam, CONVERGED)
     short, single = (_value(a, b, cost, lam, iterations, dtype) for dtype in (torch.float64, torch.float32))
     pairs = list(zip(a, b, strict=True))
@@ -112,13 +106,8 @@ def _exact(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
     return np.array([ot.emd2(x, y, cost) for x, y in zip(a, b, strict=True)])
 
 
-def report(cost: np.ndarray, uses: list[tuple[float, int]], signed: bool, name: str) -> dict[str, Any]:
+def verify_uses(cost: np.ndarray, uses: Sequence[tuple[float, int]], signed: bool, name: str) -> Verification:
     """`verify_cost` for every (lambda, iterations) that runs use; a failed check is an error that names it."""
-    reports = [verify_cost(cost, lam, iterations, signed) for lam, iterations in uses]
-    refuse_failed((Check(**check) for one in reports for check in one["checks"]), name)
-    checks = [
-        {**check, "lambda": one["lambda"], "iterations": one["iterations"]}
-        for one in reports
-        for check in one["checks"]
-    ]
-    return {"passed": True, "pairs": PAIRS, "pot": ot.__version__, "checks": checks}
+    checks = [check for lam, iterations in uses for check in verify_cost(cost, lam, iterations, signed).checks]
+    refuse_failed(checks, name)
+    return Verification(PAIRS, ot.__version__, checks)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from warlab.common.files import file_digest, read_arrays, write_atomic
-from warlab.data.base import Arrays, Source
+from warlab.data.base import Source
 from warlab.data.formats import pickles
 from warlab.data.formats.archives import read_tar
+from warlab.data.images import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 

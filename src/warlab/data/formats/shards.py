@@ -6,9 +6,10 @@ made again: resizing that was stopped goes on with the shard it was at.
 """
 
 import io
+import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -19,12 +20,13 @@ from PIL import Image
 from warlab.common.files import write_atomic
 from warlab.errors import WarlabError
 
+log = logging.getLogger(__name__)
 PER_SHARD = 10_000
 _QUALITY = 95
 _EVERY = 10.0  # seconds between two lines of progress
 
 
-def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1, say: Callable[[str], None] = print) -> None:
+def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1) -> None:
     """Resize all images to side × side into the shards of `folder`."""
     shards = [files[start : start + PER_SHARD] for start in range(0, len(files), PER_SHARD)]
     done, began, said = 0, time.monotonic(), 0.0
@@ -38,7 +40,7 @@ def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1, say: 
                 done += 1
                 if time.monotonic() - said > _EVERY:
                     said = time.monotonic()
-                    say(_progress(number * PER_SHARD + len(pieces), len(files), done, said - began))
+                    log.info(_progress(number * PER_SHARD + len(pieces), len(files), done, said - began))
         _write(folder, number, pieces)
 
 

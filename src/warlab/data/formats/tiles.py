@@ -6,13 +6,9 @@ no padding, and what knows samples by their number (noise, purity) needs to know
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from warlab.common.files import digest
-from warlab.data.base import Dataset
 from warlab.errors import WarlabError
 
 EIGHT = np.ones((3, 3), bool)  # pixels that touch at a corner belong together
@@ -54,7 +50,7 @@ def unflat(values: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
     """Views (…, H, W) of a flat array (…, P), one per tile."""
     first = starts(sizes)
     if values.shape[-1] != first[-1]:
-        raise WarlabError(f"{values.shape[-1]} pixels do not fill tiles of {first[-1]}; make the data anew.")
+        raise WarlabError(f"{values.shape[-1]} pixels do not fill tiles of {first[-1]}; prepare the data again.")
     return [
         values[..., first[i] : first[i + 1]].reshape(*values.shape[:-1], *size) for i, size in enumerate(sizes.tolist())
     ]
@@ -94,60 +90,3 @@ def scaled_world(world: str, factor: int) -> str:
     shift = (factor - 1) / 2
     values = (a * factor, d * factor, b * factor, e * factor, x + shift * (a + b), y + shift * (d + e))
     return "\n".join(f"{value:.10g}" for value in values) + "\n"
-
-
-def prepare_tiles(dataset: Dataset, root: Path, spec: dict[str, Any]) -> tuple[TileArrays, dict[str, Any]]:
-    """The tiles that a scale asks for; `train` and `test` count tiles, None takes all."""
-    assert dataset.tiles is not None
-    if spec.get("size") is not None:
-        raise WarlabError(f"`size` is for images of one's own; {dataset.title} is made smaller by `pool`.")
-    train, test = (_take(dataset, root, split, spec) for split in ("train", "test"))
-    arrays = TileArrays(*flat(train), *flat(test))
-    _check_classes(dataset, arrays)
-    return arrays, _describe(dataset, train, test, arrays, spec)
-
-
-def _take(dataset: Dataset, root: Path, split: str, spec: dict[str, Any]) -> list[Tile]:
-    assert dataset.tiles is not None
-    names, wanted = dataset.splits[split], spec.get(split)
-    if wanted is not None and not 1 <= wanted <= len(names):
-        raise WarlabError(f"{dataset.title} has {len(names)} {split} tiles, not {wanted}; choose 1 to {len(names)}.")
-    return [pooled(dataset.tiles(root, name), spec.get("pool", 1)) for name in names[:wanted]]
-
-
-def _check_classes(dataset: Dataset, arrays: TileArrays) -> None:
-    """A class that no training pixel has cannot be learnt; clutter and its like may be missing."""
-    counts = np.bincount(arrays.train_y, minlength=len(dataset.class_names))
-    missing = [dataset.class_names[k] for k in dataset.scored if counts[k] == 0]
-    if missing:
-        raise WarlabError(f"No training pixel is {missing[0]}; take more training tiles.")
-
-
-def _describe(
-    dataset: Dataset, train: list[Tile], test: list[Tile], arrays: TileArrays, spec: dict[str, Any]
-) -> dict[str, Any]:
-    stand_in = spec["source"] == "stand_in"
-    return {
-        "dataset": dataset.name,
-        "data": "stand-in" if stand_in else "real",
-        "source": f"procedural tiles, a stand-in for {dataset.title}" if stand_in else f"{dataset.title}, own folder",
-        "samples": dataset.samples,
-        "class_names": list(dataset.class_names),
-        "words": list(dataset.words),
-        "scored": {dataset.class_names[k]: name for k, name in dataset.scored.items()},
-        "colours": [list(colour) for colour in dataset.colours],
-        "mean": list(dataset.mean),
-        "std": list(dataset.std),
-        "n_train": len(train),
-        "n_test": len(test),
-        "train_tiles": [tile.name for tile in train],
-        "test_tiles": [tile.name for tile in test],
-        "world": {tile.name: tile.world for tile in (*train, *test)},
-        "shape": [len(arrays.train_x), *_largest(arrays)],
-        "sha256": {name: digest(array) for name, array in vars(arrays).items()},
-        "licence": dataset.licence,
-    }
-
-
-def _largest(arrays: TileArrays) -> list[int]:
-    return [int(side) for side in np.concatenate([arrays.train_sizes, arrays.test_sizes]).max(0)]

@@ -1,4 +1,4 @@
-"""Weights of pre-trained networks: fetched like a data set, and drawn at random for a stand-in."""
+"""Weights of pre-trained networks: fetched like a dataset, and drawn at random for a stand-in."""
 
 from importlib import import_module
 from pathlib import Path

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.common.files import derive_seed, write_atomic
+from warlab.common.files import write_atomic
+from warlab.common.seeds import derive_seed
 from warlab.data.base import Package, Resource, Source
 from warlab.data.check import wrong_sources
 from warlab.data.formats import cifar, pickles
 from warlab.data.formats.archives import read_zip
 from warlab.data.sets import cifar10, cifar100
+from warlab.data.synthetic.patterns import mistaken
 from warlab.errors import WarlabError
 
 _FILES = {"cifar10": "CIFAR-10_human.pt", "cifar100": "CIFAR-100_human.pt"}
@@ -49,17 +51,12 @@ def _file(root: Path, dataset: str) -> bytes:
 
 
 def stand_in(root: Path, seed: int) -> None:
-    """Labels for the stand-ins of both data sets, three in ten of them wrong."""
+    """Labels for the stand-ins of both datasets, three in ten of them wrong."""
     for dataset, module, classes in (("cifar10", cifar10, 10), ("cifar100", cifar100, 100)):
         clean, _ = cifar.stand_in_labels(classes, derive_seed("stand_in", dataset), *module.STAND_IN)
         rng = np.random.default_rng([seed, classes])
-        labels = {key: _mistaken(clean, classes, rng) for key in KEYS[dataset]}
+        labels = {key: mistaken(clean, classes, _STAND_IN_RATE, rng) for key in KEYS[dataset]}
         _write(root / _FILES[dataset], {"clean_label": clean, **labels})
-
-
-def _mistaken(clean: np.ndarray, classes: int, rng: np.random.Generator) -> np.ndarray:
-    wrong = (clean + rng.integers(1, classes, len(clean))) % classes
-    return np.where(rng.random(len(clean)) < _STAND_IN_RATE, wrong, clean)
 
 
 def _write(path: Path, labels: dict[str, np.ndarray]) -> None:

@@ -1,6 +1,6 @@
 """The hundred classes of CIFAR-100 and their superclasses: what the labels, the noise and the word costs go by."""
 
-# As the data set's page lists them: a line per superclass, its five classes in this order.
+# As the dataset's page lists them: a line per superclass, its five classes in this order.
 _LISTING = """
 beaver dolphin otter seal whale
 aquarium_fish flatfish ray shark trout

@@ -7,14 +7,14 @@ import numpy as np
 
 from warlab.common.files import read_arrays, write_arrays, write_json
 from warlab.data import user_data
-from warlab.data.base import Arrays
+from warlab.data.images import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
 _MOST_BYTES = 1 << 30  # below, even a bomb does no harm
 
 
-def read(root: Path, size: int | None) -> user_data.Own:
+def read(root: Path, size: int | None) -> user_data.UserData:
     """Images are uint8 (N, height, width) or (N, height, width, channels) or (N, channels, height, width)."""
     path = user_data.place(root)
     if size is not None:
@@ -25,7 +25,7 @@ def read(root: Path, size: int | None) -> user_data.Own:
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
     arrays, rows = _arrays(content)
     names, words = user_data.listed_classes(path.parent) or _numbered(int(arrays.train_y.max(initial=0)) + 1)
-    return user_data.Own(arrays, names, words, tuple(f"train_x[{row}]" for row in rows))
+    return user_data.UserData(arrays, names, words, tuple(f"train_x[{row}]" for row in rows))
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -78,4 +78,4 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     write_json(root / user_data.POINTER, {"place": "own.npz", "listing": ""})
 
 
-DATASET = user_data.dataset("arrays", "Own arrays", read, stand_in)
+DATASET = user_data.UserImages(name="arrays", title="Own arrays", read=read, stand_in=stand_in)

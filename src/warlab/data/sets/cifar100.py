@@ -1,11 +1,13 @@
 """CIFAR-100: 50 000 + 10 000 colour images of 32×32, a hundred classes in twenty superclasses (Krizhevsky, 2009)."""
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from warlab.data.base import Dataset
+from warlab.data.base import Flips
 from warlab.data.formats import cifar
-from warlab.data.sets._cifar100_names import NAMES, superclass_of, word
+from warlab.data.images import ImagesInMemory
+from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES, superclass_of, word
 
 _LAYOUT = cifar.Layout(
     archive="cifar-100-python.tar.gz",
@@ -28,7 +30,12 @@ def stand_in(root: Path, seed: int) -> None:
     cifar.write_stand_in(_LAYOUT, root, groups, seed, *STAND_IN, {"meta": {"fine_label_names": list(NAMES)}})
 
 
-DATASET = Dataset(
+def _cycles(groups: Iterable[Sequence[str]]) -> Flips:
+    """Every class becomes the next of its group, the last the first."""
+    return {group[i]: {group[(i + 1) % len(group)]: 1.0} for group in groups for i in range(len(group))}
+
+
+DATASET = ImagesInMemory(
     name="cifar100",
     title="CIFAR-100",
     class_names=NAMES,
@@ -43,4 +50,10 @@ DATASET = Dataset(
     stand_in=stand_in,
     sources=_LAYOUT.sources("eb9058c3a382ffc7106e4002c42a8d85", 169_001_437, "https://www.cs.toronto.edu/~kriz/"),
     forms=(_LAYOUT.unpacked(),),
+    flips={
+        # The paper speaks of superclasses; within one, the order is that of the dataset's own listing.
+        "asym": _cycles(SUPERCLASSES),
+        # The authors' code takes five consecutive labels, which are alphabetical: apple, aquarium_fish, baby, …
+        "asym_code": _cycles([NAMES[first : first + 5] for first in range(0, 100, 5)]),
+    },
 )

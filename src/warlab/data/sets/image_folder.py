@@ -8,7 +8,7 @@ from PIL import Image, ImageOps
 
 from warlab.common.files import write_json
 from warlab.data import user_data
-from warlab.data.base import Arrays
+from warlab.data.images import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -19,7 +19,7 @@ _GREY = {"1", "L", "LA", *_DEEP}
 _BOUNDLESS = {"I", "F"}  # 32 bits: nothing says which value is white
 
 
-def read(root: Path, size: int | None) -> user_data.Own:
+def read(root: Path, size: int | None) -> user_data.UserData:
     """All images as `size` × `size` squares cut from their middle, grey only if all are grey."""
     folder = user_data.place(root)
     split = (folder / "train").is_dir() and (folder / "test").is_dir()
@@ -29,11 +29,11 @@ def read(root: Path, size: int | None) -> user_data.Own:
         (*train, files), (*test_part, _) = (
             _read_split(folder / part, names, size or _SIZE, grey) for part in ("train", "test")
         )
-        return user_data.Own(Arrays(*train, *test_part), names, words, _relative(files, folder))
+        return user_data.UserData(Arrays(*train, *test_part), names, words, _relative(files, folder))
     x, y, files = _read_split(folder, names, size or _SIZE, grey)
     test = user_data.held_out(y)
     kept = [path for path, out in zip(files, test, strict=True) if not out]
-    return user_data.Own(Arrays(x[~test], y[~test], x[test], y[test]), names, words, _relative(kept, folder))
+    return user_data.UserData(Arrays(x[~test], y[~test], x[test], y[test]), names, words, _relative(kept, folder))
 
 
 def _names(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -112,4 +112,4 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     write_json(root / user_data.POINTER, {"place": "images", "listing": ""})
 
 
-DATASET = user_data.dataset("image_folder", "Own images", read, stand_in)
+DATASET = user_data.UserImages(name="image_folder", title="Own images", read=read, stand_in=stand_in)

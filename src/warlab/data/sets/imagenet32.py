@@ -1,6 +1,6 @@
 """ImageNet32: 1 281 167 + 50 000 colour images of 32×32, a thousand classes (Chrabaszcz et al., 2017).
 
-Two data sets have this name. This one has labels: the owners' npz files train_data_batch_1 … 10 and val_data, with
+Two datasets have this name. This one has labels: the owners' npz files train_data_batch_1 … 10 and val_data, with
 rows of 3072 bytes and labels from 1 to 1000. The PNG files of van den Oord et al. (2016), which the paper cites, have
 none. Both need an account at image-net.org and a folder: the owners publish neither addresses nor checksums. (Loaders
 of others carry MD5 sums that could not be compared with the owners' files here.) Instead, the numbers of images are
@@ -15,7 +15,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from warlab.common.files import write_arrays, write_atomic
-from warlab.data.base import Arrays, Dataset, Source
+from warlab.data.base import Source
+from warlab.data.images import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -74,7 +75,7 @@ def stand_in(root: Path, seed: int, n_train: int = 2000, n_test: int = 1000) -> 
         write_arrays(root / name, data=rows, labels=labels + 1)
 
 
-DATASET = Dataset(
+DATASET = ImagesInMemory(
     name="imagenet32",
     title="ImageNet32",
     class_names=tuple(f"class {k}" for k in range(1, CLASSES + 1)),

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from warlab.common.files import write_atomic
-from warlab.data.base import Arrays, Dataset, Source
+from warlab.data.base import Source
+from warlab.data.images import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -44,7 +45,7 @@ def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> No
         write_atomic(root / name, lambda file, content=content: io.savemat(file, content))  # type: ignore[misc]
 
 
-DATASET = Dataset(
+DATASET = ImagesInMemory(
     name="svhn",
     title="SVHN",
     class_names=tuple("0123456789"),

@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from warlab.common.files import derive_seed, write_atomic, write_json, write_text
+from warlab.common.files import write_atomic, write_json, write_text
+from warlab.common.seeds import derive_seed
 from warlab.data import user_data
-from warlab.data.base import Arrays, Dataset
 from warlab.data.formats.tiles import Tile
+from warlab.data.tile_dataset import TileDataset
 from warlab.errors import WarlabError
 
 COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
@@ -83,7 +84,7 @@ def _grey(path: Path, size: tuple[int, int]) -> np.ndarray:
     _check_size(path, (image.height, image.width), size)
     heights = np.asarray(image)
     if not np.isfinite(heights).all():
-        raise WarlabError(f"{path} has heights that are no numbers; fill them and run again.")
+        raise WarlabError(f"{path} has heights that are not finite numbers; fill them and run again.")
     return heights
 
 
@@ -115,7 +116,7 @@ def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
     if (wrong := known[labels] != codes).any():
         colour = ", ".join(map(str, image[wrong][0]))
         raise WarlabError(
-            f"{path} has a pixel of colour ({colour}), which is no class; correct the file or get it again."
+            f"{path} has a pixel of colour ({colour}), which belongs to no class; correct the file or get it again."
         )
     return labels
 
@@ -151,11 +152,7 @@ def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
     write_atomic(path, lambda file: Image.fromarray(pixels).save(file, form, **options))
 
 
-def _no_arrays(root: Path) -> Arrays:
-    raise WarlabError("Vaihingen has tiles, not images of one size.")
-
-
-DATASET = Dataset(
+DATASET = TileDataset(
     name="vaihingen",
     title="ISPRS Vaihingen",
     class_names=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
@@ -166,10 +163,8 @@ DATASET = Dataset(
     homepage="https://www.isprs.org/education/benchmarks/UrbanSemLab/2d-sem-label-vaihingen.aspx",
     shape=(5, 2500, 2000),  # about: the tiles differ
     images=(len(TRAIN), len(TEST)),
-    load=_no_arrays,
     stand_in=stand_in,
-    samples="tiles",
-    tiles=read_tile,
+    read_tile=read_tile,
     splits={
         "train": tuple(map(str, TRAIN)),
         "validation": tuple(map(str, VALIDATION)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 
 _COARSE = 4  # a pattern has 4 × 4 random values, smoothly interpolated
 
@@ -38,3 +38,9 @@ def _smooth(rng: np.random.Generator, side: int) -> np.ndarray:
 def shuffled_labels(n: int, classes: int, rng: np.random.Generator) -> np.ndarray:
     """Every class as often as every other, in random order."""
     return rng.permutation(np.arange(n) % classes)
+
+
+def mistaken(labels: np.ndarray, classes: int, rate: float, rng: np.random.Generator) -> np.ndarray:
+    """The labels, of which about this share is wrong."""
+    wrong = (labels + rng.integers(1, classes, len(labels))) % classes
+    return np.where(rng.random(len(labels)) < rate, wrong, labels)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from warlab.artefacts.ground_cost import read_matrix
 from warlab.common.files import read_arrays, read_json
-from warlab.ot.costfile import read_cost
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.read.results import CELL, read_published, read_runs
 from warlab.reporting.stats.audit_scores import read_audit
@@ -53,6 +53,6 @@ def read_costs(verified: Iterable[Path]) -> list[dict[str, Any]]:
     found = []
     for path in verified:
         provenance = read_json(path.with_name("cost.json"))
-        matrix = read_cost(path.with_name("cost.csv"), provenance["class_names"])
+        matrix = read_matrix(path.with_name("cost.csv"), provenance["class_names"])
         found.append({**provenance, "matrix": matrix, "verified": read_json(path)})
     return found

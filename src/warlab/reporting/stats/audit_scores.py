@@ -38,7 +38,7 @@ def run_quality(files: Mapping[str, Any], identity: Mapping[str, Any]) -> list[d
         return []
     seen = run.means.seen > 0
     wrong = run.wrong[seen]
-    about = {**identity, "errors": float(wrong.mean()), "data": run.meta["data"]}
+    about = {**identity, "errors": float(wrong.mean()), "data": run.data.about.data}
     rows = [
         {**about, "score": score, "metric": metric, "value": measure(values[seen], wrong)}
         for score, values in scores(run.means, run.cost).items()
@@ -49,10 +49,10 @@ def run_quality(files: Mapping[str, Any], identity: Mapping[str, Any]) -> list[d
 
 def _corrected(run: AuditedRun) -> float:
     """Of replaced images no label is right; of objects the truth is not one class."""
-    if run.is_tiles or run.wrong is None or "replaced" in run.noise:
+    if run.is_tiles or run.wrong is None or run.noise.replaced is not None:
         return float("nan")
     judged = run.wrong & (run.means.seen > 0)
-    return float((suggested(run.means) == run.arrays["train_y"])[judged].mean())
+    return float((suggested(run.means) == run.data.arrays["train_y"])[judged].mean())
 
 
 def audit_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

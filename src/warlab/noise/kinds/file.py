@@ -1,28 +1,45 @@
 """Noise of the user's own, from a file: one label per training image, or a transition matrix to draw them from."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.common.files import file_digest
 from warlab.errors import WarlabError
-from warlab.noise.base import Made, Wanted
-from warlab.noise.inject import corrupt
+from warlab.ids import NoiseId
+from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.transition import corrupt
+
+_ID = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
 
 
-def make(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:
-    """The rate of a file is the one that it turns out to have."""
-    clean, path, classes = data["train_y"], files["given"], len(wanted.class_names)
-    values = read_file(path)
-    if values.shape == (classes, classes):
-        labels = corrupt(clean, values, wanted.rng())
-        manifest = wanted.manifest(clean, labels, values)
-    else:
+class FromFile(NoiseKind):
+    """`file`, or `file_<name>` where a study has several."""
+
+    def has(self, noise: NoiseId) -> bool:
+        return _ID.fullmatch(str(noise)) is not None
+
+    def name(self, noise: NoiseId) -> str:
+        return "file"
+
+    def label(self, noise: NoiseId) -> str:
+        return " ".join([self.names["file"], *(f"({name})" for name in noise.kind.split("_", 1)[1:])])
+
+    def needs(self, noise: NoiseId) -> dict[str, str]:
+        return {"given": str(noise)}
+
+    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+        """The rate of a file is the one that it turns out to have."""
+        clean, path, classes = data["train_y"], files["given"], len(request.class_names)
+        values, about = read_file(path), {"file": path.name, "file_sha256": file_digest(path)}
+        if values.shape == (classes, classes):
+            labels = corrupt(clean, values, request.rng())
+            return self.noisy(request, clean, labels, values, rate=float(np.mean(clean != labels)), **about)
         labels = labels_of(values, len(clean), classes, path)
-        manifest = wanted.given(clean, labels)
-    manifest |= {"rate": manifest["realised_rate"], "file": path.name, "file_sha256": file_digest(path)}
-    return {"labels": labels}, manifest
+        return self.as_given(request, clean, labels, rate=float(np.mean(clean != labels)), **about)
 
 
 def read_file(path: Path) -> np.ndarray:
@@ -49,3 +66,6 @@ def labels_of(values: np.ndarray, n: int, classes: int, path: Path) -> np.ndarra
     if not np.isin(flat, np.arange(classes)).all():
         raise WarlabError(f"{path} holds other labels than the whole numbers from 0 to {classes - 1}; correct it.")
     return flat.astype(np.int64)
+
+
+KIND = FromFile({"file": "own noise"}, rated=False)

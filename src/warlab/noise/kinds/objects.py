@@ -6,36 +6,38 @@ one example (a car may become an impervious surface, never a building or a tree)
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy import ndimage
 
+from warlab import data as datasets
+from warlab.artefacts.noise_manifest import NoisyLabels, ObjectCounts
 from warlab.data.formats.tiles import EIGHT, unflat
 from warlab.errors import WarlabError
-from warlab.noise import parse
-from warlab.noise.base import Made, Wanted
+from warlab.ids import NoiseId
+from warlab.noise.kinds.base import NoiseKind, NoiseRequest
 
 
-def make(wanted: Wanted, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> Made:
-    """The training tiles' labels; test tiles are never touched."""
-    if "train_sizes" not in data:
-        raise WarlabError(f"The noise {wanted.noise} needs maps, and {wanted.dataset} has single labels.")
-    clean = data["train_y"]
-    chances = flip_chances(wanted.settings["flips"], wanted.class_names, probability(wanted.noise))
-    labels = clean.copy()
-    counts = np.zeros((2, len(wanted.class_names)), int)  # all objects and the changed ones, by their true class
-    rng = wanted.rng()
-    for truth, noisy in zip(unflat(clean, data["train_sizes"]), unflat(labels, data["train_sizes"]), strict=True):
-        counts += corrupt_objects(truth, noisy, chances, rng)
-    manifest = wanted.manifest(clean, labels, chances)
-    return {"labels": labels}, manifest | {"objects": describe(counts, wanted.class_names)}
+class ChangedObjects(NoiseKind):
+    def check(self, noise: NoiseId, dataset: str) -> None:
+        if datasets.get(dataset).samples != "tiles":
+            raise WarlabError(f"The noise {noise} needs maps, and {dataset} has single labels; choose another noise.")
+
+    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+        """The training tiles' labels; test tiles are never touched."""
+        if "train_sizes" not in data:
+            raise WarlabError(f"The noise {request.noise} needs maps, and {request.dataset} has single labels.")
+        clean, names = data["train_y"], request.class_names
+        chances = flip_chances(request.settings["flips"], names, probability(NoiseId.parse(request.noise)))
+        labels, rng = clean.copy(), request.rng()
+        counts = np.zeros((2, len(names)), int)  # all objects and the changed ones, by their true class
+        for truth, noisy in zip(unflat(clean, data["train_sizes"]), unflat(labels, data["train_sizes"]), strict=True):
+            counts += corrupt_objects(truth, noisy, chances, rng)
+        return self.noisy(request, clean, labels, chances, objects=describe(counts, names))
 
 
-def probability(noise_id: str) -> float:
+def probability(noise: NoiseId) -> float:
     """objects-33 is the paper's "one third", not 33 percent."""
-    _, rate = parse(noise_id)
-    return 1 / 3 if rate == 0.33 else rate
+    return 1 / 3 if noise.rate == 0.33 else noise.rate
 
 
 def flip_chances(flips: Mapping[str, Sequence[str]], names: Sequence[str], chance: float) -> np.ndarray:
@@ -56,6 +58,8 @@ def flip_chances(flips: Mapping[str, Sequence[str]], names: Sequence[str], chanc
 
 def corrupt_objects(truth: np.ndarray, noisy: np.ndarray, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Write the new classes into `noisy` (H, W); (2, C) objects and changed objects per true class."""
+    from scipy import ndimage  # slow to import, and the plan of every study reads this module
+
     counts = np.zeros((2, len(chances)), int)
     for label, row in enumerate(chances):
         components, n = ndimage.label(truth == label, EIGHT)
@@ -66,12 +70,11 @@ def corrupt_objects(truth: np.ndarray, noisy: np.ndarray, chances: np.ndarray, r
     return counts
 
 
-def describe(counts: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
+def describe(counts: np.ndarray, names: Sequence[str]) -> ObjectCounts:
     """Realised shares; that of the pixels is the manifest's realised_rate."""
     per_class = {name: {"objects": int(n), "changed": int(m)} for name, n, m in zip(names, *counts, strict=True)}
-    return {
-        "objects": int(counts[0].sum()),
-        "changed": int(counts[1].sum()),
-        "realised_share": float(counts[1].sum() / max(1, counts[0].sum())),
-        "per_class": per_class,
-    }
+    objects, changed = (int(n) for n in counts.sum(1))
+    return ObjectCounts(objects, changed, float(counts[1].sum() / max(1, objects)), per_class)
+
+
+KIND = ChangedObjects({"objects": "of all objects"})

@@ -1,0 +1,120 @@
+"""A ground cost: a CSV that a person can open, where it came from, and what verified it."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from warlab.artefacts._json import from_json, to_json
+from warlab.common.files import write_json, write_text
+from warlab.errors import WarlabError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """`cost` is the kind, `key` the id of the cost in the workflow; `source` is a sentence."""
+
+    cost: str
+    settings: Mapping[str, object]
+    source: str
+    class_names: list[str]
+    dataset: str = ""
+    data: str = ""
+    key: str = ""
+    words: list[str] | None = None
+    vectors_sha256: str | None = None
+    file_sha256: str | None = None
+    features: Mapping[str, object] | None = None  # which network saw which images
+
+    @classmethod
+    def load(cls, path: Path) -> "Provenance":
+        """Of a cost, whose path is given: the JSON file of the same name."""
+        return from_json(cls, Path(path).with_suffix(".json"))
+
+
+@dataclass(frozen=True)
+class GroundCost:
+    """`matrix` (C, C) in float64: what it costs to move probability from class i to class j."""
+
+    matrix: np.ndarray
+    provenance: Provenance
+
+    @property
+    def signed(self) -> bool:
+        """Whether it may have entries of any sign, as the raw random costs of the paper."""
+        return self.provenance.settings.get("variant") == "raw"
+
+    @classmethod
+    def load(cls, path: Path) -> "GroundCost":
+        provenance = Provenance.load(path)
+        return cls(read_matrix(path, provenance.class_names), provenance)
+
+    def save(self, path: Path) -> None:
+        write_text(Path(path), matrix_text(self.matrix, self.provenance.class_names))
+        write_json(Path(path).with_suffix(".json"), to_json(self.provenance))
+
+
+def matrix_text(matrix: np.ndarray, class_names: Sequence[str]) -> str:
+    """CSV with the class names as header and first column; its numbers read back to the same bits."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["class", *class_names])
+    writer.writerows([name, *row] for name, row in zip(class_names, np.asarray(matrix).tolist(), strict=True))
+    return buffer.getvalue()
+
+
+def read_matrix(path: Path, class_names: Sequence[str]) -> np.ndarray:
+    """By the csv module: pandas would take a class called NA for a gap, and 01 for the number 1."""
+    try:
+        with Path(path).open(newline="") as file:
+            head, *rows = csv.reader(file)
+        matrix = np.array([[float(entry or "nan") for entry in row[1:]] for row in rows], np.float64)
+    except (OSError, ValueError, csv.Error) as error:
+        raise WarlabError(f"The cost {path} cannot be read as a CSV of numbers ({error}); check the file.") from error
+    names = list(class_names)
+    if head[1:] != names or [row[0] for row in rows if row] != names:
+        raise WarlabError(
+            f"The cost {path} names other classes than the data ({', '.join(names)}): give one row and one column "
+            "per class, in this order."
+        )
+    if not np.isfinite(matrix).all():
+        raise WarlabError(f"The cost {path} has entries that are not finite numbers; give a number for every pair.")
+    return matrix
+
+
+@dataclass(frozen=True)
+class Check:
+    """`required`: no training starts where the check fails."""
+
+    name: str
+    value: float
+    limit: float
+    passed: bool
+    required: bool
+    meaning: str
+    lam: float | None = None  # the use of the cost that was checked, if it matters
+    iterations: int | None = None
+
+    def to_json(self) -> dict[str, object]:
+        content = asdict(self)
+        return {"lambda": content.pop("lam"), **content}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of a cost; `pairs` of predictions were compared with POT of the version `pot`."""
+
+    pairs: int
+    pot: str
+    checks: list[Check]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks if check.required)
+
+    def save(self, path: Path) -> None:
+        about = {"passed": self.passed, "pairs": self.pairs, "pot": self.pot}
+        write_json(Path(path), {**about, "checks": [check.to_json() for check in self.checks]})

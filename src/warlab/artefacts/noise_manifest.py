@@ -1,0 +1,101 @@
+"""Noisy labels, in an npz file, and the manifest that says how they were made, in a JSON file."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from warlab.artefacts._json import from_json, identity, to_json
+from warlab.common.files import digest, read_arrays, write_arrays, write_json
+from warlab.errors import WarlabError
+
+_DECIDES_NOTHING = {"file", "file_sha256", "estimated"}  # the name of a file, a sentence
+
+
+@dataclass(frozen=True)
+class OpenSet:
+    """Which images were put in place of others; their numbers are arrays of `NoisyLabels`."""
+
+    source: str  # dataset
+    source_sha256: str
+    images: int
+    images_per_class: list[int]
+    replaced_sha256: str
+    by_sha256: str
+
+
+@dataclass(frozen=True)
+class ObjectCounts:
+    """How many objects of maps were given another class."""
+
+    objects: int
+    changed: int
+    realised_share: float
+    per_class: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseManifest:
+    """`rate` is the nominal share of wrong labels, `realised_rate` the one that was drawn; `transition` has the class
+    in its rows and the label in its columns. `data` is real or stand-in."""
+
+    dataset: str
+    noise: str
+    kind: str
+    rate: float
+    seed: int
+    rng_seed: int | None  # None where nothing was drawn
+    realised_rate: float
+    transition: list[list[float]]
+    realised_transition: list[list[float]]
+    labels_sha256: str
+    clean_sha256: str
+    class_names: list[str]
+    data: str
+    open_set: OpenSet | None = None
+    objects: ObjectCounts | None = None
+    file: str | None = None  # the user's file, and its checksum
+    file_sha256: str | None = None
+    estimated: str | None = None  # set where nobody knows which labels are wrong
+
+    @classmethod
+    def load(cls, path: Path) -> "NoiseManifest":
+        """Of labels, whose path is given: the JSON file of the same name."""
+        found = from_json(cls, Path(path).with_suffix(".json"))
+        open_set = OpenSet(**found.open_set) if isinstance(found.open_set, dict) else None
+        objects = ObjectCounts(**found.objects) if isinstance(found.objects, dict) else None
+        return replace(found, open_set=open_set, objects=objects)
+
+    def save(self, path: Path) -> None:
+        write_json(Path(path).with_suffix(".json"), to_json(self))
+
+    def identity(self) -> str:
+        """A checksum of what decides the numbers of a run."""
+        return identity(self, _DECIDES_NOTHING)
+
+
+@dataclass(frozen=True)
+class NoisyLabels:
+    """One label per training sample. With open-set noise, image `by[k]` of another dataset is in the place of training
+    image `replaced[k]`."""
+
+    manifest: NoiseManifest
+    labels: np.ndarray
+    replaced: np.ndarray | None = None
+    by: np.ndarray | None = None
+
+    @classmethod
+    def load(cls, path: Path) -> "NoisyLabels":
+        return cls(NoiseManifest.load(path), **read_arrays(Path(path)))
+
+    def save(self, path: Path) -> None:
+        arrays = {"labels": self.labels, "replaced": self.replaced, "by": self.by}
+        write_arrays(Path(path), **{name: values for name, values in arrays.items() if values is not None})
+        self.manifest.save(path)
+
+    def check(self, clean: np.ndarray, path: Path) -> None:
+        """Refuse labels of other data, or labels that are not those of the manifest."""
+        if digest(self.labels) != self.manifest.labels_sha256 or digest(clean) != self.manifest.clean_sha256:
+            raise WarlabError(
+                f"{path} does not belong to the data it is used with (checksums differ): delete it and run again."
+            )

@@ -1,0 +1,163 @@
+"""Images in memory: the kind of dataset whose images fit into one array, and what is done with such arrays."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.common.seeds import derive_seed
+from warlab.data.base import Dataset, DataSpec, refuse_size
+from warlab.errors import WarlabError
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Images as uint8 (N, channels, height, width), clean labels as int64 (N,)."""
+
+    train_x: np.ndarray
+    train_y: np.ndarray
+    test_x: np.ndarray
+    test_y: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagesInMemory(Dataset):
+    """`load` reads the official files of a folder, or a stand-in in their format."""
+
+    sentences: ClassVar[Mapping[str, str]] = {
+        "embedded": "embedded subset of {title}",
+        "stand_in": "procedural stand-in for {title}",
+        "real": "{title}, official files",
+    }
+
+    load: Callable[[Path], Arrays]
+
+    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+        refuse_size(self, spec)
+        arrays = self.load(root)
+        validate(arrays, len(self.class_names))
+        if spec.source == "real":
+            self._check_counts(arrays)
+        return prepare_images(self, arrays, spec)
+
+    def _check_counts(self, arrays: Arrays) -> None:
+        """The official data have a known number of images; where the owners publish no checksums this tells a part of
+        them, or a stand-in, from the whole."""
+        found = (len(arrays.train_y), len(arrays.test_y))
+        if found != self.images:
+            raise WarlabError(
+                f"{self.title} has {self.images[0]} training and {self.images[1]} test images, but the files have "
+                f"{found[0]} and {found[1]}; get all of them from {self.homepage}."
+            )
+
+
+def prepare_images(dataset: Dataset, arrays: Arrays, spec: DataSpec, files: Sequence[str] = ()) -> PreparedData:
+    """The part of the images that a scale takes; `files` say where each training image comes from."""
+    seed = subset_seed(dataset.name)
+    kept = choose(arrays.train_y, spec.train, seed, "training")
+    part = vars(pool(subset(arrays, spec.train, spec.test, seed), spec.pool))
+    # Not among the arrays: a name changes no training.
+    named = {"train_files": [files[number] for number in kept]} if files else {}
+    return PreparedData(dataset.describe(spec, part, list(part["train_x"].shape[1:]), **named), part)
+
+
+def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:
+    """A stratified part of both splits in the original order; None keeps a split whole.
+
+    The same seed gives nested parts: whoever is among 1000 images is also among 2000.
+    """
+    train = choose(arrays.train_y, n_train, seed, "training")
+    test = choose(arrays.test_y, n_test, seed, "test")
+    return Arrays(arrays.train_x[train], arrays.train_y[train], arrays.test_x[test], arrays.test_y[test])
+
+
+def subset_seed(dataset: str) -> int:
+    return derive_seed("subset", dataset)
+
+
+def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
+    """The numbers of the images in a stratified part."""
+    if n is None:
+        return np.arange(len(labels))
+    n_classes = len(np.unique(labels))
+    if not n_classes <= n <= len(labels):
+        raise WarlabError(
+            f"A subset of {n} {split} images is impossible; "
+            f"choose between {n_classes} (one per class) and {len(labels)} (all)."
+        )
+    # Going through every class at the same pace keeps the proportions; the first image of each class has
+    # position 0, so that no class is lost however rare it is.
+    order = np.random.default_rng(seed).permutation(len(labels))
+    pace = np.empty(len(labels))
+    for label in np.unique(labels):
+        members = order[labels[order] == label]
+        pace[members] = np.arange(len(members)) / len(members)
+    return np.sort(order[np.argsort(pace[order], kind="stable")[:n]])
+
+
+def pool(arrays: Arrays, factor: int) -> Arrays:
+    """Average-pool the images over `factor` × `factor` blocks, rounded to the nearest grey level; what is left over
+    at the lower and right border, less than a block, is cut off."""
+    if factor == 1:
+        return arrays
+    return replace(
+        arrays,
+        train_x=_pool_images(arrays.train_x, factor),
+        test_x=_pool_images(arrays.test_x, factor),
+    )
+
+
+def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
+    n, channels, height, width = images.shape
+    if not 1 <= factor <= min(height, width):
+        raise WarlabError(f"Images of {height}×{width} cannot be pooled by {factor}; take a factor from 1 to the size.")
+    rows, columns = height // factor, width // factor
+    whole = images[:, :, : rows * factor, : columns * factor]
+    blocks = whole.reshape(n, channels, rows, factor, columns, factor)
+    total = blocks.sum(axis=(3, 5), dtype=np.uint32)
+    return ((total + factor**2 // 2) // factor**2).astype(np.uint8)
+
+
+def validate(arrays: Arrays, n_classes: int) -> None:
+    """Raise a WarlabError for data that would train into nonsense."""
+    if n_classes < 2:
+        raise WarlabError(f"The data have {n_classes} class; label noise needs two at least.")
+    _validate_split("training", arrays.train_x, arrays.train_y, n_classes)
+    _validate_split("test", arrays.test_x, arrays.test_y, n_classes)
+    if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:
+        raise WarlabError(
+            f"Training images have shape {arrays.train_x.shape[1:]} but test images have "
+            f"{arrays.test_x.shape[1:]}; bring both to one shape."
+        )
+
+
+def _validate_split(split: str, x: np.ndarray, y: np.ndarray, n_classes: int) -> None:
+    problem = _problem_of_images(x) or _problem_of_labels(y, len(x), n_classes)
+    if problem:
+        raise WarlabError(f"The {split} data cannot be used: {problem}.")
+
+
+def _problem_of_images(x: np.ndarray) -> str | None:
+    if x.ndim != 4 or 0 in x.shape:
+        return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}"
+    if np.issubdtype(x.dtype, np.floating) and np.isnan(x).any():
+        return "images contain NaN, replace or remove those images"
+    if x.dtype != np.uint8:
+        return f"images must be uint8 with values 0..255, not {x.dtype}"
+    return None
+
+
+def _problem_of_labels(y: np.ndarray, n: int, n_classes: int) -> str | None:
+    if y.shape != (n,):
+        return f"{n} images need labels of shape ({n},), not {y.shape}"
+    if y.dtype != np.int64:
+        return f"labels must be int64, not {y.dtype}"
+    if y.min() < 0 or y.max() >= n_classes:
+        return f"labels must lie in 0..{n_classes - 1}, found {y.min()}..{y.max()}"
+    empty = np.flatnonzero(np.bincount(y, minlength=n_classes) == 0)
+    if len(empty):
+        return f"there is no image of class {', '.join(map(str, empty))}, every class needs at least one"
+    return None

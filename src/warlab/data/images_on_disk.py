@@ -1,0 +1,65 @@
+"""Images on disk: the kind of dataset that has too many images for memory. They are resized once, into shards."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.common.files import digest
+from warlab.data.base import DataSpec, refuse_size
+from warlab.data.formats.shards import pack
+from warlab.data.images import choose, subset_seed
+from warlab.data.user_data import InPlace, place
+
+# part (train, val, test) → the files of its images, and their labels
+Lists = Mapping[str, tuple[list[str], np.ndarray]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagesOnDisk(InPlace):
+    """`read_lists` reads the lists of the owners' folder; images are resized to `side`, of which the middle `crop` are
+    seen."""
+
+    samples: ClassVar[str] = "stored"
+    sentences: ClassVar[Mapping[str, str]] = {
+        "stand_in": "procedural stand-in for {title}",
+        "real": "{title}, the owners' folder",
+    }
+
+    read_lists: Callable[[Path], Lists]
+    side: int
+    crop: int
+
+    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+        """Resize what is not yet resized; then the scale's part of the lists."""
+        refuse_size(self, spec)
+        folder, side, crop = place(root), self.side // spec.pool, self.crop // spec.pool
+        lists = self.read_lists(folder)
+        images = shards_digest([keys for keys, _ in lists.values()], side)
+        shards = root / f"resized-{side}-{images[:12]}"
+        pack([folder / key for keys, _ in lists.values() for key in keys], side, shards, threads)
+        arrays = _parts(lists, spec, subset_seed(self.name))
+        more = {"shards": str(shards), "shards_sha256": images, "crop": crop, "n_val": len(arrays["val_y"])}
+        return PreparedData(self.describe(spec, arrays, [3, crop, crop], **more), arrays)
+
+
+def shards_digest(keys: list[list[str]], side: int) -> str:
+    """Which images the shards have, in which order and size: other lists get other shards."""
+    return digest(json.dumps([keys, side]).encode())
+
+
+def _parts(lists: Lists, spec: DataSpec, seed: int) -> dict[str, np.ndarray]:
+    """A stratified part of each list: labels, and the numbers of the images in the shards. The validation images shrink
+    like those of the test."""
+    found: dict[str, np.ndarray] = {}
+    first = 0
+    for part, (_, labels) in lists.items():
+        wanted = spec.train if part == "train" else spec.test
+        taken = choose(labels, min(wanted, len(labels)) if wanted else None, seed, part)
+        found |= {f"{part}_y": labels[taken], f"{part}_i": first + taken}
+        first += len(labels)
+    return found

@@ -1,0 +1,65 @@
+"""Tiles: the kind of dataset whose samples are pixels of images of different sizes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.data.base import DataSpec, refuse_size
+from warlab.data.formats.tiles import Tile, TileArrays, flat, pooled
+from warlab.data.user_data import InPlace
+from warlab.errors import WarlabError
+
+
+@dataclass(frozen=True, kw_only=True)
+class TileDataset(InPlace):
+    """`read_tile` reads a tile of a folder by its name; `splits` name the tiles (train, validation, test). `scored`
+    names the metric of each class that is reported, `colours` are those of the classes in maps."""
+
+    samples: ClassVar[str] = "tiles"
+    sentences: ClassVar[Mapping[str, str]] = {
+        "stand_in": "procedural tiles, a stand-in for {title}",
+        "real": "{title}, own folder",
+    }
+
+    read_tile: Callable[[Path, str], Tile]
+    splits: Mapping[str, tuple[str, ...]]
+    scored: Mapping[int, str]
+    colours: tuple[tuple[int, int, int], ...]
+
+    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+        """The tiles that a scale asks for; `train` and `test` count tiles."""
+        refuse_size(self, spec)
+        train, test = self._take(root, "train", spec.train, spec.pool), self._take(root, "test", spec.test, spec.pool)
+        arrays = TileArrays(*flat(train), *flat(test))
+        self._check_classes(arrays.train_y)
+        largest = np.concatenate([arrays.train_sizes, arrays.test_sizes]).max(0)
+        about = self.describe(
+            spec,
+            vars(arrays),
+            [len(arrays.train_x), *map(int, largest)],
+            n_train=len(train),
+            n_test=len(test),
+            train_tiles=[tile.name for tile in train],
+            test_tiles=[tile.name for tile in test],
+            world={tile.name: tile.world for tile in (*train, *test)},
+            scored={self.class_names[k]: name for k, name in self.scored.items()},
+            colours=[list(colour) for colour in self.colours],
+        )
+        return PreparedData(about, vars(arrays))
+
+    def _take(self, root: Path, split: str, wanted: int | None, pool: int) -> list[Tile]:
+        names = self.splits[split]
+        if wanted is not None and not 1 <= wanted <= len(names):
+            raise WarlabError(f"{self.title} has {len(names)} {split} tiles, not {wanted}; choose 1 to {len(names)}.")
+        return [pooled(self.read_tile(root, name), pool) for name in names[:wanted]]
+
+    def _check_classes(self, labels: np.ndarray) -> None:
+        """A class that no training pixel has cannot be learnt; clutter and its like may be missing."""
+        counts = np.bincount(labels, minlength=len(self.class_names))
+        missing = [self.class_names[k] for k in self.scored if counts[k] == 0]
+        if missing:
+            raise WarlabError(f"No training pixel is {missing[0]}; take more training tiles.")

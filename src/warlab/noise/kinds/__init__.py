@@ -1,0 +1,1 @@
+"""Kinds of label noise: one file each, with a `KIND`."""

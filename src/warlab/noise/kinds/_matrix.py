@@ -1,0 +1,52 @@
+"""Labels drawn from a transition matrix: what the kinds clean, sym, pairflip, asym and asym_code share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from warlab import data as datasets
+from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.errors import WarlabError
+from warlab.ids import NoiseId
+from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.transition import corrupt, from_flips
+
+
+@dataclass(frozen=True)
+class MatrixNoise(NoiseKind):
+    """`matrix` takes a rate, a dataset and the number of its classes."""
+
+    matrix: Callable[[float, str, int], np.ndarray] = field(kw_only=True)
+
+    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+        rate, clean = self.rate(NoiseId.parse(request.noise)), data["train_y"]
+        matrix = self.matrix(rate, request.dataset, len(request.class_names))
+        return self.noisy(request, clean, corrupt(clean, matrix, request.rng()), matrix)
+
+
+class SimilarClasses(MatrixNoise):
+    """Flips between similar classes, which the file of each dataset names."""
+
+    def __init__(self, name: str, words: str) -> None:
+        super().__init__({name: words}, matrix=self._matrix)
+
+    def check(self, noise: NoiseId, dataset: str) -> None:
+        if not self._defined(dataset):
+            known = [name for name in datasets.names() if self._defined(name)]
+            raise WarlabError(
+                f"{noise.kind} noise is not defined for {dataset}, only for {', '.join(known)}; take sym, "
+                "pairflip or a file."
+            )
+
+    def _defined(self, dataset: str) -> bool:
+        return dataset in datasets.names() and next(iter(self.names)) in datasets.get(dataset).flips
+
+    def _matrix(self, rate: float, dataset: str, n_classes: int) -> np.ndarray:
+        (name,) = self.names
+        self.check(NoiseId(name), dataset)
+        known = datasets.get(dataset)
+        if n_classes != len(known.class_names):
+            raise WarlabError(f"{name} noise of {dataset} needs its {len(known.class_names)} classes, not {n_classes}.")
+        return from_flips(known.flips[name], rate, known.class_names)

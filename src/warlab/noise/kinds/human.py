@@ -1,0 +1,59 @@
+"""Labels that people gave: those of CIFAR-N for the images of a scale."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.common.files import read_json
+from warlab.errors import WarlabError
+from warlab.ids import NoiseId
+from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+
+# noise → dataset, the name of its labels in CIFAR-N, and the share of labels that differ from the clean ones
+HUMAN = {
+    "human_aggregate": ("cifar10", "aggre_label", 0.0901),
+    "human_random1": ("cifar10", "random_label1", 0.1723),
+    "human_random2": ("cifar10", "random_label2", 0.1812),
+    "human_random3": ("cifar10", "random_label3", 0.1764),
+    "human_worse": ("cifar10", "worse_label", 0.4021),
+    "human": ("cifar100", "noisy_label", 0.4020),
+}
+
+
+class HumanLabels(NoiseKind):
+    def rate(self, noise: NoiseId) -> float:
+        return HUMAN[noise.kind][2]
+
+    def needs(self, noise: NoiseId) -> dict[str, str]:
+        return {"human": "cifar_n"}
+
+    def check(self, noise: NoiseId, dataset: str) -> None:
+        home = HUMAN[noise.kind][0]
+        if dataset != home:
+            raise WarlabError(f"The noise {noise} is of {home}, not of {dataset}; choose another noise.")
+
+    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+        self.check(NoiseId(request.noise), request.dataset)
+        labels = _labels(data["train_y"], request.dataset, HUMAN[request.noise][1], files["human"])
+        return self.as_given(request, data["train_y"], labels)
+
+
+def _labels(clean: np.ndarray, dataset: str, key: str, receipt: Path) -> np.ndarray:
+    """Found again by the clean labels, which CIFAR-N repeats."""
+    from warlab.data.images import choose, subset_seed
+    from warlab.data.resources import cifar_n  # with both datasets; the plan of every study reads this module
+
+    labels = cifar_n.read(receipt.parent, dataset, read_json(receipt)["data"] == "real")
+    part = choose(labels["clean_label"], len(clean), subset_seed(dataset), "training")
+    if not np.array_equal(labels["clean_label"][part], clean):
+        raise WarlabError(f"The clean labels of {receipt.parent} are not those of {dataset}; fetch both again.")
+    return labels[key][part]
+
+
+def _words(name: str) -> str:
+    return " ".join(["human labels", *(f"({word})" for word in name.split("_")[1:])])
+
+
+KIND = HumanLabels({name: _words(name) for name in HUMAN}, rated=False)

@@ -1,0 +1,36 @@
+"""The ground costs of the workflow: C[i, j] is what it costs to move probability from class i to class j.
+
+Every kind is a file of this folder with a function `make`; see `base.py` for what it must have. Outside of the workflow
+call the helpers of `warlab.ot.ground`.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from warlab.artefacts.ground_cost import GroundCost
+from warlab.registry import Registry
+
+if TYPE_CHECKING:
+    from warlab.ot.costs.base import CostInputs
+
+COSTS = Registry("warlab.ot.costs", "ground cost")
+PUBLISHED = "published"  # as `vectors` of the cost w2v, which then needs no file
+kinds = COSTS.names
+module = COSTS.module
+
+
+def reads_labels(kind: str) -> bool:
+    """Whether a cost is made again for every noise and seed."""
+    return bool(COSTS.literals(kind).get("READS_LABELS", False))
+
+
+def user_files(kind: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The user's files that a cost is made from, by the setting that names them."""
+    named = {key: settings.get(key) for key in COSTS.literals(kind).get("USER_FILES", ())}
+    return {key: file for key, file in named.items() if file not in (None, PUBLISHED)}
+
+
+def make_cost(kind: str, inputs: "CostInputs", settings: Mapping[str, Any]) -> GroundCost:
+    """The cost matrix (C, C) in float64 and where it came from."""
+    matrix, origin = COSTS.load(kind).make(inputs, **settings)
+    return GroundCost(matrix, inputs.provenance(kind, settings, origin))

@@ -1,0 +1,92 @@
+"""What the rule of the report asks."""
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+from warlab.config.numbers import Table
+from warlab.config.reductions import reductions
+from warlab.pipeline.figure_jobs import FigureJobs
+from warlab.pipeline.table_jobs import LAST, Aliases, TableJobs
+from warlab.pipeline.workflow import Wildcards, Workflow
+from warlab.reporting.figure_registry import figure_section, figure_title
+
+
+class Headline(TypedDict):
+    """How the first table, which the report begins with, reads its runs."""
+
+    last: int
+    trained_as: Aliases
+
+
+class ReportSpec(TypedDict):
+    """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
+
+    scale: str
+    description: str
+    tables: dict[str, dict[str, str]]
+    figures: dict[str, dict[str, str]]
+    aliases: Aliases
+    last: dict[str, int]
+    tested_on: dict[str, int]
+    headline: Headline
+    left_out: dict[str, str]
+    labels: dict[str, dict[str, str]]
+    metrics: list[str]
+    reductions: list[dict[str, str]]
+    hyperparameters: Table
+    logs: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportJobs:
+    flow: Workflow
+    tables: TableJobs
+    figures: FigureJobs
+
+    def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """What the runs, and all that they were made of, say about themselves; given runs come without it.
+
+        A function for the reason that `kept_predictions` tells."""
+        flow, paths = self.flow, self.flow.paths
+        files = {
+            "results": flow.of_runs(paths.result),
+            "data": flow.of_datasets(paths.data_json),
+            "noise": flow.all_noise,
+            "costs": flow.all_costs,
+            "beside": flow.noise_descriptions + flow.cost_descriptions,
+        }
+        own = {name: flow.unless_given(listed) for name, listed in files.items()}
+        return own | self.tables.kept_predictions(wildcards)
+
+    def spec(self) -> ReportSpec:
+        study = self.flow.study
+        return {
+            "scale": study.name,
+            "description": study.scale["description"],
+            "tables": {name: self._table(name) for name in study.plan.tables},
+            "figures": {name: self._figure(name) for name in self.figures.names},
+            "aliases": self.flow.all_aliases(),
+            "last": self.tables.epochs_read(),
+            "tested_on": self.tables.tested_on(),
+            "headline": self._headline(),
+            "left_out": self.figures.left_out(),
+            "labels": study.labels,
+            "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],
+            "reductions": reductions(study),
+            "hyperparameters": study.numbers.table(),
+            "logs": {run.path: self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
+        }
+
+    def _table(self, name: str) -> dict[str, str]:
+        entry = self.flow.study.experiments[name]
+        return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
+
+    def _figure(self, name: str) -> dict[str, str]:
+        return {"title": figure_title(name), "section": figure_section(name)}
+
+    def _headline(self) -> Headline:
+        study, first = self.flow.study, self.flow.study.plan.tables[:1]
+        return {
+            "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),
+            "trained_as": [alias for name in first for alias in study.plan.aliases(name)],
+        }

@@ -1,0 +1,163 @@
+"""What all jobs of the workflow share: the study, its paths, given runs in place of training, and code."""
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from warlab import data
+from warlab.config.study import Study
+from warlab.errors import WarlabError
+from warlab.ids import RunId
+from warlab.pipeline.fingerprint import fingerprint
+from warlab.pipeline.job_inputs import InputFiles
+from warlab.pipeline.paths import Paths
+
+T = TypeVar("T")
+Row = list[str | int]  # dataset, noise, network, method, seed
+
+
+class Wildcards(Protocol):
+    """What Snakemake hands to a function: the parts of a job's files, those that its rule has."""
+
+    dataset: str
+    source: str
+    noise: str
+    net: str
+    method: str
+    seed: str
+    cost: str
+    network: str
+    experiment: str
+    figure: str
+
+
+def asked_often(jobs: type[T]) -> type[T]:
+    """Snakemake inspects the signature of every function for every job; for these methods it finds it at once."""
+    for method in vars(jobs).values():
+        if inspect.isfunction(method):
+            parameters = inspect.signature(method).parameters
+            method._overwrite_params = {name: parameters[name] for name in parameters if name != "self"}  # type: ignore[attr-defined]
+    return jobs
+
+
+def run_of(wildcards: Wildcards) -> RunId:
+    return RunId(wildcards.dataset, wildcards.noise, wildcards.net, wildcards.method, int(wildcards.seed))
+
+
+def given_runs(study: Study) -> Path | None:
+    """The finished runs.csv that stands in place of training, if the configuration names one."""
+    folder = study.config.get("runs_from")
+    if not folder:
+        return None
+    if not (file := Path(folder) / "runs.csv").is_file():
+        raise WarlabError(f"runs_from names {folder}, which has no runs.csv; name the folder of a finished study.")
+    return file
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Workflow:
+    """One scale, from wherever the workflow is called or imported."""
+
+    study: Study
+    root: Path
+    paths: Paths
+    given: Path | None = None  # see `given_runs`
+    _codes: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    @cached_property
+    def files(self) -> InputFiles:
+        return InputFiles(self.study, self.paths)
+
+    def own_file(self, path: str) -> str:
+        """A file of the repository as a rule names it: from the working folder where it lies below that, so that
+        results look the same on every machine."""
+        file = self.root / path
+        return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+
+    def code(self, script: str, *modules: str) -> str:
+        """What a job's result depends on in the code, looked at once: comments and docstrings do not count."""
+        key = (script, *modules)
+        if key not in self._codes:
+            self._codes[key] = fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
+        return self._codes[key]
+
+    def run_code(self, script: str, run: RunId) -> str:
+        """The code behind a run's weights or predictions."""
+        method = f"warlab.methods.{self.study.settings.method_file(run.method)}"
+        return self.code(script, method, f"warlab.nets.{run.net}", f"warlab.engine.{self.samples[run.dataset]}")
+
+    def unless_given(self, files: Iterable[str]) -> list[str]:
+        """Files that only exist where this machine prepared the data and trained."""
+        return [] if self.given else list(files)
+
+    # ---- datasets
+
+    @cached_property
+    def samples(self) -> dict[str, str]:
+        """dataset → what one of its samples is: images, stored, tiles"""
+        return {name: data.get(name).samples for name in self.study.scale["datasets"]}
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        """Those of the runs."""
+        return sorted({run.dataset for run in self.study.plan.runs})
+
+    @cached_property
+    def tiles(self) -> list[str]:
+        return [name for name in self.datasets if self.samples[name] == "tiles"]
+
+    @cached_property
+    def with_images(self) -> list[str]:
+        return [name for name in self.datasets if name not in self.tiles]
+
+    # ---- all files of a kind
+
+    def of_runs(self, pattern: str, runs: Iterable[RunId] | None = None) -> list[str]:
+        """A file of each run, of all that are trained unless others are named."""
+        return [pattern.format(**vars(run)) for run in (self.study.plan.runs if runs is None else runs)]
+
+    def of_datasets(self, pattern: str, datasets: Iterable[str] | None = None) -> list[str]:
+        return [pattern.format(dataset=name) for name in (self.datasets if datasets is None else datasets)]
+
+    @cached_property
+    def all_noise(self) -> list[str]:
+        return sorted(set(self.of_runs(self.paths.noise)))
+
+    @cached_property
+    def noise_descriptions(self) -> list[str]:
+        return sorted(set(self.of_runs(self.paths.noise_json)))
+
+    @cached_property
+    def _costs(self) -> list[dict[str, str]]:
+        pairs = {(run.dataset, key) for run in self.study.plan.runs if (key := self.study.settings.cost_key(run))}
+        return [{"dataset": dataset, "cost": cost} for dataset, cost in sorted(pairs)]
+
+    @property
+    def all_costs(self) -> list[str]:
+        """The verifications of all ground costs."""
+        return [self.paths.verified.format(**cost) for cost in self._costs]
+
+    @property
+    def cost_descriptions(self) -> list[str]:
+        """What stands with the verifications and is read with them."""
+        return [path.format(**cost) for cost in self._costs for path in (self.paths.cost, self.paths.cost_json)]
+
+    def table_runs(self, experiment: str) -> list[RunId]:
+        """The runs behind a table: another table may have more seeds of the same cell."""
+        return sorted({self.study.plan.trained_as(cell) for cell in self.study.plan.cells(experiment)})
+
+    def shown_runs(self) -> list[RunId]:
+        """The runs behind the tables, in the order of their tables."""
+        cells = (cell for name in self.study.plan.tables for cell in self.study.plan.cells(name))
+        return list(dict.fromkeys(self.study.plan.trained_as(cell) for cell in cells))
+
+    def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
+        """Cells of every table of the scale that are runs of another name."""
+        return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
+
+
+def row(run: RunId) -> Row:
+    return [*run.cell, run.seed]
