@@ -85,7 +85,7 @@ def write_files(folder: Path, study: Study) -> Files:
 
 
 def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
-    run = study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0)).to_dict()
+    run: dict[str, Any] = dict(study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0)).to_dict())
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
     heard = trainers["with"]

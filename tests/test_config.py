@@ -1,5 +1,6 @@
 """Configuration: from YAML to fully resolved runs, and what the code's fingerprint notices."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
+from warlab.artefacts.run_config import RunConfig
 from warlab.config.reading import read_yaml
 from warlab.config.settings import changed_setting
 from warlab.config.study import Study, load_study
@@ -17,6 +19,7 @@ from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.time_estimate import overview
+from warlab.registry import Registry
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -29,19 +32,28 @@ def test_paper_scale_has_the_papers_numbers() -> None:
     run = study("paper").settings.run(CELL)
     assert run.training["epochs"] == 60 and run.training["drops"] == [20, 40]
     assert run.training["batch_size"] == 256 and run.training["lr"] == 0.001
-    assert run.method.settings["warmup"] == 15 and run.method.settings["beta"] == 10
-    assert run.net.settings["width"] == 1.0
+    assert run.method["settings"]["warmup"] == 15 and run.method["settings"]["beta"] == 10
+    assert run.net["settings"]["width"] == 1.0
+
+
+def test_a_runs_configuration_survives_the_way_through_json() -> None:
+    """The dictionary is a parameter of rules and part of a run's identity."""
+    run = study("paper").settings.run(CELL)
+    kept = json.loads(json.dumps(run.to_dict()))
+    assert list(kept) == ["dataset", "noise", "net", "method", "training", "seed"]
+    assert RunConfig.from_dict(kept) == run
+    assert kept["net"]["name"] == "cnn9" and set(kept["method"]) == {"id", "file", "settings"}
 
 
 def test_schedules_shrink_in_proportion() -> None:
     short = study("paper", overrides={"training": {"fashion_mnist": {"epochs": 40}}}).settings.run(CELL)
-    assert short.training["drops"] == [13, 27] and short.method.settings["warmup"] == 10
+    assert short.training["drops"] == [13, 27] and short.method["settings"]["warmup"] == 10
 
 
 def test_an_override_of_the_id_is_one_setting() -> None:
     base, changed = (study().settings.run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
-    assert changed.method.settings.pop("beta") == 5 and base.method.settings.pop("beta") == 10
-    assert changed.method.settings == base.method.settings
+    assert changed.method["settings"].pop("beta") == 5 and base.method["settings"].pop("beta") == 10
+    assert changed.method["settings"] == base.method["settings"]
 
 
 def cell(method: str) -> RunId:
@@ -49,7 +61,9 @@ def cell(method: str) -> RunId:
 
 
 def test_variants_of_war_differ_in_the_cost_alone() -> None:
-    runs = {m: study().settings.run(cell(m)).method.settings for m in ("war_01", "war_w2v", "war_embed", "war_random")}
+    runs = {
+        m: study().settings.run(cell(m)).method["settings"] for m in ("war_01", "war_w2v", "war_embed", "war_random")
+    }
     costs = {m: settings_.pop("cost") for m, settings_ in runs.items()}
     assert costs == {"war_01": "zero_one", "war_w2v": "w2v", "war_embed": "embed", "war_random": "random"}
     assert len({str(settings_) for settings_ in runs.values()}) == 1
@@ -68,7 +82,9 @@ def test_a_run_is_trained_once_however_many_tables_show_it() -> None:
 
 def test_user_overrides_reach_the_run() -> None:
     given_ = (
-        study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}}).settings.run(CELL).method.settings
+        study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}})
+        .settings.run(CELL)
+        .method["settings"]
     )
     assert given_["lam"] == 0.1 and given_["beta"] == 3
 
@@ -151,6 +167,25 @@ def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path
     quiet = fingerprint(script)
     script.write_text("import warlab.errors\n")
     assert quiet != fingerprint(script)  # the script's own tree differs, not the module's
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('a: float = setting(0.1, "papr")', "the source 'papr' must be one of paper"),
+        ('a: float = setting(0.1, "paper", minimun=0)', "unexpected keyword argument 'minimun'"),
+        ("a: float = DEFAULT", "malformed node"),
+        ("a: float", "cannot be read"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_is_one_sentence(
+    line: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(f"class Config:\n    {line}\n")
+    monkeypatch.setattr(Registry, "folder", tmp_path)
+    with pytest.raises(WarlabError, match=r"mine.py: a: float") as caught:
+        Registry("warlab.methods", "method").settings("mine")
+    assert reason in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["- a", "a: [", "{", "a: 1\na: : 2", "\x00"])

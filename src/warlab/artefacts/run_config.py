@@ -1,9 +1,9 @@
 """All that decides a run's result apart from its input files. As a dictionary it is the parameter `run` of rules."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
-Options = dict[str, Any]  # the settings of a network, a method or a cost: each has keys of its own
+Options = dict[str, object]  # the settings of a network, a method or a cost: each has keys of its own
 
 
 class Training(TypedDict):
@@ -26,33 +26,40 @@ class Training(TypedDict):
     sigma: NotRequired[float]
 
 
-@dataclass(frozen=True)
-class NetConfig:
+class NetEntry(TypedDict):
     name: str
     settings: Options
 
 
-@dataclass(frozen=True)
-class MethodConfig:
-    """`file` is the method that `id` is a variant of, or `id` itself."""
-
+class MethodEntry(TypedDict):
     id: str
-    file: str
+    file: str  # the method that `id` is a variant of, or `id` itself
     settings: Options
+
+
+class RunEntry(TypedDict):
+    """A run's configuration as Snakemake hands it on and result.json keeps it."""
+
+    dataset: str
+    noise: str
+    net: NetEntry
+    method: MethodEntry
+    training: Training
+    seed: int
 
 
 @dataclass(frozen=True)
 class RunConfig:
     dataset: str
     noise: str
-    net: NetConfig
-    method: MethodConfig
+    net: NetEntry
+    method: MethodEntry
     training: Training
     seed: int
 
-    def to_dict(self) -> Options:
-        return asdict(self)
+    def to_dict(self) -> RunEntry:
+        return cast(RunEntry, asdict(self))
 
     @classmethod
-    def from_dict(cls, content: Options) -> "RunConfig":
-        return cls(**{**content, "net": NetConfig(**content["net"]), "method": MethodConfig(**content["method"])})
+    def from_dict(cls, content: RunEntry) -> "RunConfig":
+        return cls(**content)

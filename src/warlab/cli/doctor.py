@@ -131,7 +131,7 @@ def needed_mb(study: Study) -> int:
     """Of the results: an upper bound that grows with the square of the networks' width."""
     sizes = []
     for cell in study.plan.runs:
-        width = float(study.settings.net(cell.net, cell.dataset).get("width", 1.0))
+        width = study.settings.width(cell.net, cell.dataset)
         sizes.append([width**2 * size for size in MB_OF_RUN.get(cell.net, MB_OF_OTHER_RUN)])
     at_once = sorted((checkpoints for _, checkpoints in sizes), reverse=True)[: os.cpu_count() or 1]
     return round(200 + sum(run for run, _ in sizes) + sum(at_once))

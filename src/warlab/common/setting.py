@@ -71,7 +71,7 @@ def setting(
         maximum = LARGEST
     limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum, "exclusiveMaximum": below}
     number = {name: limit for name, limit in limits.items() if limit is not None}
-    word: dict[str, Any] = {"enum": list(choices)} if choices else {"pattern": pattern} if pattern else {}
+    word: Rule = {"enum": list(choices)} if choices else {"pattern": pattern} if pattern else {}
     return field(default=value, metadata={"source": source, "unit": unit, "number": number, "word": word})
 
 
@@ -83,11 +83,11 @@ def described(annotation: str, made: Any) -> Setting:
     return Setting(made.default, about["source"], about["unit"], _rule(annotation, about["number"], about["word"]))
 
 
-def _rule(annotation: str, number: dict[str, Any], word: dict[str, Any]) -> Rule | None:
+def _rule(annotation: str, number: Rule, word: Rule) -> Rule | None:
     """`float | None` is a number within the limits, or null; of another annotation nothing is known."""
     names = [name.strip() for name in annotation.split("|")]
     if not set(names) <= set(_TYPES):
         return None
     limits = {"float": number, "int": number, "str": word}
-    rules = [{"type": _TYPES[name]} | limits.get(name, {}) for name in names]
+    rules = [{"type": _TYPES[name], **limits.get(name, {})} for name in names]
     return rules[0] if len(rules) == 1 else {"anyOf": rules}

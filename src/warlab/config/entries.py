@@ -97,3 +97,17 @@ class Variant(TypedDict):
     method: str
     label: str
     settings: Options
+
+
+class PlaceEntry(TypedDict):
+    """The value of a setting at a place."""
+
+    value: object
+    source: str
+
+
+NumberEntry = TypedDict(
+    "NumberEntry",
+    {"value": object, "source": str, "unit": NotRequired[str], "for": NotRequired[dict[str, PlaceEntry]]},
+)
+Places = dict[str, dict[str, dict[str, PlaceEntry]]]  # member → setting → place

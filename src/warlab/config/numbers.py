@@ -4,19 +4,22 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from warlab import methods, nets
-from warlab.common.setting import PlaceValue, Setting
+from warlab.common.setting import PlaceValue, Rule, Setting
 from warlab.common.wording import suggest
-from warlab.config.entries import Variant
+from warlab.config.entries import NumberEntry, PlaceEntry, Places, Variant
 from warlab.config.reading import check, read_yaml
 from warlab.errors import WarlabError
+from warlab.ot import costs
 from warlab.registry import Registry
 
 FILE = "hyperparameters.yaml"
 Settings = dict[str, Setting]  # by their keys
-Table = dict[str, dict[str, dict[str, dict[str, Any]]]]  # section → name → key → what the report prints
+Entries = dict[str, NumberEntry]
+Rules = dict[str, Rule]
+Table = dict[str, dict[str, dict[str, dict[str, object]]]]  # section → name → key → what the report prints
 SECTIONS = ("training", "nets", "methods", "costs", "noise")
 
 
@@ -55,7 +58,7 @@ class Numbers:
         }
 
 
-def _printed(setting: Setting) -> dict[str, Any]:
+def _printed(setting: Setting) -> dict[str, object]:
     places = {place: vars(at) for place, at in setting.places.items()}
     unit = {"unit": setting.unit} if setting.unit else {}
     return {"value": setting.value, "source": setting.source} | unit | ({"for": places} if places else {})
@@ -65,6 +68,7 @@ def read_numbers(root: Path) -> Numbers:
     schemas = root / "workflow" / "schemas"
     content = check(read_yaml(root / "config" / FILE), schemas / "hyperparameters.schema.yaml", FILE)
     rules = read_yaml(schemas / "settings.schema.yaml")
+    rules["costs"]["kind"] = {"enum": costs.kinds()}
     return Numbers(
         _schedules(content["training"], rules["training"]),
         _members("nets", nets.NETS, nets.trained(), content.get("nets", {})),
@@ -75,28 +79,28 @@ def read_numbers(root: Path) -> Numbers:
     )
 
 
-def _settings(entries: dict[str, Any], rules: dict[str, Any]) -> Settings:
+def _settings(entries: Entries, rules: Rules) -> Settings:
     return {
         key: Setting(entry["value"], entry["source"], entry.get("unit"), rules.get(key), _places(entry.get("for", {})))
         for key, entry in entries.items()
     }
 
 
-def _places(entries: dict[str, Any]) -> dict[str, PlaceValue]:
+def _places(entries: dict[str, PlaceEntry]) -> dict[str, PlaceValue]:
     return {place: PlaceValue(**entry) for place, entry in entries.items()}
 
 
-def _schedules(content: dict[str, Any], rules: dict[str, Any]) -> dict[str, Settings]:
+def _schedules(content: dict[str, Entries], rules: Rules) -> dict[str, Settings]:
     entries = {name: _schedule(content, name) for name in content}
     for name in entries:
         _check_known(f"training.{name} has no", entries[name], rules)
     return {name: _settings(given, rules) for name, given in entries.items()}
 
 
-def _schedule(schedules: dict[str, Any], name: str, asked: tuple[str, ...] = ()) -> dict[str, Any]:
+def _schedule(schedules: dict[str, Entries], name: str, asked: tuple[str, ...] = ()) -> Entries:
     """The entries of a schedule, with those of the dataset that it is `as`."""
     entries = dict(schedules[name])
-    like, source = entries.pop("as", None), entries.pop("source", None)
+    like, source = (cast(str | None, entries.pop(key, None)) for key in ("as", "source"))
     if like is None:
         return entries
     if like not in schedules or like in (name, *asked):
@@ -105,10 +109,11 @@ def _schedule(schedules: dict[str, Any], name: str, asked: tuple[str, ...] = ())
             f"{FILE}: training.{name} is as {like!r}, which is no other schedule; {suggest(like, others)}"
         )
     taken = _schedule(schedules, like, (*asked, name))
-    return {key: entry | ({"source": source} if source else {}) for key, entry in taken.items()} | entries
+    named = cast(NumberEntry, {"source": source} if source else {})
+    return {key: entry | named for key, entry in taken.items()} | entries
 
 
-def _members(section: str, registry: Registry, names: list[str], content: dict[str, Any]) -> dict[str, Settings]:
+def _members(section: str, registry: Registry, names: list[str], content: Places) -> dict[str, Settings]:
     """The settings that the members' files declare, with the values that they have at places."""
     _check_known(f"there is no {registry.kind}", content, names)
     found = {}

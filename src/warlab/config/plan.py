@@ -8,7 +8,7 @@ from itertools import product
 from typing import TypedDict, cast
 
 from warlab import data, methods
-from warlab.artefacts.run_config import Options, Training
+from warlab.artefacts.run_config import MethodEntry, NetEntry, Options, Training
 from warlab.config.entries import Cells, Choice, Experiment, Scale
 from warlab.config.remembering import remembered
 from warlab.config.settings import Settings
@@ -24,9 +24,9 @@ class Timing(TypedDict):
     shape: list[int]
     classes: int
     images: int
-    net: Options
+    net: NetEntry
     training: Training
-    methods: dict[str, Options]
+    methods: dict[str, MethodEntry]
     steps: int
 
 
@@ -141,8 +141,7 @@ class Plan:
         found: dict[tuple[str, str], set[tuple[float, int]]] = {}
         for cell in self.runs:
             if key := self.settings.cost_key(cell):
-                settings = self._method(cell, cell.method)
-                found.setdefault((cell.dataset, key), set()).add((settings["lam"], settings["iterations"]))
+                found.setdefault((cell.dataset, key), set()).add(_use(self._method(cell, cell.method)))
         return {place: sorted(uses) for place, uses in found.items()}
 
     # ---- times
@@ -169,10 +168,14 @@ class Plan:
         """The method whose settings a timed one has: itself, unless the experiment names another."""
         return self.experiments["timing"].get("settings_of", {}).get(method_id, method_id)
 
-    def _timed_method(self, cell: RunId) -> Options:
+    def _timed_method(self, cell: RunId) -> MethodEntry:
         method_id = self.timed_as(cell.method)
         settings = self.settings.method(method_id, cell.dataset)
         return {"id": cell.method, "file": self.settings.method_file(method_id), "settings": settings}
+
+
+def _use(settings: Options) -> tuple[float, int]:
+    return cast(float, settings["lam"]), cast(int, settings["iterations"])
 
 
 def expanded(method: str) -> list[str]:

@@ -63,14 +63,13 @@ def _settings(study: Study, full: Settings) -> Iterator[Row]:
         )
         paper, here = full.method(base, *at), settings.method(base, *at)
         yield from _changed(f"{title}, {method}", paper, here)
-        if here.get("cost"):
-            cost = here["cost"]
+        if cost := settings.cost_name(replace(cell, method=base)):
             yield from _changed(
                 f"{title}, cost {cost}", full.cost(cost, cell.dataset), settings.cost(cost, cell.dataset)
             )
 
 
-def _changed(what: str, paper: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Row]:
+def _changed(what: str, paper: Mapping[str, object], here: Mapping[str, object]) -> Iterator[Row]:
     for key in dict.fromkeys([*paper, *here]):
         if paper.get(key) != here.get(key):
             yield f"{what}: {key.replace('_', ' ')}", _text(paper.get(key)), _text(here.get(key))

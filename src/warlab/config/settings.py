@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict, cast
 import yaml
 
 from warlab import data, noise
-from warlab.artefacts.run_config import MethodConfig, NetConfig, Options, RunConfig, Training
+from warlab.artefacts.run_config import MethodEntry, NetEntry, Options, RunConfig, Training
 from warlab.common.setting import Setting
 from warlab.common.wording import suggest
 from warlab.config.entries import Layer, Scale, Section, UserConfig
@@ -43,8 +43,8 @@ class Settings:
         return RunConfig(
             cell.dataset,
             cell.noise,
-            NetConfig(cell.net, self.net(cell.net, cell.dataset)),
-            MethodConfig(cell.method, self.method_file(cell.method), settings),
+            NetEntry(name=cell.net, settings=self.net(cell.net, cell.dataset)),
+            MethodEntry(id=cell.method, file=self.method_file(cell.method), settings=settings),
             self.training(cell.dataset, cell.noise, cell.method),
             cell.seed,
         )
@@ -58,6 +58,15 @@ class Settings:
     @remembered
     def net(self, name: str, dataset: str) -> Options:
         return self._resolve("nets", name, dataset)
+
+    def width(self, net: str, dataset: str) -> float:
+        """What multiplies the channel counts of a network; 1 for one without this setting."""
+        return cast(float, self.net(net, dataset).get("width", 1.0))
+
+    def weights(self, net: str, dataset: str) -> str | None:
+        """`imagenet`, or the user's file, where a network does not begin with random weights."""
+        weights = self.net(net, dataset).get("weights")
+        return None if weights in (None, "none") else str(weights)
 
     def untrained_net(self, name: str, dataset: str) -> Options:
         """Settings of a network whose shape counts, not its weights: nothing has to be fetched for it."""
@@ -75,6 +84,10 @@ class Settings:
                 settings |= given_to(layer, method.base, dataset)
         settings |= dict(changed_setting(change, method_id, list(settings)) for change in method.changes)
         return for_epochs(settings, self.numbers.methods.get(file, {}), self._share(dataset, noise_id, method_id))
+
+    def warmup(self, cell: RunId) -> int:
+        """Epochs in which a run is trained like CCE."""
+        return cast(int, self.method(cell.method, cell.dataset, cell.noise).get("warmup", 0))
 
     def method_file(self, method_id: str) -> str:
         """`war` of war_w2v+beta=5: the file behind a method id."""
@@ -100,13 +113,20 @@ class Settings:
             raise WarlabError(f"The noise {noise_id} has no file; name one in noise_files of the configuration.")
         return files[noise_id]
 
+    def cost_name(self, cell: RunId) -> str | None:
+        """The ground cost of a run, such as w2v or random.7."""
+        return cast(str | None, self.method(cell.method, cell.dataset, cell.noise).get("cost"))
+
+    def cost_kind(self, name: str, dataset: str) -> str:
+        return str(self.cost(name, dataset)["kind"])
+
     @remembered
     def cost_key(self, cell: RunId) -> str | None:
         """Folder of the run's ground cost: "w2v", or "embed@asym-40@seed0" if it reads the noisy labels."""
-        name = self.method(cell.method, cell.dataset, cell.noise).get("cost")
+        name = self.cost_name(cell)
         if name is None:
             return None
-        reads_labels = costs.reads_labels(self.cost(name, cell.dataset)["kind"])
+        reads_labels = costs.reads_labels(self.cost_kind(name, cell.dataset))
         if reads_labels and data.get(cell.dataset).samples != "images":
             raise WarlabError(f"The cost {name} needs images in memory, unlike {cell.dataset}; choose another cost.")
         return str(CostId(name, cell.noise, cell.seed) if reads_labels else CostId(name))
@@ -124,8 +144,7 @@ class Settings:
 
     def cost_files(self, name: str, dataset: str) -> dict[str, str]:
         """The user's files that a cost is made from, by the setting that names them."""
-        settings = self.cost(name, dataset)
-        return costs.user_files(settings["kind"], settings)
+        return costs.user_files(self.cost_kind(name, dataset), self.cost(name, dataset))
 
     def features(self, cost: str, dataset: str) -> str | None:
         """Network and size of image behind an embed cost, such as resnet18-224; None if it needs no network."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warlab import data, methods, noise
+from warlab.artefacts.run_config import Options
 from warlab.common.setting import Rule
 from warlab.common.wording import short, suggest
 from warlab.config.entries import Section
@@ -78,7 +79,7 @@ def check_settings(numbers: Numbers, section: str, content: Section, where: str)
         _values(numbers, section, name if section == "training" else base, given, where)
 
 
-def _values(numbers: Numbers, section: str, name: str, given: dict[str, Any], where: str) -> None:
+def _values(numbers: Numbers, section: str, name: str, given: Options, where: str) -> None:
     """Keys and values that are given to a schedule, network, method, variant, cost or noise."""
     file = numbers.method_file(name) if section == "methods" else name
     known = numbers.section(section).get(Place.parse(file).dataset, {}) | numbers.section(section).get(file, {})
@@ -192,7 +193,7 @@ def _noise(settings: Settings, cell: RunId) -> None:
 
 
 def _cost(settings: Settings, cell: RunId) -> None:
-    if (name := settings.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
+    if (name := settings.cost_name(cell)) is not None:
         settings.cost_key(cell)
         settings.features(name, cell.dataset)
         for key, file in settings.cost_files(name, cell.dataset).items():
@@ -200,8 +201,8 @@ def _cost(settings: Settings, cell: RunId) -> None:
 
 
 def _weights(settings: Settings, cell: RunId) -> None:
-    weights = settings.net(cell.net, cell.dataset).get("weights")
-    if weights not in (None, "none", "imagenet"):
+    weights = settings.weights(cell.net, cell.dataset)
+    if weights not in (None, "imagenet"):
         _check_file(settings, f"nets.{cell.net}.weights", weights)
 
 

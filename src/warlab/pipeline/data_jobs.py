@@ -91,7 +91,7 @@ class DataJobs:
         return self.flow.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
     def cost_code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("cost", costs.module(self.cost_spec(wildcards)["kind"]))
+        return self.flow.code("cost", costs.module(str(self.cost_spec(wildcards)["kind"])))
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
         return self.flow.study.plan.cost_uses(wildcards.dataset, wildcards.cost)

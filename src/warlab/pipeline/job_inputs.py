@@ -10,7 +10,7 @@ from warlab import noise
 from warlab.config.study import Study
 from warlab.ids import CostId, RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.sources import IMAGENET, beside, initial_weights, of_dataset
+from warlab.pipeline.sources import IMAGENET, beside, of_dataset
 
 Files = dict[str, str]
 
@@ -59,7 +59,7 @@ class InputFiles:
             files["verified"] = self.paths.verified.format(dataset=run.dataset, cost=key)
         if needed := self.study.plan.needed_run(run):
             files["predictions"] = self.paths.predictions.format(**vars(needed))
-        if weights := initial_weights(self.study, run):
+        if weights := self.study.settings.weights(run.net, run.dataset):
             files["initial"] = self.weights(run.net, run.dataset) if weights == IMAGENET else weights
         return files
 

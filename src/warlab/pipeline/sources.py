@@ -43,19 +43,13 @@ def datasets(study: Study) -> list[str]:
 
 def networks(study: Study, cell: RunId) -> set[tuple[str, str]]:
     """Pre-trained networks that a run needs, each with the dataset that it sees."""
-    found = {(cell.net, cell.dataset)} if initial_weights(study, cell) == IMAGENET else set()
-    cost = study.settings.method(cell.method, cell.dataset, cell.noise).get("cost")
+    found = {(cell.net, cell.dataset)} if study.settings.weights(cell.net, cell.dataset) == IMAGENET else set()
+    cost = study.settings.cost_name(cell)
     features = study.settings.features(cost, cell.dataset) if cost else None
     if features:
         seen = {cell.dataset, noise.needs(cell.noise).get("images", cell.dataset)}
         found |= {(features.rsplit("-", 1)[0], dataset) for dataset in seen}
     return found
-
-
-def initial_weights(study: Study, cell: RunId) -> str | None:
-    """`imagenet`, or the user's file, where the network of a run does not begin with random weights."""
-    weights = study.settings.net(cell.net, cell.dataset).get("weights")
-    return None if weights in (None, "none") else str(weights)
 
 
 def of_dataset(study: Study, name: str) -> Needed:

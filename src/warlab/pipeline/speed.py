@@ -68,7 +68,7 @@ def _networks(study: Study, runs: dict[RunId, Path], gpu: bool) -> PerImage:
 
 def _reference(study: Study, net: str, per_image: PerImage) -> Tree:
     dataset, seconds = next((place[0], value) for place, value in per_image.items() if place[1] == net)
-    width = study.settings.net(net, dataset).get("width", 1.0)
+    width = study.settings.width(net, dataset)
     return {"width": width, "pixels": pixels_of(study, dataset), "seconds_per_image": float(f"{seconds:.3g}")}
 
 
@@ -79,7 +79,7 @@ def _factors(study: Study, runs: dict[RunId, Path], per_image: PerImage, gpu: bo
         file = study.settings.method_file(cell.method)
         if file == "cce" or "+" in cell.method or (cell.dataset, cell.net) not in per_image:
             continue
-        warmup = study.settings.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
+        warmup = study.settings.warmup(cell)
         train, test = images(study, cell.dataset)
         found[file].append((_epoch(run, warmup, gpu) / per_image[cell.dataset, cell.net] - test / 3) / train)
     return {file: round(statistics.median(values), 2) for file, values in found.items()}

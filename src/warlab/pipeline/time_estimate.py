@@ -101,13 +101,12 @@ def core_hours(study: Study, speed: Tree) -> float:
 def seconds(study: Study, cell: RunId, speed: Tree) -> float:
     """One training on the machine that was measured."""
     training = study.settings.training(cell.dataset, cell.noise, cell.method)
-    settings = study.settings.method(cell.method, cell.dataset, cell.noise)
     reference = speed["networks"].get(cell.net, speed["networks"]["cnn9"])  # a network of the user's own
-    width = study.settings.net(cell.net, cell.dataset).get("width", 1.0)
+    width = study.settings.width(cell.net, cell.dataset)
     pixels = pixels_of(study, cell.dataset)
     image = reference["seconds_per_image"] * (width / reference["width"]) ** 2 * pixels / reference["pixels"]
     factor = speed["methods"].get(study.settings.method_file(cell.method), 1.0)
-    warmup = settings.get("warmup", 0)
+    warmup = study.settings.warmup(cell)
     train, test = images(study, cell.dataset)
     tested = tested_epochs(training["epochs"], training.get("evaluate_every", 1))
     work = train * (warmup + factor * (training["epochs"] - warmup)) + test * tested / 3
