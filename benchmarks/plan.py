@@ -41,12 +41,12 @@ class Planned(NamedTuple):
 
 
 def plan(seeds: int, folder: Path) -> Planned:
-    """Dry run of a study in a folder of its own."""
+    """Dry run of a study of which nothing is done yet."""
     scale = folder / f"seeds{seeds}.yaml"
     scale.write_text(SCALE.format(seeds=seeds))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
     command += ["--dry-run", "--quiet", "rules", "--cores", "1", "--nolock", "--config", f"scale={scale}"]
-    command += [f"results_root={folder / 'results'}", f"data_root={folder / 'data'}"]
+    command += ["results_root=planned", "data_root=planned"]  # where nothing is yet; a dry run makes nothing
     with (folder / "said").open("w") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)

@@ -34,11 +34,14 @@ class Registry:
         return PACKAGE.joinpath(*self.package.split(".")[1:])
 
     def names(self) -> list[str]:
-        stems = (path.stem for path in self.folder.glob("*.py"))
-        return sorted(stem for stem in stems if stem != "base" and not stem.startswith("_"))
+        return sorted(path.stem for path in self.folder.glob("*.py") if path.stem in self)
+
+    def __contains__(self, name: str) -> bool:
+        shared = name == "base" or name.startswith("_")
+        return name.isidentifier() and not shared and (self.folder / f"{name}.py").is_file()
 
     def check(self, name: str) -> None:
-        if name not in self.names():
+        if name not in self:
             raise WarlabError(f"There is no {self.kind} {name!r}; {suggest(name, self.names())}")
 
     def module(self, name: str) -> str:

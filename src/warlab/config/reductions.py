@@ -53,20 +53,16 @@ def _size(shape: tuple[int, int, int], pool: int) -> str:
 
 
 def _settings(study: Study, full: Settings) -> Iterator[Row]:
-    settings = study.settings
-    for cell in study.plan.runs:
-        title, base = data.get(cell.dataset).title, base_method(cell.method)
-        method, at = study.labels["method"].get(base, base), (cell.dataset, cell.noise)
-        yield from _changed(title, full.training(*at, base), settings.training(*at, base))
-        yield from _changed(
-            f"{title}, {cell.net}", full.net(cell.net, cell.dataset), settings.net(cell.net, cell.dataset)
-        )
-        paper, here = full.method(base, *at), settings.method(base, *at)
-        yield from _changed(f"{title}, {method}", paper, here)
-        if cost := settings.cost_name(replace(cell, method=base)):
-            yield from _changed(
-                f"{title}, cost {cost}", full.cost(cost, cell.dataset), settings.cost(cost, cell.dataset)
-            )
+    here, labels = study.settings, study.labels["method"]
+    for run in dict.fromkeys(replace(run, method=base_method(run.method), seed=0) for run in study.plan.runs):
+        title, at = data.get(run.dataset).title, (run.dataset, run.noise, run.method)
+        yield from _changed(title, full.training(*at), here.training(*at))
+        nets = (settings.net(run.net, run.dataset) for settings in (full, here))
+        yield from _changed(f"{title}, {run.net}", *nets)
+        methods = (settings.method(run.method, run.dataset, run.noise) for settings in (full, here))
+        yield from _changed(f"{title}, {labels.get(run.method, run.method)}", *methods)
+        if cost := here.cost_name(run):
+            yield from _changed(f"{title}, cost {cost}", full.cost(cost, run.dataset), here.cost(cost, run.dataset))
 
 
 def _changed(what: str, paper: Mapping[str, object], here: Mapping[str, object]) -> Iterator[Row]:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from warlab.common.files import file_digest
+from warlab.pipeline.tree_store import Found, store
 
 ROOT = Path(__file__).parents[1]
 
@@ -73,15 +74,30 @@ def _module(name: str) -> _Parsed:
 
 
 def _file(module: str) -> Path:
-    path = ROOT.joinpath(*module.split(".")[1:])
+    return _file_in(ROOT, module)
+
+
+@cache
+def _file_in(root: Path, module: str) -> Path:
+    path = root.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 @cache
 def _parse(file: Path, _mtime: int) -> _Parsed:
-    tree = _without_settings(_without_docstrings(ast.parse(file.read_text())))
-    found = [name for node in ast.walk(tree) for name in _imported(node)]
-    return _Parsed(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(found), assets(tree))
+    digest, trees = file_digest(file), store(Path(__file__))
+    if digest not in trees.known:
+        trees.add(digest, _read(file.read_text()))
+    found = trees.known[digest]
+    imports = tuple(name for name in found["imports"] if _file(name).exists())
+    return _Parsed(found["tree"][0], imports, tuple(found["assets"]))
+
+
+def _read(source: str) -> Found:
+    tree = _without_settings(_without_docstrings(ast.parse(source)))
+    names = [name for node in ast.walk(tree) for name in _imported(node)]
+    digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return {"tree": [digest], "imports": names, "assets": list(assets(tree))}
 
 
 def assets(tree: ast.Module) -> tuple[str, ...]:
@@ -109,11 +125,11 @@ def _without_settings(tree: ast.Module) -> ast.Module:
 
 
 def _imported(node: ast.AST) -> list[str]:
-    """warlab modules that an import statement names; `from warlab import nets` names warlab.nets."""
+    """Names of warlab in an import statement; `from warlab import nets` names warlab.nets, a module or not."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and node.module:
         names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     else:
         return []
-    return [name for name in names if name.startswith("warlab.") and _file(name).exists()]
+    return [name for name in names if name.startswith("warlab.")]
