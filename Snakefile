@@ -67,7 +67,7 @@ rule audit:
 rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
-        expand(rules.table.output, experiment=study.tables),
+        expand(rules.table.output, experiment=study.plan.tables),
         jobs.tables.timing("csv", "md", "tex"),
         jobs.tables.architectures("tex"),
         rules.hyperparameters.output,

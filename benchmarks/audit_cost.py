@@ -75,7 +75,7 @@ def main() -> None:
 def write_files(folder: Path, study: Study) -> Files:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
-    spec = {key: value for key, value in study.data_spec("fashion_mnist").items() if key != "dataset"}
+    spec = {key: value for key, value in study.settings.data_spec("fashion_mnist").items() if key != "dataset"}
     data = prepare(dataset, folder / "raw", spec)
     data.save(folder / "data.npz")
     names = data.about.class_names
@@ -85,7 +85,7 @@ def write_files(folder: Path, study: Study) -> Files:
 
 
 def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
-    run = study.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0))
+    run: dict[str, Any] = dict(study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0)).to_dict())
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
     heard = trainers["with"]

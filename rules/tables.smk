@@ -17,7 +17,7 @@ rule table:
     log:
         paths.log("table/{experiment}"),
     wildcard_constraints:
-        experiment="|".join(study.tables),
+        experiment="|".join(study.plan.tables),
     localrule: True
     conda:
         "../envs/warlab.yaml"
@@ -72,7 +72,7 @@ rule hyperparameters:
         mem_mb=2000,
         runtime=10,
     params:
-        numbers=study.numbers,
+        numbers=study.numbers.table(),
         code=flow.code("hyperparameters"),
     script:
         "../workflow/scripts/hyperparameters.py"

@@ -17,7 +17,7 @@ def task(y: Tensor, classes: int, **facts: Any) -> Task:
 
 
 def make(name: str, y: Tensor, classes: int, facts: dict[str, Any] | None = None, **settings: Any) -> Method:
-    return methods.make(name, {**methods.declaration(name).settings, **settings}, task(y, classes, **(facts or {})))
+    return methods.make(name, settings, task(y, classes, **(facts or {})))
 
 
 def some_logits(n: int = 12, classes: int = 5, seed: int = 0) -> tuple[Tensor, Tensor]:

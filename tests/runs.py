@@ -40,9 +40,9 @@ def method_ids() -> list[str]:
     """Every registered method, each file and each variant; once where they differ in the ground cost alone, because
     all of them get the same cost here."""
     distinct = {}
-    for name in [*study().numbers["variants"], *methods.names()]:
-        settings = {**study().method(name, "fashion_mnist"), "cost": ""}
-        distinct[study().method_file(name), json.dumps(settings, sort_keys=True)] = name
+    for name in [*study().numbers.variants, *methods.names()]:
+        settings = {**study().settings.method(name, "fashion_mnist"), "cost": ""}
+        distinct[study().settings.method_file(name), json.dumps(settings, sort_keys=True)] = name
     return sorted(distinct.values())
 
 
@@ -67,8 +67,8 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
 
 def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
     """A run of the smoke scale's hyper-parameters with its schedules shrunk to `epochs`, for the files above."""
-    file = study().method_file(method_id)
-    own = {**study(epochs).method(method_id, "fashion_mnist"), **settings}
+    file = study().settings.method_file(method_id)
+    own = {**study(epochs).settings.method(method_id, "fashion_mnist"), **settings}
     return {
         "dataset": "blobs",
         "noise": "clean",

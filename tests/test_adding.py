@@ -78,7 +78,7 @@ class Example:
 EXAMPLES = [
     Example("dataset", "stripes", "training", dataset="stripes", noise="asym-40"),
     Example("noise", "first", noise="first-30"),
-    Example("network", "tiny", "nets", net="tiny"),
+    Example("network", "tiny", net="tiny"),
     Example("ground cost", "ordinal", "costs", method="war+cost=ordinal"),
 ]
 EACH = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.kind)

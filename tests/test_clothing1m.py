@@ -17,6 +17,7 @@ from tests.artefacts import data_on_disk
 from tests.conftest import ROOT
 from tests.runs import assert_same, metrics, resolved
 from warlab.config.study import load_study
+from warlab.config.validate import validate
 from warlab.data import user_data
 from warlab.data.fetch import fetch
 from warlab.data.formats import shards
@@ -54,7 +55,7 @@ def files(root: Path) -> Files:
     data = prepare(DATASET, root, SPEC)
     data.save(root / "data.npz")
     about = data.about
-    settings = load_study({"scale": "smoke"}, ROOT).noise("real", "clothing1m")
+    settings = load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m")
     request = NoiseRequest("clothing1m", "real", 0, about.class_names, about.data, settings)
     make_noise(request, data.arrays, {}).save(root / "noise.npz")
     make_cost("w2v", CostInputs(about.class_names, about.words), {}).save(root / "cost.csv")
@@ -291,7 +292,10 @@ def test_epsilon_falls_only_if_the_loss_does_not() -> None:
 
 def test_the_schedules_of_the_paper() -> None:
     paper = load_study({"scale": "paper"}, ROOT)
-    cells = {m: paper.run(RunId("clothing1m", "real", "resnet50", m, 0)) for m in ("cce", "jocor", "pencil", "war_w2v")}
+    cells = {
+        m: paper.settings.run(RunId("clothing1m", "real", "resnet50", m, 0))
+        for m in ("cce", "jocor", "pencil", "war_w2v")
+    }
     shared = {"optimiser": "sgd", "lr": 0.002, "momentum": 0.9, "weight_decay": 0.001, "batch_size": 64}
     for method, epochs, drops in (
         ("cce", 10, [5]),
@@ -299,9 +303,9 @@ def test_the_schedules_of_the_paper() -> None:
         ("jocor", 15, [3, 9]),
         ("pencil", 15, [3, 9]),
     ):
-        training = cells[method]["training"]
+        training = cells[method].training
         assert (training["epochs"], training["drops"]) == (epochs, drops) and training.items() >= shared.items()
-    war, pencil = cells["war_w2v"]["method"]["settings"], cells["pencil"]["method"]["settings"]
+    war, pencil = cells["war_w2v"].method["settings"], cells["pencil"].method["settings"]
     assert (war["epsilon"], war["warmup"], war["epsilon_rule"], war["epsilon_after"]) == (0.5, 0, "loss", 5)
     assert (pencil["stage2"], pencil["stage3"]) == (3, 9)
 
@@ -310,10 +314,10 @@ def test_noise_real_is_for_data_that_have_it() -> None:
     smoke = load_study({"scale": "smoke"}, ROOT)
     wrong = replace(smoke, scale={**smoke.scale, "experiments": {"clothing1m": {"datasets": ["cifar10"]}}})
     with pytest.raises(WarlabError, match="labels of cifar10 are not noisy by themselves"):
-        wrong.validate()
+        validate(wrong.plan)
     embed = {"clothing1m": {"methods": ["war_embed"], "nets": ["cnn6"]}}
-    with pytest.raises(WarlabError, match="The cost embed needs images in memory, which clothing1m has not"):
-        replace(smoke, scale={**smoke.scale, "experiments": embed}).validate()
+    with pytest.raises(WarlabError, match="The cost embed needs images in memory, unlike clothing1m"):
+        validate(replace(smoke, scale={**smoke.scale, "experiments": embed}).plan)
 
 
 def test_batches_are_decoded_from_numbers_asked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Configuration: from YAML to fully resolved runs, and what the code's fingerprint notices."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -10,13 +11,15 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
+from warlab.artefacts.run_config import RunConfig
 from warlab.config.reading import read_yaml
-from warlab.config.setting_rules import changed_setting
+from warlab.config.settings import changed_setting
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.time_estimate import overview
+from warlab.registry import Registry
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -26,22 +29,31 @@ def study(scale: str = "smoke", **config: object) -> Study:
 
 
 def test_paper_scale_has_the_papers_numbers() -> None:
-    run = study("paper").run(CELL)
-    assert run["training"]["epochs"] == 60 and run["training"]["drops"] == [20, 40]
-    assert run["training"]["batch_size"] == 256 and run["training"]["lr"] == 0.001
-    assert run["method"]["settings"]["warmup"] == 15 and run["method"]["settings"]["beta"] == 10
-    assert run["net"]["settings"]["width"] == 1.0
+    run = study("paper").settings.run(CELL)
+    assert run.training["epochs"] == 60 and run.training["drops"] == [20, 40]
+    assert run.training["batch_size"] == 256 and run.training["lr"] == 0.001
+    assert run.method["settings"]["warmup"] == 15 and run.method["settings"]["beta"] == 10
+    assert run.net["settings"]["width"] == 1.0
+
+
+def test_a_runs_configuration_survives_the_way_through_json() -> None:
+    """The dictionary is a parameter of rules and part of a run's identity."""
+    run = study("paper").settings.run(CELL)
+    kept = json.loads(json.dumps(run.to_dict()))
+    assert list(kept) == ["dataset", "noise", "net", "method", "training", "seed"]
+    assert RunConfig.from_dict(kept) == run
+    assert kept["net"]["name"] == "cnn9" and set(kept["method"]) == {"id", "file", "settings"}
 
 
 def test_schedules_shrink_in_proportion() -> None:
-    short = study("paper", overrides={"training": {"fashion_mnist": {"epochs": 40}}}).run(CELL)
-    assert short["training"]["drops"] == [13, 27] and short["method"]["settings"]["warmup"] == 10
+    short = study("paper", overrides={"training": {"fashion_mnist": {"epochs": 40}}}).settings.run(CELL)
+    assert short.training["drops"] == [13, 27] and short.method["settings"]["warmup"] == 10
 
 
 def test_an_override_of_the_id_is_one_setting() -> None:
-    base, changed = (study().run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
-    assert changed["method"]["settings"].pop("beta") == 5 and base["method"]["settings"].pop("beta") == 10
-    assert changed["method"]["settings"] == base["method"]["settings"]
+    base, changed = (study().settings.run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
+    assert changed.method["settings"].pop("beta") == 5 and base.method["settings"].pop("beta") == 10
+    assert changed.method["settings"] == base.method["settings"]
 
 
 def cell(method: str) -> RunId:
@@ -49,33 +61,39 @@ def cell(method: str) -> RunId:
 
 
 def test_variants_of_war_differ_in_the_cost_alone() -> None:
-    runs = {m: study().run(cell(m))["method"]["settings"] for m in ("war_01", "war_w2v", "war_embed", "war_random")}
+    runs = {
+        m: study().settings.run(cell(m)).method["settings"] for m in ("war_01", "war_w2v", "war_embed", "war_random")
+    }
     costs = {m: settings_.pop("cost") for m, settings_ in runs.items()}
     assert costs == {"war_01": "zero_one", "war_w2v": "w2v", "war_embed": "embed", "war_random": "random"}
     assert len({str(settings_) for settings_ in runs.values()}) == 1
 
 
 def test_costs_that_read_labels_have_a_folder_per_noise_and_seed() -> None:
-    assert study().cost_key(cell("war_w2v")) == "w2v"
-    assert study().cost_key(cell("war_embed")) == "embed@asym-40@seed0"
-    assert study().cost_key(cell("cce")) is None
+    assert study().settings.cost_key(cell("war_w2v")) == "w2v"
+    assert study().settings.cost_key(cell("war_embed")) == "embed@asym-40@seed0"
+    assert study().settings.cost_key(cell("cce")) is None
 
 
 def test_a_run_is_trained_once_however_many_tables_show_it() -> None:
-    runs = study().runs
+    runs = study().plan.runs
     assert len(runs) == len(set(runs)) == len({cell_.path for cell_ in runs})
 
 
 def test_user_overrides_reach_the_run() -> None:
-    given_ = study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}}).run(CELL)["method"]["settings"]
+    given_ = (
+        study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}})
+        .settings.run(CELL)
+        .method["settings"]
+    )
     assert given_["lam"] == 0.1 and given_["beta"] == 3
 
 
 def test_every_number_has_a_source() -> None:
     numbers = study().numbers
     for section in ("training", "nets", "methods", "costs"):
-        for entries in numbers[section].values():
-            assert all(entry["source"] for entry in entries.values())
+        for entries in numbers.section(section).values():
+            assert all(entry.source for entry in entries.values())
 
 
 def test_lock_environment_and_project_agree() -> None:
@@ -128,6 +146,18 @@ def test_fingerprint_sees_meaning_and_nothing_else(tmp_path: Path) -> None:
     assert base != hash_of('"""Doc."""\nimport warlab.war\nx = 1\n')
 
 
+def test_a_general_value_trains_only_the_runs_that_have_it_in_their_parameters(tmp_path: Path) -> None:
+    """Not all runs of the method: another dataset may have another value. Source and range train nothing."""
+    script = tmp_path / "script.py"
+
+    def hash_of(call: str) -> str:
+        script.write_text(f"from warlab.common.setting import setting\nclass Config:\n    a: float = {call}\n")
+        return fingerprint(script)
+
+    assert hash_of('setting(1.0, "paper")') == hash_of('setting(1.0, "our choice", minimum=0)')
+    assert hash_of('setting(1.0, "paper")') == hash_of('setting(2.0, "paper")') != hash_of("1.0")
+
+
 def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("from warlab.engine import run\n")
@@ -137,6 +167,25 @@ def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path
     quiet = fingerprint(script)
     script.write_text("import warlab.errors\n")
     assert quiet != fingerprint(script)  # the script's own tree differs, not the module's
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('a: float = setting(0.1, "papr")', "the source 'papr' must be one of paper"),
+        ('a: float = setting(0.1, "paper", minimun=0)', "unexpected keyword argument 'minimun'"),
+        ("a: float = DEFAULT", "malformed node"),
+        ("a: float", "cannot be read"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_is_one_sentence(
+    line: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(f"class Config:\n    {line}\n")
+    monkeypatch.setattr(Registry, "folder", tmp_path)
+    with pytest.raises(WarlabError, match=r"mine.py: a: float") as caught:
+        Registry("warlab.methods", "method").settings("mine")
+    assert reason in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["- a", "a: [", "{", "a: 1\na: : 2", "\x00"])

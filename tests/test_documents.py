@@ -162,7 +162,7 @@ def test_settings_are_read() -> None:
 
     (block,) = [block for page in PAGES for _, block in blocks(page) if block.startswith(tuple(OTHER))]
     study = load_study({"scale": "cifar", **yaml.safe_load(block)}, ROOT)
-    assert study.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
+    assert study.settings.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
 
 
 # ---- links and the site

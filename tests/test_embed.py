@@ -151,17 +151,19 @@ def test_features_of_images_that_take_the_place_of_others(tmp_path: Path) -> Non
 
 def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None:
     paper = load_study({"scale": "paper"}, ROOT)
-    assert paper.features("embed", "cifar10") == paper.features("embed", "cifar100") == "resnet18-224"
-    assert paper.features("embed", "fashion_mnist") is None and paper.features("w2v", "cifar10") is None
-    assert paper.numbers["costs"]["embed"]["features"]["source"] == "paper"
+    assert paper.settings.features("embed", "cifar10") == paper.settings.features("embed", "cifar100") == "resnet18-224"
+    assert (
+        paper.settings.features("embed", "fashion_mnist") is None and paper.settings.features("w2v", "cifar10") is None
+    )
+    assert paper.numbers.costs["embed"]["features"].source == "paper"
     smoke = load_study({"scale": "smoke"}, ROOT)
-    assert smoke.features("embed", "cifar10") is None
+    assert smoke.settings.features("embed", "cifar10") is None
     wish = {"costs": {"embed": {"features": "efficientnet_lite0", "size": 128}}}
-    assert load_study({"scale": "smoke", "overrides": wish}, ROOT).features("embed", "cifar10") == (
+    assert load_study({"scale": "smoke", "overrides": wish}, ROOT).settings.features("embed", "cifar10") == (
         "efficientnet_lite0-128"
     )
     wrong = {"costs": {"embed": {"features": "resnet81"}}}
-    with pytest.raises(WarlabError, match=r"costs\.embed\.features is 'resnet81'; allowed is pixels or resnet18 or"):
+    with pytest.raises(WarlabError, match=r"costs\.embed\.features is 'resnet81'; it must be pixels or resnet18 or"):
         load_study({"scale": "smoke", "overrides": wrong}, ROOT)
 
 

@@ -84,7 +84,7 @@ def test_the_users_files_are_declared(tmp_path: Path) -> None:
 )
 def test_a_file_of_the_users_that_is_not_there_is_one_sentence(overrides: dict, setting: str) -> None:
     config = {"scale": "paper", "overrides": overrides}
-    with pytest.raises(WarlabError, match=rf"^{setting} names none\.\w+, which is not there; correct the path\.$"):
+    with pytest.raises(WarlabError, match=rf"^{setting} names none\.\w+, which does not exist; correct the path\.$"):
         load_study(config, ROOT)
     load_study(config | {"runs_from": "docs/evidence/laptop"}, ROOT)  # finished runs need none of them
 
@@ -157,11 +157,11 @@ def test_an_edited_asset_changes_the_fingerprint_of_the_job_that_reads_it(
 
 def test_the_rate_that_owners_give_is_a_parameter_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study({"scale": "smoke"}, ROOT)
-    assert study.noise("real", "clothing1m") == {"own_noise": 0.3846}
+    assert study.settings.noise("real", "clothing1m") == {"own_noise": 0.3846}
     other = replace(warlab.data.get("clothing1m"), own_noise=0.2)
     monkeypatch.setattr("warlab.data.sets.clothing1m.DATASET", other)
-    assert load_study({"scale": "smoke"}, ROOT).noise("real", "clothing1m") == {"own_noise": 0.2}
-    assert study.noise("asym-40", "fashion_mnist") == {}
+    assert load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m") == {"own_noise": 0.2}
+    assert study.settings.noise("asym-40", "fashion_mnist") == {}
 
 
 # ---- the identity of a run
@@ -271,6 +271,6 @@ def test_the_weights_behind_a_receipt_enter_the_network_and_the_identity(tmp_pat
 
 def test_what_is_timed_or_drawn_needs_no_weights() -> None:
     study: Study = load_study({"scale": "paper"}, ROOT)
-    assert study.net("resnet50", "clothing1m") == {"weights": "imagenet"}
-    assert study.untrained_net("resnet50", "clothing1m") == {}
-    assert "weights" not in json.dumps([study.timing(cell.dataset, cell.net)["net"] for cell in study.timed])
+    assert study.settings.net("resnet50", "clothing1m") == {"weights": "imagenet"}
+    assert study.settings.untrained_net("resnet50", "clothing1m") == {}
+    assert "weights" not in json.dumps([study.plan.timing(cell.dataset, cell.net)["net"] for cell in study.plan.timed])

@@ -237,7 +237,10 @@ def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_p
         pytest.skip("cleanlab cannot be installed here")
     speed = loaded("audit_cost")
     study = load_study({"scale": "demo"}, ROOT)
-    files, run = speed.write_files(tmp_path, study), study.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0))
+    files, run = (
+        speed.write_files(tmp_path, study),
+        study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0)),
+    )
     run["training"] |= {"epochs": 6, "drops": [6]}
     train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
     found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))

@@ -47,7 +47,7 @@ def paper_table(experiment: str, spread: Spread) -> str:
     cells = [
         {**dict(zip(results.CELL, cell, strict=True)), "metric": metric}
         for metric in metrics
-        for cell in STUDY.layout(experiment)
+        for cell in STUDY.plan.layout(experiment)
     ]
     summary = results.summarise(runs_of_the_paper().assign(purity=90.0), metrics=metrics)
     published = results.read_published(PUBLISHED, experiment)
@@ -59,14 +59,14 @@ def networks() -> Iterator[dict[str, str]]:
     for name, dataset in (("cnn9", "cifar10"), ("cnn2", "cifar10"), ("cnn6", "cifar10"), ("unet", "vaihingen")):
         side = 32 if dataset == "cifar10" else 128
         shape = (data.get(dataset).shape[0], side, side)
-        net = nets.build(name, shape[0], 10, **STUDY.net(name, dataset))
+        net = nets.build(name, shape[0], 10, **STUDY.settings.net(name, dataset))
         seen = {"network": name, "input": f"{dataset}: {' × '.join(map(str, shape))}"}
         yield from (seen | row for row in describe(net, shape))
 
 
 def plain_hyperparameters() -> str:
     columns = ["section", "of", "setting", "dataset", "value", "unit", "source"]
-    return listing.to_latex(hyperparameter_rows(STUDY.numbers), columns, "Numbers", "tab:h")
+    return listing.to_latex(hyperparameter_rows(STUDY.numbers.table()), columns, "Numbers", "tab:h")
 
 
 def plain_architectures() -> str:
@@ -89,7 +89,7 @@ def assert_fits(table: str, folder: Path) -> None:
 
 @pdflatex
 @pytest.mark.parametrize("spread", ["std_epochs", "std_runs"])
-@pytest.mark.parametrize("experiment", STUDY.tables)
+@pytest.mark.parametrize("experiment", STUDY.plan.tables)
 def test_a_table_compiles_alone_and_fits(experiment: str, spread: Spread, tmp_path: Path) -> None:
     assert_fits(paper_table(experiment, spread), tmp_path)
 

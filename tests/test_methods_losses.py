@@ -137,7 +137,10 @@ def test_a_truncated_sample_has_neither_loss_nor_gradient() -> None:
     ],
 )
 def test_a_setting_that_does_not_exist_is_one_sentence(name: str, setting: dict[str, str]) -> None:
-    with pytest.raises(WarlabError, match=next(iter(setting.values())) if name != "pencil" else "last_stage is shared"):
+    with pytest.raises(
+        WarlabError,
+        match=next(iter(setting.values())) if name != "pencil" else "last_stage is .zero.; it must be shared",
+    ):
         make(name, torch.zeros(4, dtype=torch.long), 2, **setting)
 
 

@@ -126,8 +126,8 @@ def test_no_training_under_sgd_divides_its_loss_by_the_number_of_samples() -> No
     for dataset in ("fashion_mnist", "cifar10", "cifar100", "clothing1m", "image_folder", "arrays"):
         for noise in ("asym-40", "openset_svhn-40", "openset_imagenet32-40"):
             for method in ("coteaching", "coteaching_plus"):
-                optimiser = paper.training(dataset, noise, method)["optimiser"]
-                seen.add((optimiser, paper.method(method, dataset, noise)["division"]))
+                optimiser = paper.settings.training(dataset, noise, method)["optimiser"]
+                seen.add((optimiser, paper.settings.method(method, dataset, noise)["division"]))
     assert ("sgd", "once") in seen and ("sgd", "twice") not in seen and ("adam", "twice") in seen
 
 

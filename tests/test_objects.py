@@ -16,7 +16,7 @@ from warlab.ids import NoiseId
 from warlab.noise.kinds.objects import EIGHT, corrupt_objects, flip_chances, probability
 from warlab.noise.make import make_noise
 
-FLIPS = study().noise("objects-33", "vaihingen")["flips"]
+FLIPS = study().settings.noise("objects-33", "vaihingen")["flips"]
 
 
 def test_a_third_is_a_third_and_other_rates_are_themselves() -> None:

@@ -38,10 +38,10 @@ def paper() -> Study:
 
 def settings_for(dataset: str, noise: str, share: float) -> tuple[dict[str, Any], int]:
     """PENCIL's settings and number of epochs, if a scale trains for a share of the paper's epochs."""
-    epochs = round(share * paper().training(dataset, noise, "pencil")["epochs"])
+    epochs = round(share * paper().settings.training(dataset, noise, "pencil")["epochs"])
     shorter = replace(paper(), scale={**paper().scale, "training": {dataset: {"epochs": epochs}}})
-    run = (paper() if share == 1 else shorter).run(RunId(dataset, noise, "cnn9", "pencil", 0))
-    return run["method"]["settings"], run["training"]["epochs"]
+    run = (paper() if share == 1 else shorter).settings.run(RunId(dataset, noise, "cnn9", "pencil", 0))
+    return run.method["settings"], run.training["epochs"]
 
 
 def logits_of(confidence: float, classes: int, of: int) -> Tensor:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from warlab.config.reading import read_yaml
+from warlab.config.settings import Settings
 from warlab.config.study import Study, load_study
 
 ROOT = Path(__file__).parent.parent
@@ -25,15 +26,20 @@ def study_of(scale: str = "smoke", seeds: int | None = None) -> Study:
 
 def ask(study: Study) -> int:
     """What the rules ask for every run."""
-    for cell in study.runs:
-        study.run(cell), study.cost_key(cell), study.needed_run(cell), study.trained_as(cell)
-    return len(study.runs)
+    for cell in study.plan.runs:
+        (
+            study.settings.run(cell),
+            study.settings.cost_key(cell),
+            study.plan.needed_run(cell),
+            study.plan.trained_as(cell),
+        )
+    return len(study.plan.runs)
 
 
 def test_more_seeds_resolve_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    resolve = Study._resolve
-    monkeypatch.setattr(Study, "_resolve", lambda *given: asked.append(given[1:]) or resolve(*given))
+    resolve = Settings._resolve
+    monkeypatch.setattr(Settings, "_resolve", lambda *given: asked.append(given[1:]) or resolve(*given))
     runs, counts = [], []
     for seeds in (1, 6):
         asked.clear()
@@ -46,25 +52,25 @@ def test_more_seeds_resolve_nothing_more(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("scale", ["smoke", "sixteenth"])
 def test_uses_of_a_cost_are_those_of_its_runs(scale: str) -> None:
     study = study_of(scale)
-    for dataset, cost in {(cell.dataset, study.cost_key(cell)) for cell in study.runs} - {
-        (cell.dataset, None) for cell in study.runs
+    for dataset, cost in {(cell.dataset, study.settings.cost_key(cell)) for cell in study.plan.runs} - {
+        (cell.dataset, None) for cell in study.plan.runs
     }:
-        cells = [cell for cell in study.runs if (cell.dataset, study.cost_key(cell)) == (dataset, cost)]
-        settings = [study.method(cell.method, cell.dataset, cell.noise) for cell in cells]
-        assert study.cost_uses(dataset, cost) == sorted({(one["lam"], one["iterations"]) for one in settings})
+        cells = [cell for cell in study.plan.runs if (cell.dataset, study.settings.cost_key(cell)) == (dataset, cost)]
+        settings = [study.settings.method(cell.method, cell.dataset, cell.noise) for cell in cells]
+        assert study.plan.cost_uses(dataset, cost) == sorted({(one["lam"], one["iterations"]) for one in settings})
 
 
 def test_what_a_caller_changes_in_an_answer_changes_no_later_one() -> None:
     study = study_of()
-    study.method("war_w2v", "fashion_mnist")["beta"] = -1
-    study.cells("main_benchmark").clear()
-    assert study.method("war_w2v", "fashion_mnist")["beta"] > 0
-    assert study.cells("main_benchmark")
+    study.settings.method("war_w2v", "fashion_mnist")["beta"] = -1
+    study.plan.cells("main_benchmark").clear()
+    assert study.settings.method("war_w2v", "fashion_mnist")["beta"] > 0
+    assert study.plan.cells("main_benchmark")
 
 
 def test_two_studies_share_no_answers() -> None:
     demo, paper = study_of("demo"), study_of("paper")
-    assert demo.training("fashion_mnist")["epochs"] != paper.training("fashion_mnist")["epochs"]
+    assert demo.settings.training("fashion_mnist")["epochs"] != paper.settings.training("fashion_mnist")["epochs"]
 
 
 def test_planning_imports_neither_torch_nor_scipy() -> None:

@@ -28,7 +28,7 @@ def paper() -> Study:
 
 def made(study: Study, name: str, dataset: str) -> GroundCost:
     """A named cost as the workflow makes it."""
-    settings, known = study.cost(name, dataset), data.get(dataset)
+    settings, known = study.settings.cost(name, dataset), data.get(dataset)
     kind = settings.pop("kind")
     return make_cost(kind, CostInputs(known.class_names, known.words), settings)
 
@@ -133,7 +133,7 @@ def test_the_vectors_that_come_with_warlab_can_be_chosen_for_every_dataset(paper
     usual = made(paper, "w2v", dataset).matrix
     assert np.array_equal(cost.matrix, usual) == (dataset not in DATASETS)
     for method in ("war_w2v_glove6b", "war_w2v+cost=w2v_glove6b"):
-        assert paper.method(method, dataset)["cost"] == "w2v_glove6b"
+        assert paper.settings.method(method, dataset)["cost"] == "w2v_glove6b"
 
 
 def test_the_files_are_those_of_the_readme_and_have_a_licence() -> None:

@@ -97,8 +97,8 @@ def changes(run: dict[str, Any]) -> set[int]:
     """Epochs in which a phase of the method may begin: what its settings count in epochs, one after the other too;
     D2L also waits for a window of estimates."""
     settings = run["method"]["settings"]
-    numbers = study().numbers["methods"][run["method"]["file"]]
-    waits = [settings[key] for key, entry in numbers.items() if entry.get("unit") == "epochs" or key == "window"]
+    numbers = study().numbers.methods[run["method"]["file"]]
+    waits = [settings[key] for key, entry in numbers.items() if entry.unit == "epochs" or key == "window"]
     return {*waits, *(a + b for a, b in combinations(waits, 2))}
 
 
@@ -146,9 +146,9 @@ def assert_same_bits(one: Trainer, two: Trainer) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_phase_of_a_method_begins_within_the_contract(name: str) -> None:
-    numbers = study().numbers["methods"][run_of(name)["method"]["file"]]
+    numbers = study().numbers.methods[run_of(name)["method"]["file"]]
     found = changes(run_of(name))
-    assert bool(found) == any(entry.get("unit") == "epochs" for entry in numbers.values())
+    assert bool(found) == any(entry.unit == "epochs" for entry in numbers.values())
     assert not found or min(found) < EPOCHS - 1
     if name == "d2l":
         assert max(found) < EPOCHS - 1, "its labels are changed after init_epoch and a window"

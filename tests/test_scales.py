@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 from tests.runs import resolved, study, weights, write_files
 from warlab.common.files import read_arrays
 from warlab.config.study import Study, load_study
+from warlab.config.validate import validate
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.predict import predict_run
 from warlab.engine.run import Files, build_trainer, train_run
@@ -32,16 +33,16 @@ def test_a_scale_may_add_cells_to_a_table() -> None:
         "also": [{"datasets": ["fashion_mnist"], "noises": ["clean"], "methods": ["cce"]}],
     }
     own = scaled({"main_benchmark": chosen})
-    assert [(c.noise, c.method) for c in own.cells("main_benchmark")] == [
+    assert [(c.noise, c.method) for c in own.plan.cells("main_benchmark")] == [
         ("asym-40", "cce"),
         ("asym-40", "sl"),
         ("asym-40", "war_w2v"),
         ("clean", "cce"),
     ]
-    layout = own.layout("main_benchmark")
+    layout = own.plan.layout("main_benchmark")
     assert [row[1] for row in layout] == ["clean"] * 3 + ["asym-40"] * 3  # the paper's order
     assert [row[3] for row in layout] == ["cce", "sl", "war_w2v"] * 2
-    assert len(own.runs) == 4
+    assert len(own.plan.runs) == 4
 
 
 @pytest.mark.parametrize(
@@ -54,9 +55,9 @@ def test_seeds_of_a_scale_are_trained(scale: dict[str, int], chosen: dict[str, i
     own = scaled({"main_benchmark": block, "timing": {}})
     own.scale.pop("seeds", None)
     own.scale.update(scale)
-    own.validate()
-    assert [cell.seed for cell in own.runs] == list(range(expected))
-    assert {cell.seed for cell in own.timed} == {0}, "steps are timed once"
+    validate(own.plan)
+    assert [cell.seed for cell in own.plan.runs] == list(range(expected))
+    assert {cell.seed for cell in own.plan.timed} == {0}, "steps are timed once"
 
 
 def test_a_scale_file_with_seeds_by_experiment_is_read(tmp_path: Path) -> None:
@@ -64,19 +65,19 @@ def test_a_scale_file_with_seeds_by_experiment_is_read(tmp_path: Path) -> None:
     text = (ROOT / "config" / "scales" / "laptop.yaml").read_text()
     file.write_text(text.replace("seeds: 1", "seeds: 5").replace("ar_war_variants: {", "ar_war_variants: { seeds: 2,"))
     own = load_study({"scale": str(file)}, ROOT)
-    assert len(own.cells("main_benchmark")) == 5 * 18 and len(own.cells("ar_war_variants")) == 2 * 5
-    assert {cell.seed for cell in own.runs if cell.method == "cce"} == set(range(5))
-    assert {cell.seed for cell in own.runs if cell.method == "ar"} == {0, 1}
+    assert len(own.plan.cells("main_benchmark")) == 5 * 18 and len(own.plan.cells("ar_war_variants")) == 2 * 5
+    assert {cell.seed for cell in own.plan.runs if cell.method == "cce"} == set(range(5))
+    assert {cell.seed for cell in own.plan.runs if cell.method == "ar"} == {0, 1}
 
 
 def test_seeds_of_timed_steps_are_refused() -> None:
     with pytest.raises(WarlabError, match="timing has no seeds"):
-        scaled({"timing": {"seeds": 2}}).validate()
+        validate(scaled({"timing": {"seeds": 2}}).plan)
 
 
 @pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "cifar"])
 def test_the_committed_scales_without_a_gpu_have_one_seed(scale: str) -> None:
-    assert {cell.seed for cell in load_study({"scale": scale}, ROOT).runs} == {0}
+    assert {cell.seed for cell in load_study({"scale": scale}, ROOT).plan.runs} == {0}
 
 
 def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
@@ -88,30 +89,30 @@ def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
 @pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
 def test_every_scale_shows_all_columns_at_forty_percent(scale: str) -> None:
     own = load_study({"scale": scale}, ROOT)
-    shown = {cell.method for cell in own.cells("main_benchmark") if cell.noise == "asym-40"}
+    shown = {cell.method for cell in own.plan.cells("main_benchmark") if cell.noise == "asym-40"}
     assert set(own.experiments["main_benchmark"]["methods"]) <= shown
 
 
 def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:
     """12 methods, 9 settings, 3 seeds; 3 further variants of WAR; 20 weights β, of which 4 are runs from above."""
     own = load_study({"scale": "paper"}, ROOT)
-    shown = {name: own.cells(name) for name in own.tables}
-    trained = {name: {own.trained_as(cell) for cell in cells} for name, cells in shown.items()}
+    shown = {name: own.plan.cells(name) for name in own.plan.tables}
+    trained = {name: {own.plan.trained_as(cell) for cell in cells} for name, cells in shown.items()}
     main, variants, beta = (trained[name] for name in ("main_benchmark", "ar_war_variants", "beta_sensitivity"))
     assert len(main) == len(shown["main_benchmark"]) == 324
     assert len(variants - main) == 81
     assert len(shown["beta_sensitivity"]) == 20 and len(beta - main - variants) == 16
     # Clothing1M, open set, Co-Teaching+, two times twenty random costs: tests/test_experiments.py counts them
-    smaller = {cell for cell in own.runs if cell.dataset != "vaihingen"}
+    smaller = {cell for cell in own.plan.runs if cell.dataset != "vaihingen"}
     assert len(smaller) == 324 + 81 + 16 + 4 + 8 + 6 + 20 + 20
-    assert len(own.runs) == len(smaller) + 12  # six columns of two runs on tiles
+    assert len(own.plan.runs) == len(smaller) + 12  # six columns of two runs on tiles
     assert {cell.dataset for cell in smaller} == {"fashion_mnist", "cifar10", "cifar100", "clothing1m"}
-    assert all(own.data_spec(name)["source"] == "real" for name in own.scale["datasets"])
+    assert all(own.settings.data_spec(name)["source"] == "real" for name in own.scale["datasets"])
 
 
 def test_the_schedules_of_the_paper() -> None:
     own = load_study({"scale": "paper"}, ROOT)
-    found = {name: own.training(name) for name in ("fashion_mnist", "cifar10", "cifar100")}
+    found = {name: own.settings.training(name) for name in ("fashion_mnist", "cifar10", "cifar100")}
     assert {name: (entry["epochs"], *entry["drops"]) for name, entry in found.items()} == {
         "fashion_mnist": (60, 20, 40),
         "cifar10": (120, 40, 80),
@@ -122,12 +123,12 @@ def test_the_schedules_of_the_paper() -> None:
 
 def test_an_override_that_changes_nothing_is_no_run_of_its_own() -> None:
     def trained(method: str) -> str:
-        return study().trained_as(RunId("cifar10", "asym-40", "cnn9", method, 0)).method
+        return study().plan.trained_as(RunId("cifar10", "asym-40", "cnn9", method, 0)).method
 
     assert trained("war_w2v+beta=10") == trained("war_w2v+beta=10.0") == trained("war_w2v") == "war_w2v"
     assert trained("ar+beta=5") == "ar" and trained("ar+beta=10") == "ar+beta=10"
     assert trained("war_01+beta=10+lam=0.1") == "war_01+lam=0.1"
-    aliases = load_study({"scale": "paper"}, ROOT).aliases("beta_sensitivity")
+    aliases = load_study({"scale": "paper"}, ROOT).plan.aliases("beta_sensitivity")
     assert {alias[:3] for alias in aliases} == {("cifar10", "asym-40", "cnn9")}
     assert [shown for *_, shown, _ in aliases] == ["ar+beta=5", *(f"war_{k}+beta=10" for k in ("01", "w2v", "embed"))]
 
@@ -148,10 +149,14 @@ def test_a_setting_that_depends_on_the_noise_is_another_run_at_another_noise() -
     noises, names = ["clean", "asym-20", "asym-40"], ["sl", "sl+a=2.0"]
     block = {"datasets": ["cifar100"], "noises": noises, "methods": names, "seeds": 2}
     own = scaled({"main_benchmark": block}, datasets={"cifar100": {"source": "real"}})
-    own.validate()
-    assert own.method("sl", "cifar100", "asym-40")["a"] == 2.0 != own.method("sl", "cifar100", "clean")["a"]
-    assert own.aliases("main_benchmark") == [("cifar100", "asym-40", "cnn9", "sl+a=2.0", "sl")]
-    assert len(own.runs) == 2 * 5
+    validate(own.plan)
+    assert (
+        own.settings.method("sl", "cifar100", "asym-40")["a"]
+        == 2.0
+        != own.settings.method("sl", "cifar100", "clean")["a"]
+    )
+    assert own.plan.aliases("main_benchmark") == [("cifar100", "asym-40", "cnn9", "sl+a=2.0", "sl")]
+    assert len(own.plan.runs) == 2 * 5
 
 
 @pytest.mark.parametrize(
@@ -165,28 +170,31 @@ def test_a_setting_that_depends_on_the_noise_is_another_run_at_another_noise() -
 def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, noise: str, reason: str) -> None:
     alone = {dataset: study().scale["datasets"][dataset]}
     with pytest.raises(WarlabError, match=reason):
-        scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}, datasets=alone).validate()
+        validate(scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}, datasets=alone).plan)
 
 
 def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
-    full, short = study(60).method("pencil", "fashion_mnist"), study(30).method("pencil", "fashion_mnist")
+    full, short = (
+        study(60).settings.method("pencil", "fashion_mnist"),
+        study(30).settings.method("pencil", "fashion_mnist"),
+    )
     assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 2080.0)
     assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 4160.0)
-    assert study(30).method("d2l", "fashion_mnist")["window"] == 5
+    assert study(30).settings.method("d2l", "fashion_mnist")["window"] == 5
 
 
 def test_numbers_of_a_dataset_replace_the_default() -> None:
-    values = study().numbers["methods"]["forward"]["percentile"]
-    assert values["value"] == 97.0 and values["for"]["cifar100"]["value"] is None
-    assert study(60)._resolve("methods", "sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
+    values = study().numbers.methods["forward"]["percentile"]
+    assert values.value == 97.0 and values.places["cifar100"].value is None
+    assert study(60).settings._resolve("methods", "sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
 
 
 def test_forward_needs_the_cce_run_of_its_cell() -> None:
     cell = RunId("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
-    assert study().needed_run(cell) == RunId("fashion_mnist", "asym-40", "cnn9", "cce", 2)
-    assert study().needed_run(RunId("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
+    assert study().plan.needed_run(cell) == RunId("fashion_mnist", "asym-40", "cnn9", "cce", 2)
+    assert study().plan.needed_run(RunId("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
     own = scaled({"main_benchmark": {"datasets": ["cifar10"], "noises": ["asym-40"], "methods": ["forward"]}})
-    assert [cell.method for cell in own.runs] == ["cce", "forward"]
+    assert [cell.method for cell in own.plan.runs] == ["cce", "forward"]
 
 
 def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
@@ -215,16 +223,16 @@ def test_a_run_takes_only_the_files_it_reads() -> None:
 
 def test_an_unknown_method_in_a_block_is_one_sentence() -> None:
     with pytest.raises(WarlabError, match="no method 'penci'; did you mean 'pencil'"):
-        scaled({"main_benchmark": {"also": [{"methods": ["penci"]}]}}).validate()
+        validate(scaled({"main_benchmark": {"also": [{"methods": ["penci"]}]}}).plan)
 
 
 def test_a_setting_of_one_dataset_leaves_the_others_alone() -> None:
     study = load_study({"scale": "sixteenth"}, ROOT)
-    assert study.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
-    assert study.cost("embed", "fashion_mnist")["features"] == "pixels"
+    assert study.settings.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
+    assert study.settings.cost("embed", "fashion_mnist")["features"] == "pixels"
     changed = {"overrides": {"methods": {"war_w2v@cifar10": {"beta": 3}}, "nets": {"cnn9@cifar10": {"width": 0.5}}}}
     study = load_study({"scale": "sixteenth", **changed}, ROOT)
-    assert [study.method("war_w2v", name)["beta"] for name in ("cifar10", "fashion_mnist")] == [3, 10]
-    assert [study.net("cnn9", name)["width"] for name in ("cifar10", "fashion_mnist")] == [0.5, 0.25]
-    with pytest.raises(WarlabError, match=r"nets.cnn9@cifar is of no dataset; did you mean 'cifar10'"):
+    assert [study.settings.method("war_w2v", name)["beta"] for name in ("cifar10", "fashion_mnist")] == [3, 10]
+    assert [study.settings.net("cnn9", name)["width"] for name in ("cifar10", "fashion_mnist")] == [0.5, 0.25]
+    with pytest.raises(WarlabError, match=r"nets.cnn9@cifar: 'cifar' is not a dataset; did you mean 'cifar10'"):
         load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@cifar": {"width": 0.5}}}}, ROOT)

@@ -233,20 +233,20 @@ def test_maps_have_the_owners_colours_a_world_file_and_say_if_they_are_procedura
 
 def test_the_experiment_has_the_columns_and_the_schedule_of_the_paper() -> None:
     own = load_study({"scale": "paper"}, ROOT)
-    layout = own.layout("vaihingen")
+    layout = own.plan.layout("vaihingen")
     assert [(noise, method) for _, noise, _, method in layout] == [
         ("clean", "cce"),
         *(("objects-33", m) for m in METHODS),
     ]
-    assert len(own.cells("vaihingen")) == 12  # two runs each
-    training = own.training("vaihingen")
+    assert len(own.plan.cells("vaihingen")) == 12  # two runs each
+    training = own.settings.training("vaihingen")
     assert (training["epochs"], training["lr"], training["drops"], training["overlap"]) == (300, 1e-4, [10], 200)
     printed = (ROOT / "config" / "published.csv").read_text().splitlines()
     rows = [line.split(",")[5] for line in printed if line.startswith("vaihingen,vaihingen,clean")]
     assert own.experiments["vaihingen"]["metrics"] == rows
-    assert own.method("coteaching", "vaihingen")["forget"] == "realised"
+    assert own.settings.method("coteaching", "vaihingen")["forget"] == "realised"
     cell = RunId("vaihingen", "objects-33", "unet", "war_w2v", 0)
-    assert own.cost_key(cell) == "w2v" and own.method("war_w2v", "vaihingen")["iterations"] == 20
+    assert own.settings.cost_key(cell) == "w2v" and own.settings.method("war_w2v", "vaihingen")["iterations"] == 20
 
 
 def test_forgetting_uses_the_share_of_changed_pixels(files: Files, tmp_path: Path) -> None:

@@ -25,8 +25,11 @@ def study_of(folder: Path) -> Study:
 
 def finish(study: Study, folder: Path, cell: RunId, gpu: bool = False) -> None:
     """A run that took exactly as long as the formula of `plan` says, with a long pause in its second epoch."""
-    run, training = folder / "smoke" / "runs" / cell.path, study.training(cell.dataset, cell.noise, cell.method)
-    warmup = study.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
+    run, training = (
+        folder / "smoke" / "runs" / cell.path,
+        study.settings.training(cell.dataset, cell.noise, cell.method),
+    )
+    warmup = study.settings.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
     rows = []
     for epoch in range(training["epochs"]):
         factor = 1.0 if epoch < warmup else FACTOR[cell.method]
@@ -54,8 +57,8 @@ def test_speeds_are_those_that_the_runs_had(tmp_path: Path, gpu: bool) -> None:
     assert found["networks"]["cnn9"]["seconds_per_image"] == pytest.approx(0.002)
     for method, factor in FACTOR.items():  # plan then says how long they took
         cell = RunId("fashion_mnist", "asym-40", "cnn9", method, 0)
-        training = study.training(cell.dataset, cell.noise, cell.method)
-        warmup = study.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
+        training = study.settings.training(cell.dataset, cell.noise, cell.method)
+        warmup = study.settings.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
         work = 300 * (warmup + factor * (training["epochs"] - warmup)) + 200 * training["epochs"] / 3
         assert seconds(study, cell, found) == pytest.approx(PER_RUN + 0.002 * work)
 
@@ -88,7 +91,7 @@ def test_guesses_about_gpus_are_marked_and_go_when_one_was_measured() -> None:
     assert "~A100 h" in text and "guess, ±40 %" in text and "no GPU was measured" in text
     assert list(hours_by(speed | {"gpu": True}, gpus)) == ["GPU hours"]
     paper = load_study({"scale": "paper"}, ROOT)
-    hours = sum(seconds(paper, cell, guessed(gpus, "A100", speed)) for cell in paper.runs) / 3600
+    hours = sum(seconds(paper, cell, guessed(gpus, "A100", speed)) for cell in paper.plan.runs) / 3600
     assert 400 < hours < 1200  # reckoned by hand from the same assumptions: about 740
 
 

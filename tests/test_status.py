@@ -110,7 +110,7 @@ def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixtur
     write_json(folder(study) / "runs" / CELL.path / "result.json", {"summary": {"last": 71.25}})
     text = status(study)
     assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
-    assert text.endswith(f"smoke: {len(study.runs)} runs, 1 done, {len(study.runs) - 1} waiting")
+    assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
     assert len({line.index("epoch") for line in text.splitlines() if "epoch" in line}) == 1
 
 

@@ -116,8 +116,8 @@ def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) ->
 
 def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
     study = load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": 0.1}}}}, ROOT)
-    assert study.training("fashion_mnist", "asym-40", "cce")["validation"] == 0.1
-    assert load_study({"scale": "demo"}, ROOT).training("fashion_mnist")["validation"] == 0.0
+    assert study.settings.training("fashion_mnist", "asym-40", "cce")["validation"] == 0.1
+    assert load_study({"scale": "demo"}, ROOT).settings.training("fashion_mnist")["validation"] == 0.0
     for share in (0.9, -0.1, "x"):
         with pytest.raises(WarlabError, match=r"training.fashion_mnist.validation is .*of at most 0.5"):
             load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": share}}}}, ROOT)

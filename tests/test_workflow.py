@@ -239,9 +239,9 @@ def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
 
 def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> None:
     edit(
-        changed / "config" / "hyperparameters.yaml",
-        "beta: { value: 5.0, source: paper }",
-        "beta: { value: 4.0, source: our choice }",
+        changed / "src" / "warlab" / "methods" / "ar.py",
+        'beta: float = setting(5.0, "paper", minimum=0)',
+        'beta: float = setting(4.0, "our choice", minimum=0)',
     )
     assert planned(changed, "runs") == {"train": 3, "collect": 1, "runs": 1, "total": 5}
     after = planned(changed)
@@ -297,7 +297,7 @@ def test_finished_runs_are_reported_without_training(finished: Path, tmp_path: P
     counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE))
     work = {"train", "prepare", "fetch", "corrupt", "cost", "segment", "time_steps"}
     assert done.returncode == 0 and not work & set(counts)
-    assert int(counts["table"]) == len(load_study({"scale": "smoke"}, ROOT).tables) and counts["report"] == "1"
+    assert int(counts["table"]) == len(load_study({"scale": "smoke"}, ROOT).plan.tables) and counts["report"] == "1"
     made = snakemake(finished, *config, "--cores", "2", f"{tmp_path}/results/smoke/tables/main_benchmark.csv")
     assert made.returncode == 0, made.stderr[-2000:]
     both = [

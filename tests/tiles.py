@@ -61,7 +61,7 @@ def arrays() -> TileArrays:
 
 
 def wanted(noise: str = "objects-33", seed: int = 0) -> NoiseRequest:
-    return NoiseRequest("vaihingen", noise, seed, NAMES, "stand-in", study().noise(noise, "vaihingen"))
+    return NoiseRequest("vaihingen", noise, seed, NAMES, "stand-in", study().settings.noise(noise, "vaihingen"))
 
 
 def write_tile_files(folder: Path, noise: str = "objects-33") -> Files:
@@ -75,15 +75,22 @@ def write_tile_files(folder: Path, noise: str = "objects-33") -> Files:
 def tile_run(method_id: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
     """A run of the smoke scale on the files above."""
     own = study()
-    training = {**own.training("vaihingen"), "epochs": epochs, "patch": 32, "overlap": 12, "steps": 3, "batch_size": 2}
+    training = {
+        **own.settings.training("vaihingen"),
+        "epochs": epochs,
+        "patch": 32,
+        "overlap": 12,
+        "steps": 3,
+        "batch_size": 2,
+    }
     return {
         "dataset": "vaihingen",
         "noise": "objects-33",
         "net": {"name": "unet", "settings": {"width": 0.0625, "dropout": 0.1}},
         "method": {
             "id": method_id,
-            "file": own.method_file(method_id),
-            "settings": {**own.method(method_id, "vaihingen"), **settings},
+            "file": own.settings.method_file(method_id),
+            "settings": {**own.settings.method(method_id, "vaihingen"), **settings},
         },
         "training": training,
         "seed": 0,

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from warlab.common import setting
+from warlab.common.setting import Setting
 from warlab.common.wording import suggest
 from warlab.errors import WarlabError
 
@@ -57,6 +59,12 @@ class Registry:
         file = self.folder / f"{name}.py"
         return dict(_literals(file, of_class, file.stat().st_mtime_ns))
 
+    def settings(self, name: str) -> dict[str, Setting]:
+        """The fields of a member's class `Config`, without an import; none where it has no such class."""
+        self.check(name)
+        file = self.folder / f"{name}.py"
+        return dict(_settings(file, file.stat().st_mtime_ns))
+
     def classes(self, name: str) -> set[str]:
         """The classes that a member defines, without an import."""
         self.check(name)
@@ -73,10 +81,14 @@ class Registry:
 
 @cache
 def _literals(file: Path, of_class: str, _changed: int) -> dict[str, Any]:
+    return dict(pair for node in _body(file, of_class) for pair in _assigned(node))
+
+
+def _body(file: Path, of_class: str) -> list[ast.stmt]:
     body: list[ast.stmt] = ast.parse(file.read_text()).body
     if of_class:
-        body = next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == of_class), [])
-    return dict(pair for node in body for pair in _assigned(node))
+        return next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == of_class), [])
+    return body
 
 
 def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:
@@ -87,3 +99,24 @@ def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:
         return [(targets[0].id, ast.literal_eval(node.value))]  # type: ignore[attr-defined]
     except ValueError:
         return []
+
+
+@cache
+def _settings(file: Path, _changed: int) -> dict[str, Setting]:
+    fields = [node for node in _body(file, "Config") if isinstance(node, ast.AnnAssign)]
+    return {ast.unparse(node.target): _setting(node, file) for node in fields}
+
+
+def _setting(node: ast.AnnAssign, file: Path) -> Setting:
+    """Of `share: float = 0.1`, or of a call of `setting`."""
+    given = node.value
+    try:
+        if isinstance(given, ast.Call) and ast.unparse(given.func) == "setting":
+            named = {one.arg or "": ast.literal_eval(one.value) for one in given.keywords}
+            made = setting.setting(*map(ast.literal_eval, given.args), **named)
+        else:
+            made = ast.literal_eval(given or "")
+    except (ValueError, TypeError, SyntaxError) as error:
+        where = f"{file.parent.name}/{file.name}: {ast.unparse(node)}"
+        raise WarlabError(f"{where} cannot be read ({error}); write a value, or setting(value, source, …).") from error
+    return setting.described(ast.unparse(node.annotation), made)

@@ -14,6 +14,7 @@ import yaml
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+import warlab.config.numbers
 import warlab.config.reading
 import warlab.config.study
 import warlab.methods
@@ -137,7 +138,7 @@ def load_with(file: Path, tree: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     def read(path: Path) -> Any:
         return copy.deepcopy(tree if path == file else kept(path))
 
-    for module in (warlab.config.study, warlab.config.reading, warlab.config.setting_rules):
+    for module in (warlab.config.study, warlab.config.reading, warlab.config.numbers):
         monkeypatch.setattr(module, "read_yaml", read)
     config = tree if file.name == "config.yaml" else {"scale": file.stem if file.parent.name == "scales" else "smoke"}
     return load_study(config, ROOT)
@@ -160,10 +161,10 @@ def test_a_mutated_configuration_loads_or_ends_in_one_sentence(
     with monkeypatch.context() as patch:
         try:
             study = load_with(file, tree, patch)
-            for cell in study.runs[:: max(1, len(study.runs) // 5)]:  # what a rule of the workflow would ask
-                json.dumps(study.run(cell), allow_nan=False)
-                study.data_spec(cell.dataset), study.cost_key(cell), study.needed_run(cell)
-            assert [study.layout(name) for name in study.tables] and study.labels
+            for cell in study.plan.runs[:: max(1, len(study.plan.runs) // 5)]:  # what a rule of the workflow would ask
+                json.dumps(study.settings.run(cell).to_dict(), allow_nan=False)
+                study.settings.data_spec(cell.dataset), study.settings.cost_key(cell), study.plan.needed_run(cell)
+            assert [study.plan.layout(name) for name in study.plan.tables] and study.labels
         except WarlabError as error:
             assert_one_sentence(error)
         except Exception as error:
@@ -214,18 +215,18 @@ def test_hostile_yaml_is_refused_and_runs_nothing(
 @pytest.mark.parametrize(
     ("overrides", "sentence"),
     [
-        ({"training": {"fashion_mnist": {"epochs": 0}}}, "epochs is 0; allowed is a whole number of at least 1 and"),
-        ({"training": {"fashion_mnist": {"epochs": 3.0}}}, "epochs is 3.0; allowed is a whole number"),
-        ({"training": {"fashion_mnist": {"lr": math.nan}}}, "lr is nan; allowed is a finite number"),
-        ({"training": {"fashion_mnist": {"optimiser": "lion"}}}, "optimiser is 'lion'; allowed is adam or sgd"),
-        ({"methods": {"war": {"lam": 0}}}, "methods.war.lam is 0; allowed is a number of at least 1e-06"),
-        ({"methods": {"war_w2v": {"beta": "ten"}}}, "methods.war.beta is 'ten'; allowed is a number of at least 0"),
+        ({"training": {"fashion_mnist": {"epochs": 0}}}, "epochs is 0; it must be a whole number of at least 1 and"),
+        ({"training": {"fashion_mnist": {"epochs": 3.0}}}, "epochs is 3.0; it must be a whole number"),
+        ({"training": {"fashion_mnist": {"lr": math.nan}}}, "lr is nan; it must be a finite number"),
+        ({"training": {"fashion_mnist": {"optimiser": "lion"}}}, "optimiser is 'lion'; it must be adam or sgd"),
+        ({"methods": {"war": {"lam": 0}}}, "methods.war.lam is 0; it must be a number of at least 1e-06"),
+        ({"methods": {"war_w2v": {"beta": "ten"}}}, "methods.war.beta is 'ten'; it must be a number of at least 0"),
         (
             {"methods": {"coteaching": {"forget": "much"}}},
-            "allowed is nominal or realised or halved or estimated",
+            "it must be nominal or realised or halved or estimated",
         ),
-        ({"nets": {"cnn9": {"dropout": 1}}}, "nets.cnn9.dropout is 1; allowed is a number of at least 0 and below 1"),
-        ({"costs": {"random": {"variant": "x"}}}, "costs.random.variant is 'x'; allowed is raw or abs_sym"),
+        ({"nets": {"cnn9": {"dropout": 1}}}, "nets.cnn9.dropout is 1; it must be a number of at least 0 and below 1"),
+        ({"costs": {"random": {"variant": "x"}}}, "costs.random.variant is 'x'; it must be raw or abs_sym"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict[str, Any], sentence: str) -> None:
@@ -236,10 +237,8 @@ def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict
 
 def test_every_number_of_ours_has_a_rule() -> None:
     study = load_study({"scale": "smoke"}, ROOT)
-    for section in ("training", "nets", "methods", "costs"):
-        for name, entries in study.numbers[section].items():
-            for key in entries:
-                assert study.allowed.rule(section, name, key) is not None, f"{section}.{name}.{key}"
+    for section, name, key, setting in study.numbers.each():
+        assert setting.rule is not None, f"{section}.{name}.{key}"
 
 
 # ---- what is accepted arrives
@@ -248,16 +247,11 @@ def test_every_number_of_ours_has_a_rule() -> None:
 def settings_of(study: Any) -> list[tuple[str, str, str, str]]:
     """(section, name, key, file whose rule it has) of everything that a scale or `overrides` may set."""
     numbers = study.numbers
-    plain = [
-        (section, name, key, name)
-        for section in ("training", "nets", "methods", "costs")
-        for name, entries in numbers[section].items()
-        for key in entries
-    ]
+    plain = [(section, name, key, name) for section, name, key, _ in numbers.each() if section != "noise"]
     variants = [
         ("methods", name, key, variant["method"])
-        for name, variant in numbers["variants"].items()
-        for key in numbers["methods"][variant["method"]]
+        for name, variant in numbers.variants.items()
+        for key in numbers.methods[variant["method"]]
     ]
     return plain + variants
 
@@ -267,32 +261,31 @@ CANDIDATES = [7, 3, 2, 1, 0.25, 0.5, 0.001, 64, True, False, [4, 9], [0.1, 0.2, 
 
 def accepted(study: Any, section: str, file: str, key: str) -> list[Any]:
     """The candidates and the words of the rule that the rule of a setting allows."""
-    rule = study.allowed.rule(section, file, key)
-    rule = rule["$defs"][rule["$ref"].split("/")[-1]] if "$ref" in rule else rule
-    listed = [value for one in (rule, *rule.get("anyOf", [])) for value in one.get("enum", [])]
+    setting = study.numbers.section(section)[file][key]
 
     def is_allowed(value: Any) -> bool:
         try:
-            study.allowed.value(section, file, key, value, "test")
+            validate.check_value(key, setting.rule, value, "test")
         except WarlabError:
             return False
         return True
 
-    return [value for value in [*listed, *CANDIDATES] if is_allowed(value)]
+    return [value for value in [*setting.words, *CANDIDATES] if is_allowed(value)]
 
 
 def resolved(study: Any, section: str, name: str, key: str) -> Any:
     """What a run to which the setting applies has in its place; the paper's scale, so that no schedule shrinks."""
     dataset, _, special = name.partition("@") if section == "training" else ("cifar10", "", "")
     if section == "methods":
-        return study.run(RunId(dataset, "asym-40", "cnn9", name, 0))["method"]["settings"][key]
+        return study.settings.run(RunId(dataset, "asym-40", "cnn9", name, 0)).method["settings"][key]
     if section == "nets":
-        return study.run(RunId(dataset, "asym-40", name, "cce", 0))["net"]["settings"][key]
+        return study.settings.run(RunId(dataset, "asym-40", name, "cce", 0)).net["settings"][key]
     if section == "costs":
-        return study.cost(name, dataset)[key]
+        return study.settings.cost(name, dataset)[key]
     is_method = special in warlab.methods.names()
     noise_id = "clean" if is_method or not special else "openset_svhn-40" if special == "openset" else special
-    return study.run(RunId(dataset, noise_id, "cnn9", special if is_method else "cce", 0))["training"][key]
+    run = study.settings.run(RunId(dataset, noise_id, "cnn9", special if is_method else "cce", 0))
+    return run.to_dict()["training"][key]
 
 
 PAPER = load_study({"scale": "paper"}, ROOT)
@@ -325,14 +318,14 @@ def find_settings(study: Any) -> None:
     """The check of settings alone, which the whole check of a study begins with."""
     for where in (study.scale, study.config.get("overrides", {})):
         for section in ("training", "nets", "methods", "costs"):
-            validate.check_settings(study, section, where.get(section, {}), "test")
+            validate.check_settings(study.numbers, section, where.get(section, {}), "test")
 
 
 @many
 @given(st.permutations(range(5)), st.sets(st.integers(0, 4), min_size=1), st.sampled_from(["war_w2v", "war_01", "ar"]))
 def test_the_more_special_and_later_setting_wins(order: list[int], there: set[int], variant: str) -> None:
     """hyperparameters.yaml < scale < overrides for the method, then the same for its variant, then the id."""
-    file = PAPER.method_file(variant)
+    file = PAPER.settings.method_file(variant)
     trees: list[dict[str, Any]] = [{}, {}]
     for place in order:  # in any order of writing
         if place in there and place < 4 and (place < 2 or variant != file):
@@ -341,23 +334,86 @@ def test_the_more_special_and_later_setting_wins(order: list[int], there: set[in
             )
     study = dataclasses.replace(PAPER, scale=PAPER.scale | trees[0], config=PAPER.config | {"overrides": trees[1]})
     method = f"{variant}+beta=24" if 4 in there else variant
-    usual = PAPER.method(variant, "cifar10", "asym-40")["beta"]
+    usual = PAPER.settings.method(variant, "cifar10", "asym-40")["beta"]
     layers = [place for place in there if place in (0, 1, 4) or variant != file]
-    assert study.method(method, "cifar10", "asym-40")["beta"] == max((place + 20 for place in layers), default=usual)
+    assert study.settings.method(method, "cifar10", "asym-40")["beta"] == max(
+        (place + 20 for place in layers), default=usual
+    )
     count("configuration mutated")
 
 
 @pytest.mark.parametrize("place", ["cifar10@asym-04", "cifar10@war_w2w", "cifar10@opensett", "cifar10@"])
 def test_a_schedule_for_what_no_run_has_is_refused(place: str) -> None:
-    with pytest.raises(WarlabError, match="is of no noise and no method"):
+    with pytest.raises(WarlabError, match="is neither a noise nor a method"):
         load_study({"scale": "smoke", "overrides": {"training": {place: {"lr": 0.1}}}}, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "key", "place", "sentence"),
+    [
+        (
+            "methods",
+            "sl",
+            "a",
+            "cifar1OO",
+            "methods.sl.a at cifar1OO: 'cifar1OO' is not a dataset; did you mean 'cifar10",
+        ),
+        (
+            "methods",
+            "sl",
+            "a",
+            "cifar100@asim-40",
+            "'asim-40' is neither a noise nor a sort of noise; did you mean 'asym",
+        ),
+        ("methods", "sl", "a", "cifar100@sl", "'sl' is neither a noise nor a sort of noise"),  # no run would read it
+        ("costs", "w2v", "vectors", "cifar10@asym-40", "the value depends on the dataset only; write cifar10 without"),
+    ],
+)
+def test_a_misspelt_place_of_a_number_is_one_sentence(
+    section: str, name: str, key: str, place: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No run would find its value, and the general one would count without a word."""
+    tree = copy.deepcopy(kept(CONFIG / "hyperparameters.yaml"))
+    entry = tree[section][name][key]
+    (entry if section == "methods" else entry["for"])[place] = {"value": None, "source": "our choice"}
+    with pytest.raises(WarlabError) as caught:
+        load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
+    assert sentence in str(caught.value)
+    assert_one_sentence(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "entries", "sentence"),
+    [
+        (
+            "fashion_mnist",
+            {"as": "cifar1"},
+            "training.fashion_mnist is as 'cifar1', which is no other schedule; did you",
+        ),
+        ("cifar10", {"as": "arrays"}, "is as 'cifar10', which is no other schedule"),
+        ("svhn", {"lr": {"value": 0.1, "source": "paper"}}, "training.svhn lacks the key 'epochs'; add it."),
+        (
+            "svhn",
+            {"as": "cifar10", "epoch": {"value": 1, "source": "paper"}},
+            "training.svhn has no 'epoch'; did you mean 'epochs'?",
+        ),
+    ],
+)
+def test_a_schedule_as_another_is_complete_and_its_keys_are_known(
+    name: str, entries: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = copy.deepcopy(kept(CONFIG / "hyperparameters.yaml"))
+    tree["training"][name] = entries
+    with pytest.raises(WarlabError) as caught:
+        load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
+    assert sentence in str(caught.value)
 
 
 @pytest.mark.parametrize("special", ["asym", "asym-40", "war", "war_w2v"])
 def test_a_schedule_of_a_noise_a_method_or_a_variant_arrives(special: str) -> None:
     study = load_study({"scale": "paper", "overrides": {"training": {f"cifar10@{special}": {"lr": 0.5}}}}, ROOT)
     rates = {
-        (noise, method): study.training("cifar10", noise, method)["lr"]
+        (noise, method): study.settings.training("cifar10", noise, method)["lr"]
         for noise in ("clean", "asym-40")
         for method in ("cce", "war_w2v", "war_01")
     }

@@ -1,26 +1,20 @@
 """What the configuration allows can be trained with, or stops in one sentence: the extremes of every setting."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.runs import resolved, study, write_files
 from warlab import methods
-from warlab.config.setting_rules import Allowed
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 
-ALLOWED = Allowed.read(ROOT / "workflow" / "schemas" / "settings.schema.yaml")
 
-
-def extremes(rule: dict[str, Any]) -> Iterator[Any]:
+def extremes(rule: Mapping[str, Any]) -> Iterator[Any]:
     """The ends of what a rule allows, and every word of a list."""
-    if "$ref" in rule:
-        rule = rule["$defs"][rule["$ref"].split("/")[-1]]
     if "anyOf" in rule:
         for one in rule["anyOf"]:
             yield from extremes(one)
@@ -37,8 +31,8 @@ def extremes(rule: dict[str, Any]) -> Iterator[Any]:
 
 
 def settings_of(method: str) -> list[tuple[str, Any]]:
-    keys = [key for key in methods.declaration(study().method_file(method)).settings if key != "cost"]
-    rules = {key: ALLOWED.rule("methods", study().method_file(method), key) for key in keys}
+    declared = methods.declaration(study().settings.method_file(method)).settings
+    rules = {key: one.rule for key, one in declared.items() if key != "cost"}
     return [(key, value) for key, rule in rules.items() if rule for value in extremes(rule)]
 
 

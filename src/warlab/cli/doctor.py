@@ -110,8 +110,10 @@ def _tf32() -> Finding:
 
 def disk(study: Study, _root: Path) -> Iterator[Finding]:
     need = needed_mb(study)
-    for key in ("results_root", "data_root"):
-        folder = Path(study.config.get(key, key.split("_")[0]))
+    config = study.config
+    roots = {"results_root": config.get("results_root", "results"), "data_root": config.get("data_root", "data")}
+    for key, root in roots.items():
+        folder = Path(root)
         problem = _unwritable(folder)
         if problem:
             yield Finding("disk", "wrong", f"{folder} {problem}")
@@ -128,8 +130,8 @@ def disk(study: Study, _root: Path) -> Iterator[Finding]:
 def needed_mb(study: Study) -> int:
     """Of the results: an upper bound that grows with the square of the networks' width."""
     sizes = []
-    for cell in study.runs:
-        width = float(study.net(cell.net, cell.dataset).get("width", 1.0))
+    for cell in study.plan.runs:
+        width = study.settings.width(cell.net, cell.dataset)
         sizes.append([width**2 * size for size in MB_OF_RUN.get(cell.net, MB_OF_OTHER_RUN)])
     at_once = sorted((checkpoints for _, checkpoints in sizes), reverse=True)[: os.cpu_count() or 1]
     return round(200 + sum(run for run, _ in sizes) + sum(at_once))

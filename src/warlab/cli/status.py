@@ -30,14 +30,14 @@ class RunState:
 def status(study: Study) -> str:
     """The table of all runs, and how many there are of each state."""
     folder = Path(study.config.get("results_root", "results")) / study.name
-    found = [run_state(study, cell, folder) for cell in study.runs]
+    found = [run_state(study, cell, folder) for cell in study.plan.runs]
     counts = Counter(run.state for run in found)
     total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     return "\n".join([_table(found), f"{study.name}: {len(found)} runs, {total or 'nothing to train'}"])
 
 
 def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
-    run, epochs = folder / "runs" / cell.path, study.training(cell.dataset, cell.noise, cell.method)["epochs"]
+    run, epochs = folder / "runs" / cell.path, study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
         return RunState(cell.path, "done", f"{epochs}/{epochs}", read_json(run / "result.json")["summary"]["last"])
     rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{cell.path}.log")

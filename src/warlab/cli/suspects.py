@@ -12,7 +12,7 @@ SHOWN = ("sample", "label", "suggested", "combined", "confident", "wrong")
 def audit(study: Study) -> tuple[str, bool]:
     """The text, and whether there is any list."""
     folder = Path(study.config.get("results_root", "results")) / study.name / "audit"
-    lists = [file for cell in study.runs if (file := folder / cell.path / "suspects.csv").exists()]
+    lists = [file for cell in study.plan.runs if (file := folder / cell.path / "suspects.csv").exists()]
     if not lists:
         return (
             f"There is no list in {folder} yet; make them with your settings: snakemake --cores all -- audit",
@@ -22,7 +22,7 @@ def audit(study: Study) -> tuple[str, bool]:
     lines = [f"{len(rows):7} {file}" for file, rows in counts.items()]
     shown = next((file for file in lists if file.parts[-3].startswith("war")), lists[0])
     head = f"{'suspects':>8} list (a picture of the first hundred beside it: suspects.png)"
-    missing = len(study.runs) - len(lists)
+    missing = len(study.plan.runs) - len(lists)
     note = [f"{missing} more runs have no list yet: snakemake --cores all -- audit"] if missing else []
     return "\n".join([head, *lines, *note, "", f"The first of {shown}:", *_table(counts[shown][:FIRST])]), True
 

@@ -4,18 +4,16 @@ claim look untested. Nothing here imports pandas: the Snakefile reads it in ever
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from warlab import data, noise
 from warlab.common.wording import suggest
+from warlab.config.study import Study
 from warlab.config.validate import check_method
 from warlab.errors import WarlabError
 from warlab.ids import base_method
-
-if TYPE_CHECKING:
-    from warlab.config.study import Study
 
 Entry = Mapping[str, Any]
 KEYS = ("id", "claim", "source", "check", "experiment", "settings", "exceptions", "with", "remark")
@@ -45,7 +43,7 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def check_entries(entries: Iterable[Entry], study: "Study") -> None:
+def check_entries(entries: Iterable[Entry], study: Study) -> None:
     """A WarlabError for the first name that does not exist, with the one that was probably meant."""
     for entry in entries:
         try:
@@ -54,7 +52,7 @@ def check_entries(entries: Iterable[Entry], study: "Study") -> None:
             raise WarlabError(f"config/claims.yaml, claim {entry.get('id', 'without id')}: {error}") from error
 
 
-def _check(entry: Entry, study: "Study") -> None:
+def _check(entry: Entry, study: Study) -> None:
     _known("key", entry, KEYS)
     if absent := [key for key in ("id", "claim", "source", "check") if key not in entry]:
         raise WarlabError(f"the key {absent[0]!r} is missing; add it.")
@@ -67,18 +65,18 @@ def _check(entry: Entry, study: "Study") -> None:
     named = [arguments[key] for key in METHODS if key in arguments]
     for method in [one for names in named for one in ([names] if isinstance(names, str) else names)]:
         if method not in study.labels["method"]:
-            check_method(study, method)
+            check_method(study.numbers, method)
     if "against" in arguments:  # the beginning of several ids, such as war_random+
         _known("method", [base_method(arguments["against"])], study.labels["method"])
 
 
-def _check_settings(block: Mapping[str, list[str]], study: "Study") -> None:
+def _check_settings(block: Mapping[str, list[str]], study: Study) -> None:
     _known("key of settings", block, SETTINGS)
     for key in ("datasets", "noises"):
         if key not in block:
             raise WarlabError(f"settings lacks the key {key!r}; add it.")
     _known("dataset", block["datasets"], data.names())
-    _known("network", block.get("nets", []), study.numbers["nets"])
+    _known("network", block.get("nets", []), study.numbers.nets)
     known = [name for entry in study.experiments.values() for name in entry["noises"]]
     for name in block["noises"]:
         if name not in known:

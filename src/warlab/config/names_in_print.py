@@ -1,11 +1,7 @@
 """What the ids of a study are called in print."""
 
-from typing import TYPE_CHECKING
-
 from warlab import data, methods, noise
-
-if TYPE_CHECKING:
-    from warlab.config.study import Study
+from warlab.config.plan import Plan
 
 _OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
 _METRICS = {
@@ -15,15 +11,15 @@ _METRICS = {
 }
 
 
-def names_in_print(study: "Study") -> dict[str, dict[str, str]]:
+def names_in_print(plan: Plan) -> dict[str, dict[str, str]]:
     """kind → id → text; also of what only the paper's tables have."""
-    variants = {name: entry["label"] for name, entry in study.numbers["variants"].items()}
-    printed = [name for entry in study.experiments.values() for name in entry["datasets"]]
-    noises = [name for entry in study.experiments.values() for name in entry["noises"]]
+    variants = {name: entry["label"] for name, entry in plan.settings.numbers.variants.items()}
+    printed = [name for entry in plan.experiments.values() for name in entry["datasets"]]
+    noises = [name for entry in plan.experiments.values() for name in entry["noises"]]
     return {
-        "dataset": {name: data.get(name).title for name in dict.fromkeys([*study.scale["datasets"], *printed])},
-        "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in study.runs), *noises])},
+        "dataset": {name: data.get(name).title for name in dict.fromkeys([*plan.scale["datasets"], *printed])},
+        "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in plan.runs), *noises])},
         "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
         "metric": _METRICS,
-        "experiment": {name: entry["title"] for name, entry in study.experiments.items()},
+        "experiment": {name: entry["title"] for name, entry in plan.experiments.items()},
     }

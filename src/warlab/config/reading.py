@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from warlab.common.setting import Rule
 from warlab.common.wording import short, suggest
 from warlab.errors import WarlabError
 
@@ -65,7 +66,7 @@ def as_yaml(value: Any) -> Any:
 
 
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:
-    """`content` itself, or a sentence that names file, key, value and what is allowed."""
+    """`content` itself, or a sentence that names file, key, value and what it must be."""
     found = next(_odd(content, ()), None) or problem(content, read_yaml(schema))
     if found:
         raise WarlabError(f"{name}: {found}")
@@ -82,14 +83,14 @@ def _odd(value: Any, place: tuple[str, ...]) -> Iterator[str]:
             if isinstance(key, str) and len(key) <= _LONGEST:
                 yield from _odd(inner, (*place, key))
             else:
-                yield f"the key {short(key)} at {name} is not a name; allowed is text of at most {_LONGEST} characters."
+                yield f"the key {short(key)} at {name} must be text of at most {_LONGEST} characters."
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _odd(inner, (*place, str(number)))
     elif isinstance(value, str) and len(value) > _LONGEST:
-        yield f"{name} is {short(value)}; allowed is text of at most {_LONGEST} characters."
+        yield f"{name} is {short(value)}; it must be text of at most {_LONGEST} characters."
     elif isinstance(value, float) and not math.isfinite(value):
-        yield f"{name} is {value}; allowed is a finite number."
+        yield f"{name} is {value}; it must be a finite number."
 
 
 def _is_integer(_checker: Any, value: Any) -> bool:
@@ -103,7 +104,7 @@ _Validator: Any = jsonschema.validators.extend(
 )
 
 
-def problem(content: Any, schema: dict[str, Any], name: str = "") -> str | None:
+def problem(content: Any, schema: Rule, name: str = "") -> str | None:
     """What is wrong with `content`, in one sentence, or None."""
     odd = next(_odd(content, (name,) if name else ()), None)
     if odd:
@@ -124,11 +125,11 @@ def sentence(error: jsonschema.ValidationError, name: str = "") -> str:
     if error.validator == "required":
         return f"{place} lacks the key {next(key for key in rule if key not in value)!r}; add it."
     if "propertyNames" in error.schema_path:
-        return f"the name {short(value)} at {place} is not allowed; allowed is {words(schema)}."
-    return f"{place} is {short(value)}; allowed is {words(schema)}."
+        return f"the name {short(value)} at {place} must be {words(schema)}."
+    return f"{place} is {short(value)}; it must be {words(schema)}."
 
 
-def words(schema: dict[str, Any]) -> str:
+def words(schema: Rule) -> str:
     """A schema as people say it: a number above 0 and at most 1."""
     if "anyOf" in schema:
         return ", or ".join(words(one) for one in schema["anyOf"])

@@ -2,47 +2,48 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from warlab import data
+from warlab.config.entries import Scale, UserConfig
+from warlab.config.settings import Settings
+from warlab.config.study import Study
 from warlab.ids import base_method
-
-if TYPE_CHECKING:
-    from warlab.config.study import Study
 
 SECTIONS = ("training", "nets", "methods", "costs")
 Row = tuple[str, str, str]
 
 
-def reductions(study: "Study") -> list[dict[str, str]]:
+def reductions(study: Study) -> list[dict[str, str]]:
     """Rows (what, paper, here): data, seeds, and every setting of a training, network, method or cost that a scale or
     `overrides` changes, or that shrinks with the number of epochs."""
     full = replace(
         study,
-        scale={key: value for key, value in study.scale.items() if key not in SECTIONS},
-        config={key: value for key, value in study.config.items() if key != "overrides"},
+        scale=cast(Scale, {key: value for key, value in study.scale.items() if key not in SECTIONS}),
+        config=cast(UserConfig, {key: value for key, value in study.config.items() if key != "overrides"}),
     )
-    rows = dict.fromkeys([*_seeds(study), *_data(study), *_settings(study, full)])
+    rows = dict.fromkeys([*_seeds(study), *_data(study), *_settings(study, full.settings)])
     return [dict(zip(("what", "paper", "here"), row, strict=True)) for row in rows]
 
 
-def _seeds(study: "Study") -> Iterator[Row]:
-    for name in study.tables:
-        entry, here = study.experiments[name], len({cell.seed for cell in study.cells(name)})
+def _seeds(study: Study) -> Iterator[Row]:
+    for name in study.plan.tables:
+        entry, here = study.experiments[name], len({cell.seed for cell in study.plan.cells(name)})
         if here != entry["seeds"]:
             yield f"seeds of “{entry['title']}”", str(entry["seeds"]), str(here)
 
 
-def _data(study: "Study") -> Iterator[Row]:
-    for name in dict.fromkeys(cell.dataset for cell in study.runs):
-        known, spec = data.get(name), study.data_spec(name)
+def _data(study: Study) -> Iterator[Row]:
+    for name in dict.fromkeys(cell.dataset for cell in study.plan.runs):
+        known, spec = data.get(name), study.settings.data_spec(name)
         kind = "tiles" if known.samples == "tiles" else "images"
         if spec["source"] != "real":
             meaning = {"embedded": "the part that comes with warlab", "stand_in": "procedural stand-in"}
             yield f"{known.title}: data", "official files", meaning[spec["source"]]
         for split, count in zip(("train", "test"), known.images, strict=True):
-            if spec[split] not in (None, count) and count:
-                yield f"{known.title}: {split} {kind}", str(count), str(spec[split])
+            here = spec["train"] if split == "train" else spec["test"]
+            if here not in (None, count) and count:
+                yield f"{known.title}: {split} {kind}", str(count), str(here)
         if spec["pool"] != 1:
             yield f"{known.title}: size", _size(known.shape, 1), _size(known.shape, spec["pool"])
 
@@ -51,21 +52,20 @@ def _size(shape: tuple[int, int, int], pool: int) -> str:
     return "×".join(str(side // pool) for side in shape[1:])
 
 
-def _settings(study: "Study", full: "Study") -> Iterator[Row]:
-    cells = dict.fromkeys((run.dataset, run.noise, run.net, base_method(run.method)) for run in study.runs)
-    for dataset, noise, net, base in cells:
-        title, at = data.get(dataset).title, (dataset, noise)
-        method = study.labels["method"].get(base, base)
-        yield from _changed(title, full.training(*at, base), study.training(*at, base))
-        yield from _changed(f"{title}, {net}", full.net(net, dataset), study.net(net, dataset))
-        paper, here = full.method(base, *at), study.method(base, *at)
-        yield from _changed(f"{title}, {method}", paper, here)
-        if here.get("cost"):
-            cost = here["cost"]
-            yield from _changed(f"{title}, cost {cost}", full.cost(cost, dataset), study.cost(cost, dataset))
+def _settings(study: Study, full: Settings) -> Iterator[Row]:
+    here, labels = study.settings, study.labels["method"]
+    for run in dict.fromkeys(replace(run, method=base_method(run.method), seed=0) for run in study.plan.runs):
+        title, at = data.get(run.dataset).title, (run.dataset, run.noise, run.method)
+        yield from _changed(title, full.training(*at), here.training(*at))
+        nets = (settings.net(run.net, run.dataset) for settings in (full, here))
+        yield from _changed(f"{title}, {run.net}", *nets)
+        methods = (settings.method(run.method, run.dataset, run.noise) for settings in (full, here))
+        yield from _changed(f"{title}, {labels.get(run.method, run.method)}", *methods)
+        if cost := here.cost_name(run):
+            yield from _changed(f"{title}, cost {cost}", full.cost(cost, run.dataset), here.cost(cost, run.dataset))
 
 
-def _changed(what: str, paper: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Row]:
+def _changed(what: str, paper: Mapping[str, object], here: Mapping[str, object]) -> Iterator[Row]:
     for key in dict.fromkeys([*paper, *here]):
         if paper.get(key) != here.get(key):
             yield f"{what}: {key.replace('_', ' ')}", _text(paper.get(key)), _text(here.get(key))

@@ -2,160 +2,211 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from warlab import data, methods, noise
+from warlab.artefacts.run_config import Options
+from warlab.common.setting import Rule
 from warlab.common.wording import short, suggest
-from warlab.config.setting_rules import changed_setting
+from warlab.config.entries import Section
+from warlab.config.numbers import FILE, Numbers
+from warlab.config.plan import Plan
+from warlab.config.reading import problem
+from warlab.config.settings import Settings, changed_setting
 from warlab.errors import WarlabError
-from warlab.ids import MethodId, Place
+from warlab.ids import MethodId, NoiseId, Place, RunId
 
-if TYPE_CHECKING:
-    from warlab.config.study import Study
-    from warlab.ids import RunId
-
-Tree = dict[str, Any]
 _METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
+LAYERS = ("training", "nets", "methods", "costs", "noise")
 
 
-def find_mistakes(study: "Study") -> None:
+def validate(plan: Plan) -> None:
     """From the parts to the whole, so that what is asked of a later check is there."""
-    settings_of = {name: list(methods.declaration(name).settings) for name in methods.names()}
-    study.allowed.numbers(study.numbers, settings_of)
-    for name in study.scale["experiments"]:
-        if name not in study.experiments:
-            known = suggest(name, list(study.experiments))
-            raise WarlabError(f"Scale {study.name} asks for the experiment {name!r}; {known}")
-    for name in study.scale["datasets"]:
+    settings, where = plan.settings, f"scale {plan.name}"
+    check_numbers(settings.numbers)
+    for name in plan.scale["experiments"]:
+        if name not in plan.experiments:
+            known = suggest(name, plan.experiments)
+            raise WarlabError(f"Scale {plan.name} asks for the experiment {name!r}; {known}")
+    for name in plan.scale["datasets"]:
         data.get(name)
-    for section in ("training", "nets", "methods", "costs"):
-        check_settings(study, section, study.scale.get(section, {}), f"scale {study.name}")
-    for section, content in study.config.get("overrides", {}).items():
-        check_settings(study, section, content, "overrides")
-    _own_files(study)
-    for name in study.scale["experiments"]:
-        _experiment(study, name)
-    if not study.runs and not study.timed:
-        raise WarlabError(f"Scale {study.name} trains nothing: name a dataset of its experiments in its datasets.")
-    for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in study.runs}.values():
-        _noise(study, cell)
-        _cost(study, cell)
-        _weights(study, cell)
+    for section in LAYERS:
+        for layer, of in ((plan.scale, where), (settings.config.get("overrides", {}), "overrides")):
+            check_settings(settings.numbers, section, cast(Section, layer.get(section, {})), of)
+    _user_files(settings)
+    for name in plan.scale["experiments"]:
+        _experiment(plan, name)
+    if not plan.runs and not plan.timed:
+        raise WarlabError(f"Scale {plan.name} trains nothing: name a dataset of its experiments in its datasets.")
+    for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in plan.runs}.values():
+        _noise(settings, cell)
+        _cost(settings, cell)
+        _weights(settings, cell)
 
 
-def check_settings(study: "Study", section: str, content: Tree, where: str) -> None:
+# ---- numbers and settings
+
+
+def check_numbers(numbers: Numbers) -> None:
+    """Values, places and variants of hyperparameters.yaml and of the files of methods and networks."""
+    for section, name, key, setting in numbers.each():
+        check_value(f"{section}.{name}.{key}", setting.rule, setting.value, FILE)
+        for place, at in setting.places.items():
+            names = noise.kind_names() if section == "methods" else []
+            what = f"{FILE}: {section}.{name}.{key} at {place}"
+            _check_place(numbers, place, what, names, "a noise nor a sort of noise")
+            check_value(f"{section}.{name}.{key} at {place}", setting.rule, at.value, FILE)
+    for place in numbers.training:
+        _training_place(numbers, place, FILE)
+    for name, variant in numbers.variants.items():
+        where, file = f"{FILE}, variants.{name}", variant["method"]
+        if file not in numbers.methods:
+            raise WarlabError(f"{where}: there is no method {file!r}; {suggest(file, numbers.methods)}")
+        _values(numbers, "methods", file, variant["settings"], where)
+
+
+def check_settings(numbers: Numbers, section: str, content: Section, where: str) -> None:
     """Names, keys and values that a scale or `overrides` gives."""
-    for name, settings in content.items():
-        known = study.numbers[section] | (study.numbers["variants"] if section == "methods" else {})
+    for name, given in content.items():
         base, special = (place := Place.parse(name)).dataset, place.special
+        known = [*numbers.section(section), *(numbers.variants if section == "methods" else ())]
         if base not in known:
-            raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, list(known))}")
+            raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, known)}")
         if section == "training":
-            _place(study, name, where)
-        elif special and special not in study.numbers["training"]:
-            known = suggest(special, list(study.numbers["training"]))
-            raise WarlabError(f"{where}: {section}.{name} is of no dataset; {known}")
-        file = study.method_file(base) if section == "methods" else base
-        keys = list(study.numbers[section].get(file, {}) | study.numbers[section].get(name, {}))
-        for key, value in settings.items():
-            if key not in keys:
-                raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, keys)}")
-            study.allowed.value(section, file, key, value, where)
+            _training_place(numbers, name, where)
+        elif special:
+            _check_place(numbers, special, f"{where}: {section}.{name}", [], "")
+        _values(numbers, section, name if section == "training" else base, given, where)
 
 
-def _place(study: "Study", place: str, where: str) -> None:
-    """Behind the @ of a place stands a noise, a sort of noise or a method; under another name no run would find it."""
-    special = Place.parse(place).special
-    named = [*methods.names(), *study.numbers["variants"]]
-    if not special or special in named or any(f"{kind}_".startswith(f"{special}_") for kind in noise.kinds()):
-        return
+def _values(numbers: Numbers, section: str, name: str, given: Options, where: str) -> None:
+    """Keys and values that are given to a schedule, network, method, variant, cost or noise."""
+    file = numbers.method_file(name) if section == "methods" else name
+    known = numbers.section(section).get(Place.parse(file).dataset, {}) | numbers.section(section).get(file, {})
+    for key, value in given.items():
+        if key not in known:
+            raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, known)}")
+        check_value(f"{section}.{Place.parse(file).dataset}.{key}", known[key].rule, value, where)
+
+
+def check_value(name: str, rule: Rule | None, value: Any, where: str) -> None:
+    """A WarlabError that names the setting, its value and what it must be, unless that is so."""
+    if found := problem(value, rule or {}, name):
+        raise WarlabError(f"{where}: {found}")
+
+
+def _training_place(numbers: Numbers, place: str, where: str) -> None:
+    names = [*noise.kind_names(), *numbers.methods, *numbers.variants]
+    _check_place(numbers, place, f"{where}: training.{place}", names, "a noise nor a method")
+
+
+def _check_place(numbers: Numbers, place: str, what: str, names: list[str], kinds: str) -> None:
+    """A place is a dataset, or a dataset with one of these names or with a noise; no run would find another one."""
+    datasets = [name for name in numbers.training if "@" not in name]
+    dataset, special = (parsed := Place.parse(place)).dataset, parsed.special
+    if dataset not in datasets:
+        raise WarlabError(f"{what}: {dataset!r} is not a dataset; {suggest(dataset, datasets)}")
+    if "@" in place and not names:
+        raise WarlabError(f"{what}: the value depends on the dataset only; write {dataset} without @{special}.")
+    if "@" in place and special not in names and not _is_noise(special):
+        raise WarlabError(f"{what}: {special!r} is neither {kinds}; {suggest(NoiseId.parse(special).kind, names)}")
+
+
+def _is_noise(name: str) -> bool:
+    """Whether it is a noise, such as asym-40, or a sort of noise, such as openset."""
+    if name and any(f"{kind}_".startswith(f"{name}_") for kind in noise.kind_names()):
+        return True
     try:
-        noise.parse(special)
-    except WarlabError as error:
-        known = suggest(special, [*named, *noise.kinds()])
-        raise WarlabError(f"{where}: training.{place} is of no noise and no method; {known}") from error
+        noise.parse(name)
+    except WarlabError:
+        return False
+    return True
 
 
-def _own_files(study: "Study") -> None:
+# ---- experiments
+
+
+def _user_files(settings: Settings) -> None:
     """A name under which nothing is read is a typing error."""
-    for name in study.config.get("local_data", {}):
+    for name in settings.config.get("local_data", {}):
         data.resource(name)
-    for name in study.config.get("noise_files", {}):
+    for name in settings.config.get("noise_files", {}):
         if "given" not in noise.needs(name):
-            raise WarlabError(f"noise_files: {name!r} reads no file; allowed are file and file_<name>.")
+            raise WarlabError(f"noise_files: {name!r} reads no file; the name must be file or file_<name>.")
 
 
-def _experiment(study: "Study", name: str) -> None:
-    timing = study.is_timing(name)
+def _experiment(plan: Plan, name: str) -> None:
+    timing = plan.is_timing(name)
     if timing and name != "timing":
-        raise WarlabError(f"experiments.yaml: {name}.kind is timing; allowed is that for the experiment timing alone.")
-    cells = study.cells(name)
+        raise WarlabError(f"experiments.yaml: {name}.kind is timing; only the experiment timing can have this kind.")
+    cells = plan.cells(name)
     for cell in {(cell.dataset, cell.noise, cell.net): cell for cell in cells}.values():
-        _names(study, cell)
+        _names(plan.settings.numbers, cell)
     for method in dict.fromkeys(cell.method for cell in cells if not timing):
-        check_method(study, method)
+        check_method(plan.settings.numbers, method)
     if timing:
-        _timing(study)
+        _timing(plan)
 
 
-def _names(study: "Study", cell: "RunId") -> None:
+def _names(numbers: Numbers, cell: RunId) -> None:
     noise.parse(cell.noise)
-    for kind, name, section in (("dataset", cell.dataset, "training"), ("network", cell.net, "nets")):
-        if name not in study.numbers[section]:
-            known = suggest(name, list(study.numbers[section]))
-            raise WarlabError(f"There is no {kind} {name!r} in {section} of hyperparameters.yaml; {known}")
+    if cell.dataset not in numbers.training:
+        known = suggest(cell.dataset, numbers.training)
+        raise WarlabError(f"There is no dataset {cell.dataset!r} in training of {FILE}; {known}")
+    if cell.net not in numbers.nets:
+        raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, numbers.nets)}")
 
 
-def check_method(study: "Study", method_id: str) -> None:
+def check_method(numbers: Numbers, method_id: str) -> None:
     method = MethodId.parse(method_id)
-    base, changes = method.base, method.changes
-    known = [*methods.names(), *study.numbers["variants"]]
-    if base not in known:
-        raise WarlabError(f"There is no method {base!r}; {suggest(base, known)}")
+    known = [*methods.names(), *numbers.variants]
+    if method.base not in known:
+        raise WarlabError(f"There is no method {method.base!r}; {suggest(method.base, known)}")
     if not _METHOD_ID.fullmatch(method_id):
-        raise WarlabError(f"The method {short(method_id)} is also a folder: letters, digits and +=._- are allowed.")
-    file = study.method_file(base)
-    for change in changes:
-        key, value = changed_setting(change, method_id, list(methods.declaration(file).settings))
-        study.allowed.value("methods", file, key, value, f"The method {method_id}")
+        raise WarlabError(f"The method {short(method_id)} is also a folder: it must be letters, digits and +=._- only.")
+    file = numbers.method_file(method.base)
+    changes = [changed_setting(change, method_id, list(numbers.methods[file])) for change in method.changes]
+    _values(numbers, "methods", file, dict(changes), f"The method {method_id}")
 
 
-def _timing(study: "Study") -> None:
-    if "seeds" in study.scale["experiments"]["timing"]:
-        raise WarlabError(f"Scale {study.name}: timing has no seeds, its steps are timed once; remove the line.")
-    steps = study.experiments["timing"].get("steps", {}) | study.scale["experiments"]["timing"].get("steps", {})
-    for cell in study.timed:
-        if cell.dataset not in steps:
+def _timing(plan: Plan) -> None:
+    if "seeds" in plan.scale["experiments"]["timing"]:
+        raise WarlabError(f"Scale {plan.name}: timing has no seeds, its steps are timed once; remove the line.")
+    for cell in plan.timed:
+        if cell.dataset not in plan.timed_steps:
             raise WarlabError(f"experiments.yaml: timing.steps lacks {cell.dataset!r}; write how many steps are timed.")
-        check_method(study, study.timed_as(cell.method))
+        check_method(plan.settings.numbers, plan.timed_as(cell.method))
 
 
-def _noise(study: "Study", cell: "RunId") -> None:
+# ---- runs
+
+
+def _noise(settings: Settings, cell: RunId) -> None:
     needed = noise.needs(cell.noise)
     noise.check(cell.noise, cell.dataset)
     if "given" in needed:
-        _there(study, f"noise_files.{cell.noise}", study.noise_file(cell.noise))
-    if "images" in needed and needed["images"] not in study.scale["datasets"]:
+        _check_file(settings, f"noise_files.{cell.noise}", settings.noise_file(cell.noise))
+    if "images" in needed and needed["images"] not in settings.scale["datasets"]:
         raise WarlabError(
             f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
         )
 
 
-def _cost(study: "Study", cell: "RunId") -> None:
-    if (name := study.method(cell.method, cell.dataset, cell.noise).get("cost")) is not None:
-        study.cost_key(cell)
-        study.features(name, cell.dataset)
-        for key, file in study.cost_files(name, cell.dataset).items():
-            _there(study, f"costs.{name.partition('.')[0]}.{key}", file)
+def _cost(settings: Settings, cell: RunId) -> None:
+    if (name := settings.cost_name(cell)) is not None:
+        settings.cost_key(cell)
+        settings.features(name, cell.dataset)
+        for key, file in settings.cost_files(name, cell.dataset).items():
+            _check_file(settings, f"costs.{name.partition('.')[0]}.{key}", file)
 
 
-def _weights(study: "Study", cell: "RunId") -> None:
-    weights = study.net(cell.net, cell.dataset).get("weights")
-    if weights not in (None, "none", "imagenet"):
-        _there(study, f"nets.{cell.net}.weights", weights)
+def _weights(settings: Settings, cell: RunId) -> None:
+    weights = settings.weights(cell.net, cell.dataset)
+    if weights not in (None, "imagenet"):
+        _check_file(settings, f"nets.{cell.net}.weights", weights)
 
 
-def _there(study: "Study", setting: str, file: str) -> None:
+def _check_file(settings: Settings, setting: str, file: str) -> None:
     """A file of the user's; finished runs are reported without it."""
-    if not study.config.get("runs_from") and not Path(file).is_file():
-        raise WarlabError(f"{setting} names {file}, which is not there; correct the path.")
+    if not settings.config.get("runs_from") and not Path(file).is_file():
+        raise WarlabError(f"{setting} names {file}, which does not exist; correct the path.")

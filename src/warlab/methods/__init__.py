@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from warlab.common.setting import Setting
 from warlab.errors import WarlabError
 from warlab.registry import Registry
 
@@ -16,10 +17,10 @@ names = METHODS.names
 
 @dataclass(frozen=True)
 class Declaration:
-    """The literals of a method's file: the defaults of its `Config` and its class attributes."""
+    """What a method's file says before it is imported: the fields of its `Config` and its class attributes."""
 
     name: str
-    settings: dict[str, Any]
+    settings: dict[str, Setting]
     needs_run: str | None  # another method whose run of the same cell must come first
     label: str
 
@@ -30,16 +31,17 @@ def declaration(name: str) -> Declaration:
     if "Algorithm" not in METHODS.classes(name):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
     attributes = METHODS.literals(name, "Algorithm")
-    settings = METHODS.literals(name, "Config")
-    return Declaration(name, settings, attributes.get("needs_run"), attributes.get("label", name))
+    return Declaration(name, METHODS.settings(name), attributes.get("needs_run"), attributes.get("label", name))
 
 
 def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":
-    """The method with these settings on this task; a setting it does not have is one clear sentence."""
-    unknown = sorted(set(settings) - set(declaration(name).settings))
-    if unknown:
-        known = ", ".join(declaration(name).settings) or "none"
-        raise WarlabError(f"Method {name} has no setting {unknown[0]!r}; it has: {known}.")
+    """The method with these settings on this task; a setting or word that it does not know is one clear sentence."""
+    known = declaration(name).settings
+    for key, value in sorted(settings.items()):
+        if key not in known:
+            raise WarlabError(f"Method {name} has no setting {key!r}; it has: {', '.join(known) or 'none'}.")
+        if isinstance(value, str) and known[key].words and value not in known[key].words:
+            raise WarlabError(f"Method {name}: {key} is {value!r}; it must be {' or '.join(known[key].words)}.")
     module = METHODS.load(name)
     config = module.Config(**settings) if hasattr(module, "Config") else None
     method: Method = module.Algorithm(config, task)

@@ -124,8 +124,6 @@ def exchange(scores: Sequence[Tensor], y: Tensor, forget: float, division: str) 
     `scores` are two tensors (n, C) for a cross entropy. Division "twice" divides its mean by k once more, as the
     published code does; under Adam a constant factor changes nothing.
     """
-    if division not in ("once", "twice"):
-        raise WarlabError(f"The mean over the selected samples is divided once or twice, not {division!r}.")
     first, second = (smallest(cross_entropy(s.detach(), y, reduction="none"), forget) for s in scores)
     losses = [cross_entropy(s[own], y[own]) for s, own in zip(scores, (second, first), strict=True)]
     if division == "twice":

@@ -7,20 +7,22 @@ Miyato et al., Virtual adversarial training, 2018; the paper's equation 3.
 
 from dataclasses import dataclass
 
+from warlab.common.setting import setting
 from warlab.methods._regularised import Regularised
 from warlab.war import AdversarialLoss, ARLoss
 
 
 @dataclass(frozen=True)
 class Config:
-    beta: float = 5.0  # paper
-    epsilon: float = 0.005  # paper
-    warmup: int = 15  # epochs, paper
-    dropout: str = "independent"  # masks of the extra passes, authors' code
-    batchnorm_update: bool = True  # authors' code
-    order: str = "code"  # KL(clean || adversarial); "paper" is the other way round
-    direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
-    power_iterations: int = 1  # paper
+    beta: float = setting(5.0, "paper", minimum=0)
+    epsilon: float = setting(0.005, "paper", minimum=0)
+    warmup: int = setting(15, "paper", unit="epochs")
+    dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
+    batchnorm_update: bool = setting(True, "authors' code")
+    order: str = setting("code", "authors' code", choices=("code", "paper"))  # code: KL(clean || adversarial)
+    # "mean" is the authors' scaling, too short without dropout
+    direction: str = setting("sum", "our choice", choices=("sum", "mean"))
+    power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
 
 
 class Algorithm(Regularised):

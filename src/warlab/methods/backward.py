@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from warlab.common.setting import setting
 from warlab.methods._probabilities import clipped
 from warlab.methods._transition import Corrected
 from warlab.methods.base import Batch, Log, Losses, Step, Task
@@ -22,7 +23,8 @@ WORST_CONDITION = 1e3  # our choice: beyond it, T^-1 magnifies errors of the est
 
 @dataclass(frozen=True)
 class Config:
-    percentile: float | None = 97.0  # of the anchors, baseline's code; null is the plain argmax
+    # of the anchors; null is the plain argmax
+    percentile: float | None = setting(97.0, "baseline's code", minimum=0, maximum=100)
 
 
 class Algorithm(Corrected):

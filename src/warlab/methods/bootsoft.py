@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from warlab.common.setting import setting
 from warlab.methods._probabilities import clipped, hard
 from warlab.methods.base import Batch, Log, Losses, Method, Step
 
 
 @dataclass(frozen=True)
 class Config:
-    b: float = 0.95  # share of the label in the target, baseline's code
+    b: float = setting(0.95, "baseline's code", minimum=0, maximum=1)  # share of the label in the target
 
 
 class Algorithm(Method):

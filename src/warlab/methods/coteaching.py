@@ -12,16 +12,20 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from warlab.common.setting import setting
 from warlab.methods._selection import Selecting, exchange
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
 
 
 @dataclass(frozen=True)
 class Config:
-    forget: str | float = "nominal"  # tau, baseline's code; or "realised", "halved", "estimated", or a number
-    ramp: int = 10  # T_k, epochs, baseline's code
-    exponent: float = 1.0  # c, baseline's code
-    division: str = "once"  # our choice; "twice" is the baseline's code: a mean that is divided by k again
+    forget: str | float = setting(  # tau, by a name of `forget_rate` or as a number
+        "nominal", "baseline's code", choices=("nominal", "realised", "halved", "estimated"), minimum=0, below=1
+    )
+    ramp: int = setting(10, "baseline's code", unit="epochs")  # T_k
+    exponent: float = setting(1.0, "baseline's code", minimum=0)  # c
+    # "twice" is the baseline's code: a mean that is divided by k again
+    division: str = setting("once", "our choice", choices=("once", "twice"))
 
 
 class Algorithm(Selecting):

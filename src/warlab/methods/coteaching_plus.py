@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from warlab.errors import WarlabError
+from warlab.common.setting import setting
 from warlab.methods._selection import Selecting, exchange
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
 
@@ -27,12 +27,16 @@ EARLY = 5000  # epoch * batch until which agreeing networks are trained, baselin
 
 @dataclass(frozen=True)
 class Config:
-    init_epoch: int = 20  # epochs of Co-Teaching before the disagreement counts, paper
-    forget: str | float = "nominal"  # tau, baseline's code; or "realised", "halved", "estimated", or a number
-    ramp: int = 10  # epochs, baseline's code
-    exponent: float = 1.0  # baseline's code
-    reading: str = "code"  # what the paper ran; or "fixed"
-    division: str = "once"  # our choice; "twice" is the baseline's code, which has Adam: SGD would hardly move
+    init_epoch: int = setting(20, "paper", unit="epochs")  # before the disagreement counts: Co-Teaching
+    forget: str | float = setting(  # tau, by a name of `forget_rate` or as a number
+        "nominal", "baseline's code", choices=("nominal", "realised", "halved", "estimated"), minimum=0, below=1
+    )
+    ramp: int = setting(10, "baseline's code", unit="epochs")
+    exponent: float = setting(1.0, "baseline's code", minimum=0)
+    reading: str = setting("code", "baseline's code", choices=("code", "fixed"))  # code: what the paper ran
+    # "twice" is the baseline's code. Under Adam a factor of the loss means next to nothing; under SGD it would be a
+    # rate of about 1e-4 in place of 0.01.
+    division: str = setting("once", "our choice", choices=("once", "twice"))
 
 
 class Algorithm(Selecting):
@@ -40,8 +44,6 @@ class Algorithm(Selecting):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        if config.reading not in ("code", "fixed"):
-            raise WarlabError(f"The reading of Co-Teaching+ is code or fixed, not {config.reading!r}.")
         self.as_published = config.reading == "code"
         self.division = config.division if self.as_published else "once"
 

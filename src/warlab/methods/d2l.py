@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from warlab.common.setting import setting
 from warlab.methods._lid import lid
 from warlab.methods._probabilities import hard, soft_cross_entropy
 from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
@@ -27,11 +28,11 @@ from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task,
 
 @dataclass(frozen=True)
 class Config:
-    neighbours: int = 20  # baseline's code
-    samples: int = 1280  # baseline's code
-    batch: int = 128  # in which the neighbours are looked for, baseline's code
-    window: int = 5  # estimates, not epochs: it does not shrink with the training; baseline's code
-    init_epoch: int = 40  # baseline's code for CIFAR-10
+    neighbours: int = setting(20, "baseline's code", minimum=1)
+    samples: int = setting(1280, "baseline's code", minimum=2)
+    batch: int = setting(128, "baseline's code", minimum=2)  # in which the neighbours are looked for
+    window: int = setting(5, "baseline's code", minimum=1)  # estimates, not epochs: the same at every scale
+    init_epoch: int = setting(40, "baseline's code", unit="epochs")  # for CIFAR-10
 
 
 class Algorithm(Method):

@@ -13,6 +13,7 @@ from typing import Any
 from torch import nn
 from torch.nn.functional import nll_loss
 
+from warlab.common.setting import setting
 from warlab.methods._probabilities import EPSILON, clipped
 from warlab.methods._transition import Corrected
 from warlab.methods.base import Batch, Log, Losses, Step, Task
@@ -20,7 +21,8 @@ from warlab.methods.base import Batch, Log, Losses, Step, Task
 
 @dataclass(frozen=True)
 class Config:
-    percentile: float | None = 97.0  # of the anchors, baseline's code; null is the plain argmax
+    # of the anchors; null is the plain argmax
+    percentile: float | None = setting(97.0, "baseline's code", minimum=0, maximum=100)
 
 
 class Algorithm(Corrected):

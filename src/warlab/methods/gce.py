@@ -15,18 +15,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from warlab.errors import WarlabError
+from warlab.common.setting import setting
 from warlab.methods._probabilities import EPSILON
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
 
 
 @dataclass(frozen=True)
 class Config:
-    q: float = 0.7  # baseline's code
-    form: str = "plain"  # what the paper quotes most likely; or "truncated"
-    k: float = 0.5  # probability of the label below which a sample is left out, baseline's code
-    start: int = 40  # epoch, baseline's code for CIFAR-10
-    every: int = 10  # epochs, baseline's code
+    q: float = setting(0.7, "baseline's code", above=0, maximum=1)
+    form: str = setting("plain", "our choice", choices=("plain", "truncated"))  # what the paper quotes most likely
+    k: float = setting(0.5, "baseline's code", minimum=0, maximum=1)  # a label less probable than this is left out
+    start: int = setting(40, "baseline's code", unit="epochs")  # for CIFAR-10
+    every: int = setting(10, "baseline's code", unit="epochs")
 
 
 class Algorithm(Method):
@@ -35,8 +35,6 @@ class Algorithm(Method):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        if config.form not in ("plain", "truncated"):
-            raise WarlabError(f"The form of GCE is plain or truncated, not {config.form!r}.")
         self.kept = torch.ones(len(task.labels), dtype=torch.bool, device=task.device)
 
     def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from warlab.common.setting import setting
 from warlab.methods._lof import local_outlier_factor
 from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
@@ -28,12 +29,13 @@ Pairs = tuple[Tensor, Tensor]  # places of i and of j in the batch
 
 @dataclass(frozen=True)
 class Config:
-    first: int = 5  # epochs of round 0, baseline's code
-    period: int = 10  # epochs of every later round, baseline's code
-    neighbours: float = 0.4  # share of a label's samples; 2000 of 5000 in the baseline's code
-    noisy_share: float = 0.5  # baseline's code
-    margin: float = 1.0  # baseline's code
-    weight: float = 0.1  # of the second classifier after round 0, baseline's code
+    # for the 100 epochs of the open-set experiment
+    first: int = setting(5, "baseline's code", unit="epochs")  # length of round 0
+    period: int = setting(10, "baseline's code", unit="epochs")  # length of every later round
+    neighbours: float = setting(0.4, "baseline's code", above=0, maximum=1)  # share of a label's samples; 2000 of 5000
+    noisy_share: float = setting(0.5, "baseline's code", minimum=0, maximum=1)
+    margin: float = setting(1.0, "baseline's code", minimum=0)
+    weight: float = setting(0.1, "baseline's code", minimum=0)  # of the second classifier after round 0
 
 
 class Algorithm(Method):

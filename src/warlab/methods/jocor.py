@@ -16,6 +16,7 @@ from typing import Any
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax
 
+from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.methods._selection import Selecting, mask_of, smallest
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
@@ -23,11 +24,14 @@ from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
 
 @dataclass(frozen=True)
 class Config:
-    lam: float = 0.9  # baseline's author for CIFAR-10; the default of the code is 0.1
-    forget: str | float = "halved"  # tau, baseline's code; or "nominal", "realised", "estimated", or a number
-    ramp: int = 10  # epochs, baseline's code
-    exponent: float = 1.0  # baseline's code
-    scale: str = "formula"  # or "cross_entropy": L / (1 - lam), in which the cross entropies have the weight 1
+    lam: float = setting(0.9, "baseline's author", minimum=0, maximum=1)  # for CIFAR-10; 0.1 is the code's default
+    forget: str | float = setting(  # tau, by a name of `forget_rate` or as a number
+        "halved", "baseline's code", choices=("nominal", "realised", "halved", "estimated"), minimum=0, below=1
+    )
+    ramp: int = setting(10, "baseline's code", unit="epochs")
+    exponent: float = setting(1.0, "baseline's code", minimum=0)
+    # "cross_entropy" is L / (1 - lam), in which the cross entropies have the weight 1; for SGD, see fidelity.yaml
+    scale: str = setting("formula", "baseline's code", choices=("formula", "cross_entropy"))
 
 
 class Algorithm(Selecting):
@@ -35,8 +39,8 @@ class Algorithm(Selecting):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        if config.scale not in ("formula", "cross_entropy") or (config.scale == "cross_entropy" and config.lam == 1):
-            raise WarlabError("JoCoR: scale is formula or cross_entropy, and the latter needs a lam below 1.")
+        if config.scale == "cross_entropy" and config.lam == 1:
+            raise WarlabError("JoCoR: the scale cross_entropy needs a lam below 1; set another lam or scale.")
         self.unit = 1 - config.lam if config.scale == "cross_entropy" else 1.0
 
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:

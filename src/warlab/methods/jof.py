@@ -16,17 +16,19 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from warlab.common.setting import setting
 from warlab.methods._probabilities import EPSILON, entropy, hard, soft_cross_entropy
 from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task
 
 
 @dataclass(frozen=True)
 class Config:
-    alpha: float = 0.8  # baseline's code, CIFAR-10 with asymmetric noise
-    beta: float = 0.4  # baseline's code, CIFAR-10 with asymmetric noise
-    begin: int = 26  # first epoch with new labels; 70 of 320 in the baseline's code, 120 here
-    memory: int = 10  # epochs, baseline's code
-    retrain: int = 75  # first epoch of step 2; 200 of 320 in the baseline's code
+    alpha: float = setting(0.8, "baseline's code", minimum=0)  # for CIFAR-10 with asymmetric noise
+    beta: float = setting(0.4, "baseline's code", minimum=0)  # the same
+    # 70 and 200 of 320 epochs in the baseline's code, of 120 here
+    begin: int = setting(26, "our choice", unit="epochs")  # the first epoch with new labels
+    memory: int = setting(10, "baseline's code", unit="epochs", maximum=1000)  # a table of all images for each
+    retrain: int = setting(75, "our choice", unit="epochs")  # the first epoch of step 2
 
 
 class Algorithm(Method):

@@ -23,26 +23,33 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, log_softmax
 
-from warlab.errors import WarlabError
+from warlab.common.setting import setting
 from warlab.methods._probabilities import entropy, hard
 from warlab.methods.base import Batch, Log, Losses, Method, Step, Task
-
-# thirds: the rate that stage 3 begins with, /10, /100; restart: the same from the highest rate; code: 0 after a third
-LAST_STAGES = ("shared", "thirds", "restart", "code")
 
 
 @dataclass(frozen=True)
 class Config:
-    alpha: float = 0.1  # public rerun; 0.4 in the baseline's code keeps every wrong label
-    beta: float = 0.4  # public rerun; 0.1 in the baseline's code
-    lam: float = 1600.0  # 600 in the baseline's code for 130 epochs of stage 2, here 49
-    lam_batch: int = 128  # the batch size that lam was chosen for, baseline's code
-    longest: float = 3.125  # bound of a label's step in units of C; 4000 / (128 · 10) of a public rerun
-    sharpness: float = 10.0  # K, baseline's code
-    stage2: int = 26  # epoch in which it begins; 70 of 320 in the baseline's code, 120 here
-    stage3: int = 75  # epoch in which it begins; 200 of 320 in the baseline's code
-    compatibility: str = "code"  # L_o with two softmax, for which alpha was chosen; "fixed" has one, the formula
-    last_stage: str = "shared"  # learning rate of stage 3: all methods' schedule; or `LAST_STAGES`
+    # Issue 4 of PENCIL's repository runs asymmetric noise with alpha 0.1, beta 0.4, lam 600 "following the paper"; the
+    # code's default of 0.4 leaves three quarters of a wrong label in place for good.
+    alpha: float = setting(0.1, "public rerun", minimum=0)
+    beta: float = setting(0.4, "public rerun", minimum=0)  # 0.1 in the baseline's code
+    # A label takes one step in each epoch of stage 2: fewer epochs need longer steps. The sources have 130 epochs
+    # there, the paper's schedules 25, 49 and 61: lam is the source's, here 600, times 130/25, 130/49 and 130/61, up to
+    # `longest`.
+    lam: float = setting(1600.0, "public rerun", unit="per epoch", minimum=0)
+    lam_batch: int = setting(128, "baseline's code", minimum=1)  # the batch size that lam was chosen for
+    # bound of a label's step in units of C: 4000 / (128 · 10); above 4 a label never comes to rest
+    longest: float = setting(3.125, "public rerun", above=0)
+    sharpness: float = setting(10.0, "baseline's code", minimum=0)  # K
+    # the epochs in which they begin: 70 and 200 of 320 in the baseline's code, of 120 here
+    stage2: int = setting(26, "our choice", unit="epochs")
+    stage3: int = setting(75, "our choice", unit="epochs")
+    # L_o with two softmax, for which alpha was chosen; "fixed" has one, the formula
+    compatibility: str = setting("code", "baseline's code", choices=("code", "fixed"))
+    # the learning rate of stage 3: all methods' schedule; thirds: the rate that stage 3 begins with, /10, /100;
+    # restart: the same from the highest rate; code: 0 after a third
+    last_stage: str = setting("shared", "our choice", choices=("shared", "thirds", "restart", "code"))
 
 
 class Algorithm(Method):
@@ -51,8 +58,6 @@ class Algorithm(Method):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        if config.compatibility not in ("fixed", "code") or config.last_stage not in LAST_STAGES:
-            raise WarlabError(f"PENCIL: compatibility is fixed or code, and last_stage is {', '.join(LAST_STAGES)}.")
         self.table = config.sharpness * hard(task.labels, task.classes)
 
     def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:

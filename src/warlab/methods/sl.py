@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from warlab.common.setting import setting
 from warlab.methods.base import Batch, Log, Losses, Method, Step
 
 
 @dataclass(frozen=True)
 class Config:
-    a: float = 0.1  # weight of CE, baseline's code
-    b: float = 1.0  # weight of RCE, baseline's code
-    zero: float = 1e-4  # stands for the zeros of the label inside the logarithm, baseline's code
+    a: float = setting(0.1, "baseline's code", minimum=0)  # weight of CE
+    b: float = setting(1.0, "baseline's code", minimum=0)  # weight of RCE
+    zero: float = setting(1e-4, "baseline's code", above=0, maximum=1)  # for the zeros of the label in the logarithm
 
 
 class Algorithm(Method):

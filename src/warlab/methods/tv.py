@@ -8,19 +8,21 @@ Not in the paper's tables.
 
 from dataclasses import dataclass
 
+from warlab.common.setting import setting
 from warlab.methods._regularised import Regularised
 from warlab.war import AdversarialLoss, TVLoss
 
 
 @dataclass(frozen=True)
 class Config:
-    beta: float = 10.0  # our choice: as WAR, whose 0-1 case it is
-    epsilon: float = 0.005  # paper
-    warmup: int = 15  # epochs, paper
-    dropout: str = "independent"  # masks of the extra passes, authors' code
-    batchnorm_update: bool = True  # authors' code
-    direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
-    power_iterations: int = 1  # paper
+    beta: float = setting(10.0, "our choice", minimum=0)  # as WAR, whose 0-1 case it is
+    epsilon: float = setting(0.005, "our choice", minimum=0)
+    warmup: int = setting(15, "our choice", unit="epochs")
+    dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
+    batchnorm_update: bool = setting(True, "authors' code")
+    # "mean" is the authors' scaling, too short without dropout
+    direction: str = setting("sum", "our choice", choices=("sum", "mean"))
+    power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
 
 
 class Algorithm(Regularised):

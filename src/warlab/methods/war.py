@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.methods._epsilon import EpsilonRule
 from warlab.methods._regularised import Regularised
@@ -21,18 +22,21 @@ from warlab.war import AdversarialLoss, WARLoss
 
 @dataclass(frozen=True)
 class Config:
-    cost: str = "w2v"  # which ground cost the workflow hands in
-    beta: float = 10.0  # paper
-    epsilon: float = 0.005  # paper
-    lam: float = 0.05  # paper
-    iterations: int = 20  # paper
-    warmup: int = 15  # epochs, paper
-    dropout: str = "independent"  # masks of the extra passes, authors' code
-    batchnorm_update: bool = True  # authors' code
-    direction: str = "sum"  # our choice: "mean" is the authors' scaling, too short without dropout
-    power_iterations: int = 1  # paper
-    epsilon_rule: str = "never"  # "loss": the paper's rule for Clothing1M, see _epsilon.py
-    epsilon_after: int = 5  # epochs, paper
+    # the ground cost by its name in hyperparameters.yaml; random.7 is the cost random with the seed 7
+    cost: str = setting("w2v", "paper", pattern=r"^[a-z][a-z0-9_]*(\.[0-9]+)?$")
+    beta: float = setting(10.0, "paper", minimum=0)
+    epsilon: float = setting(0.005, "paper", minimum=0)
+    lam: float = setting(0.05, "paper", minimum=1e-6)  # below, costs of size 1 have no digits left in float32
+    iterations: int = setting(20, "paper", minimum=1, maximum=100_000)
+    warmup: int = setting(15, "paper", unit="epochs")
+    dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
+    batchnorm_update: bool = setting(True, "authors' code")
+    # "mean" is the authors' scaling, too short without dropout
+    direction: str = setting("sum", "our choice", choices=("sum", "mean", "clean"))
+    power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
+    # "loss" is the paper's rule for Clothing1M, see _epsilon.py
+    epsilon_rule: str = setting("never", "our choice", choices=("never", "loss", "always"))
+    epsilon_after: int = setting(5, "paper", unit="epochs")
 
 
 class Algorithm(Regularised):

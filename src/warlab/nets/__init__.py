@@ -1,4 +1,4 @@
-"""Networks by name: a network is a file of this folder with a class `Net`. The workflow plans without torch."""
+"""Networks by name: a network is a file of this folder with a class `Net` and, for its settings, a `Config`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,11 @@ names = NETS.names
 def has_features(name: str) -> bool:
     """Whether the network gives the vector before its last layer, by a method `features` of its class."""
     return "features" in NETS.methods(name, "Net")
+
+
+def trained() -> list[str]:
+    """The networks that a study can train."""
+    return [name for name in names() if NETS.literals(name).get("TRAINED", True)]
 
 
 def build(name: str, channels: int, classes: int, **settings: Any) -> "nn.Module":

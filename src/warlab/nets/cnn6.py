@@ -4,18 +4,26 @@
 layer; no dropout, so that WAR's disagreement comes from the perturbation alone.
 """
 
+from dataclasses import dataclass
+
 from torch import Tensor, nn
 
+from warlab.common.setting import setting
 from warlab.nets._fixed import FixedGrid
 from warlab.nets.cnn9 import initialise
 
 PAIRS = ((64, 64), (128, 128), (196, 16))
 
 
+@dataclass(frozen=True)
+class Config:
+    width: float = setting(1.0, "paper", above=0, maximum=16)
+
+
 class Net(nn.Module):
     """(B, channels, 32, 32) → logits (B, classes). Other sizes, from 8 on, are pooled to the same grid of 4 × 4."""
 
-    def __init__(self, channels: int, classes: int, width: float = 1.0) -> None:
+    def __init__(self, channels: int, classes: int, width: float = Config.width) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         for pair in PAIRS:

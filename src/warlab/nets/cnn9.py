@@ -6,10 +6,20 @@ leaky ReLU; 2x2 max-pool after every block, channel dropout after the first two,
 """
 
 import math
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from warlab.common.setting import setting
+
 BLOCKS = ((128, 128, 128), (256, 256, 256), (512, 256, 128))
+
+
+@dataclass(frozen=True)
+class Config:
+    width: float = setting(1.0, "paper", above=0, maximum=16)
+    dropout: float = setting(0.25, "authors' code", minimum=0, below=1)
+    head_dropout: float = setting(0.5, "authors' code", minimum=0, below=1)
 
 
 class Net(nn.Module):
@@ -19,9 +29,9 @@ class Net(nn.Module):
         self,
         channels: int,
         classes: int,
-        width: float = 1.0,
-        dropout: float = 0.25,
-        head_dropout: float = 0.5,
+        width: float = Config.width,
+        dropout: float = Config.dropout,
+        head_dropout: float = Config.head_dropout,
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = []

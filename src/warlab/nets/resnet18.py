@@ -4,6 +4,7 @@ from torch import Tensor
 
 from warlab.common.vision import torchvision
 
+TRAINED = False  # a ground cost reads its features; no study trains it
 MEAN = (0.485, 0.456, 0.406)  # of x / 255, those of torchvision's ImageNet weights
 STD = (0.229, 0.224, 0.225)
 

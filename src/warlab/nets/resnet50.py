@@ -5,14 +5,21 @@ drawn by the seed. Nothing is downloaded here: in a study, the setting `imagenet
 """
 
 import pickle
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.nets.cnn9 import initialise
+
+
+@dataclass(frozen=True)
+class Config:
+    weights: str | None = setting("imagenet", "paper")  # or the path of a file with torchvision's weights, or none
 
 
 class Net(nn.Module):

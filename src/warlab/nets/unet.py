@@ -5,9 +5,12 @@ down, 2x2 transposed convolution up, 1x1 convolution to the classes. Dropout sta
 as in the original; the paper says no more than "U-Net with 5 input channels".
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
+from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.nets.cnn9 import initialise
 
@@ -15,10 +18,19 @@ LEVELS = (64, 128, 256, 512, 1024)
 MULTIPLE = 2 ** (len(LEVELS) - 1)  # what the sides of an image must be multiples of
 
 
+@dataclass(frozen=True)
+class Config:
+    width: float = setting(1.0, "our choice", above=0, maximum=16)  # 64 to 1024 channels; the paper says no more
+    # where the original U-Net has it; the paper does not mention it
+    dropout: float = setting(0.5, "our choice", minimum=0, below=1)
+
+
 class Net(nn.Module):
     """(B, channels, H, W) → logits (B, classes, H, W); H and W multiples of 16. `width` multiplies channel counts."""
 
-    def __init__(self, channels: int, classes: int, width: float = 1.0, dropout: float = 0.5) -> None:
+    def __init__(
+        self, channels: int, classes: int, width: float = Config.width, dropout: float = Config.dropout
+    ) -> None:
         super().__init__()
         sizes = [max(1, round(size * width)) for size in LEVELS]
         self.down = nn.ModuleList(_level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False))

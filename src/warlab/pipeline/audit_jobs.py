@@ -31,7 +31,7 @@ class AuditJobs:
     @cached_property
     def judged(self) -> dict[RunId, Files]:
         """The runs whose wrong labels may be known, and their files."""
-        runs = [run for run in self.flow.study.runs if run.noise not in ("clean", noise.REAL)]
+        runs = [run for run in self.flow.study.plan.runs if run.noise not in ("clean", noise.REAL)]
         return {run: self.flow.files.to_audit(run) for run in runs}
 
     def judged_files(self, wildcards: Wildcards) -> list[str]:

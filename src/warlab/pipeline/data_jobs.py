@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warlab import data, noise
-from warlab.config.study import Tree
+from warlab.artefacts.run_config import Options
+from warlab.config.settings import DataSpec
 from warlab.data.user_data import state
 from warlab.ids import CostId
 from warlab.ot import costs
@@ -44,8 +45,8 @@ class DataJobs:
     def receipt(self, wildcards: Wildcards) -> str:
         return self.flow.files.receipt(wildcards.dataset)
 
-    def spec(self, wildcards: Wildcards) -> Tree:
-        return self.flow.study.data_spec(wildcards.dataset)
+    def spec(self, wildcards: Wildcards) -> DataSpec:
+        return self.flow.study.settings.data_spec(wildcards.dataset)
 
     def _effort(self, wildcards: Wildcards) -> resources.Effort:
         return resources.preparing(wildcards.dataset, self.spec(wildcards)["source"])
@@ -67,8 +68,8 @@ class DataJobs:
     def noise_inputs(self, wildcards: Wildcards) -> Files:
         return self.flow.files.to_corrupt(wildcards.dataset, wildcards.noise)
 
-    def noise_settings(self, wildcards: Wildcards) -> Tree:
-        return self.flow.study.noise(wildcards.noise, wildcards.dataset)
+    def noise_settings(self, wildcards: Wildcards) -> Options:
+        return self.flow.study.settings.noise(wildcards.noise, wildcards.dataset)
 
     def noise_code(self, wildcards: Wildcards) -> str:
         return self.flow.code("corrupt", noise.module(wildcards.noise))
@@ -85,12 +86,12 @@ class DataJobs:
     def cost_inputs(self, wildcards: Wildcards) -> Files:
         return self.flow.files.to_make_cost(wildcards.dataset, wildcards.cost)
 
-    def cost_spec(self, wildcards: Wildcards) -> Tree:
+    def cost_spec(self, wildcards: Wildcards) -> Options:
         """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
-        return self.flow.study.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
+        return self.flow.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
     def cost_code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("cost", costs.module(self.cost_spec(wildcards)["kind"]))
+        return self.flow.code("cost", costs.module(str(self.cost_spec(wildcards)["kind"])))
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
-        return self.flow.study.cost_uses(wildcards.dataset, wildcards.cost)
+        return self.flow.study.plan.cost_uses(wildcards.dataset, wildcards.cost)

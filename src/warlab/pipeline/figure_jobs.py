@@ -69,7 +69,9 @@ class FigureJobs:
     def pictured(self) -> list[RunId]:
         """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with cross entropy where it can
         be; none where no network tells the vector before its classifier."""
-        runs = [run for run in self.flow.study.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)]
+        runs = [
+            run for run in self.flow.study.plan.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)
+        ]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method != "cce", run.seed))[:1]
 
     def code(self, wildcards: Wildcards) -> str:
@@ -100,8 +102,8 @@ class FigureJobs:
         """What figures may ask of the study."""
         flow, study = self.flow, self.flow.study
         return Design(
-            {name: [cell.cell for cell in study.cells(name)] for name in study.tables},
-            [run.cell for run in study.runs],
+            {name: [cell.cell for cell in study.plan.cells(name)] for name in study.plan.tables},
+            [run.cell for run in study.plan.runs],
             published_cells(flow.root / "config" / "published.csv"),
             self._absent(),
             not flow.given or "seconds" in flow.given.read_text().partition("\n")[0].split(","),
@@ -120,7 +122,7 @@ class FigureJobs:
     def left_out(self) -> dict[str, str]:
         """What the scale cannot show, each with the reason, for the report."""
         study = self.flow.study
-        empty = [name for name in study.scale["experiments"] if not study.cells(name)]
+        empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
         tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
         figures = {name: why_not(name, self.design) for name in figure_names()}
         return tables | {f"figure {name}": why for name, why in figures.items() if why}

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 # What these do (messages, locks, saving, look-up by name) cannot change a number; editing them reruns nothing.
 INERT = {
     "warlab",
+    "warlab.common.setting",
     "warlab.common.wording",
     "warlab.errors",
     "warlab.registry",
@@ -93,7 +94,7 @@ def _parse(file: Path, _mtime: int) -> _Parsed:
 
 
 def _read(source: str) -> Found:
-    tree = _without_docstrings(ast.parse(source))
+    tree = _without_settings(_without_docstrings(ast.parse(source)))
     names = [name for node in ast.walk(tree) for name in _imported(node)]
     digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return {"tree": [digest], "imports": names, "assets": list(assets(tree))}
@@ -111,6 +112,15 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
+    return tree
+
+
+def _without_settings(tree: ast.Module) -> ast.Module:
+    """`setting(0.1, "paper", minimum=0)` without its arguments: the values that a run has are in the rule's parameters,
+    and where they come from and what they may be train nothing."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setting":
+            node.args, node.keywords = [], []
     return tree
 
 

@@ -10,7 +10,7 @@ from warlab import noise
 from warlab.config.study import Study
 from warlab.ids import CostId, RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.sources import IMAGENET, beside, initial_weights, of_dataset
+from warlab.pipeline.sources import IMAGENET, beside, of_dataset
 
 Files = dict[str, str]
 
@@ -38,7 +38,7 @@ class InputFiles:
             if role == "images":
                 files |= {"images": self.data(name), "images_json": self.paths.data_json.format(dataset=name)}
             else:
-                files[role] = self.weights(name, dataset) if role == "human" else self.study.noise_file(name)
+                files[role] = self.weights(name, dataset) if role == "human" else self.study.settings.noise_file(name)
         return files
 
     def to_make_cost(self, dataset: str, key: str) -> Files:
@@ -47,19 +47,19 @@ class InputFiles:
         files = self._data(dataset)
         if cost.noise is not None and cost.seed is not None:
             files |= self._noise(dataset, cost.noise, cost.seed) | self._open_set(cost.noise)
-        if features := self.study.features(cost.name, dataset):
+        if features := self.study.settings.features(cost.name, dataset):
             files |= self._features(features, dataset, cost.noise)
             files.pop("images", None)  # those of open-set noise: their features stand for them
-        return files | self.study.cost_files(cost.name, dataset)
+        return files | self.study.settings.cost_files(cost.name, dataset)
 
     def to_train(self, run: RunId) -> Files:
         files = self._data(run.dataset) | self._noise(run.dataset, run.noise, run.seed) | self._open_set(run.noise)
-        if key := self.study.cost_key(run):
+        if key := self.study.settings.cost_key(run):
             files["cost"] = self.paths.cost.format(dataset=run.dataset, cost=key)
             files["verified"] = self.paths.verified.format(dataset=run.dataset, cost=key)
-        if needed := self.study.needed_run(run):
+        if needed := self.study.plan.needed_run(run):
             files["predictions"] = self.paths.predictions.format(**vars(needed))
-        if weights := initial_weights(self.study, run):
+        if weights := self.study.settings.weights(run.net, run.dataset):
             files["initial"] = self.weights(run.net, run.dataset) if weights == IMAGENET else weights
         return files
 
@@ -71,7 +71,7 @@ class InputFiles:
             "data": self.data(run.dataset),
             "noise": self.paths.noise.format(**names),
         }
-        if key := self.study.cost_key(run):
+        if key := self.study.settings.cost_key(run):
             files["cost"] = self.paths.cost.format(dataset=run.dataset, cost=key)
         return files | self._open_set(run.noise)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warlab.config.claim_entries import check_entries, read_entries
-from warlab.config.study import Tree, load_study
+from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.pipeline.audit_jobs import AuditJobs
 from warlab.pipeline.data_jobs import DataJobs
@@ -28,7 +28,9 @@ class Jobs:
     report: ReportJobs
 
 
-def load_jobs(config: Tree, rules: str, ancient: Callable[[str], str], tell: Callable[[str], object]) -> Jobs:
+def load_jobs(
+    config: dict[str, object], rules: str, ancient: Callable[[str], str], tell: Callable[[str], object]
+) -> Jobs:
     """Of a configuration; `rules` is the folder of the rules. Each mistake is a WarlabError of one sentence."""
     if "://" in rules:
         raise WarlabError(

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from warlab.config.numbers import Table
 from warlab.config.reductions import reductions
-from warlab.config.study import Tree
 from warlab.pipeline.figure_jobs import FigureJobs
 from warlab.pipeline.table_jobs import LAST, Aliases, TableJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
@@ -33,7 +33,7 @@ class ReportSpec(TypedDict):
     labels: dict[str, dict[str, str]]
     metrics: list[str]
     reductions: list[dict[str, str]]
-    hyperparameters: Tree
+    hyperparameters: Table
     logs: dict[str, str]
 
 
@@ -63,7 +63,7 @@ class ReportJobs:
         return {
             "scale": study.name,
             "description": study.scale["description"],
-            "tables": {name: self._table(name) for name in study.tables},
+            "tables": {name: self._table(name) for name in study.plan.tables},
             "figures": {name: self._figure(name) for name in self.figures.names},
             "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),
@@ -71,10 +71,10 @@ class ReportJobs:
             "headline": self._headline(),
             "left_out": self.figures.left_out(),
             "labels": study.labels,
-            "metrics": [study.experiments[name]["metric"] for name in study.tables],
+            "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],
             "reductions": reductions(study),
-            "hyperparameters": study.numbers,
-            "logs": {run.path: self.flow.paths.train_log.format(**vars(run)) for run in study.runs},
+            "hyperparameters": study.numbers.table(),
+            "logs": {run.path: self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
         }
 
     def _table(self, name: str) -> dict[str, str]:
@@ -85,8 +85,8 @@ class ReportJobs:
         return {"title": figure_title(name), "section": figure_section(name)}
 
     def _headline(self) -> Headline:
-        study, first = self.flow.study, self.flow.study.tables[:1]
+        study, first = self.flow.study, self.flow.study.plan.tables[:1]
         return {
             "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),
-            "trained_as": [alias for name in first for alias in study.aliases(name)],
+            "trained_as": [alias for name in first for alias in study.plan.aliases(name)],
         }

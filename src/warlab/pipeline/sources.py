@@ -24,7 +24,7 @@ class Needed:
 def needed(study: Study) -> list[Needed]:
     """Everything that `snakemake data` fetches and `warlab doctor` looks for."""
     found = {of_dataset(study, name) for name in datasets(study)}
-    for cell in study.runs:
+    for cell in study.plan.runs:
         found |= {
             of_dataset(study, name) if role == "images" else beside(study, name, cell.dataset)
             for role, name in noise.needs(cell.noise).items()
@@ -36,35 +36,29 @@ def needed(study: Study) -> list[Needed]:
 
 def datasets(study: Study) -> list[str]:
     """Those that are prepared: of the runs, and those whose images open-set noise takes."""
-    cells = {(cell.dataset, cell.noise) for cell in study.runs}
+    cells = {(cell.dataset, cell.noise) for cell in study.plan.runs}
     taken = {noise.needs(noise_id).get("images") for _, noise_id in cells} - {None}
     return sorted({dataset for dataset, _ in cells} | {name for name in taken if name})
 
 
 def networks(study: Study, cell: RunId) -> set[tuple[str, str]]:
     """Pre-trained networks that a run needs, each with the dataset that it sees."""
-    found = {(cell.net, cell.dataset)} if initial_weights(study, cell) == IMAGENET else set()
-    cost = study.method(cell.method, cell.dataset, cell.noise).get("cost")
-    features = study.features(cost, cell.dataset) if cost else None
+    found = {(cell.net, cell.dataset)} if study.settings.weights(cell.net, cell.dataset) == IMAGENET else set()
+    cost = study.settings.cost_name(cell)
+    features = study.settings.features(cost, cell.dataset) if cost else None
     if features:
         seen = {cell.dataset, noise.needs(cell.noise).get("images", cell.dataset)}
         found |= {(features.rsplit("-", 1)[0], dataset) for dataset in seen}
     return found
 
 
-def initial_weights(study: Study, cell: RunId) -> str | None:
-    """`imagenet`, or the user's file, where the network of a run does not begin with random weights."""
-    weights = study.net(cell.net, cell.dataset).get("weights")
-    return None if weights in (None, "none") else str(weights)
-
-
 def of_dataset(study: Study, name: str) -> Needed:
-    return Needed(name, study.data_spec(name)["source"])
+    return Needed(name, study.settings.data_spec(name)["source"])
 
 
 def beside(study: Study, name: str, dataset: str) -> Needed:
     """What goes with a dataset; with a stand-in goes a stand-in, so that nothing has to be fetched for it."""
-    stand_in = study.data_spec(dataset)["source"] == "stand_in"
+    stand_in = study.settings.data_spec(dataset)["source"] == "stand_in"
     return Needed(name, "stand_in" if stand_in else "real")
 
 

@@ -40,7 +40,7 @@ def _file(root: Path) -> Path:
 def measure(study: Study) -> Tree:
     """machine, gpu, networks and methods of the study's finished runs."""
     folder = Path(study.config.get("results_root", "results")) / study.name / "runs"
-    done = {cell: folder / cell.path for cell in study.runs if (folder / cell.path / "result.json").exists()}
+    done = {cell: folder / cell.path for cell in study.plan.runs if (folder / cell.path / "result.json").exists()}
     if not (plain := [cell for cell in done if cell.method == "cce"]):
         raise WarlabError(f"Scale {study.name} has no finished run of cce to measure by; train one and ask again.")
     made = read_json(done[plain[0]] / "result.json")["provenance"]
@@ -68,7 +68,7 @@ def _networks(study: Study, runs: dict[RunId, Path], gpu: bool) -> PerImage:
 
 def _reference(study: Study, net: str, per_image: PerImage) -> Tree:
     dataset, seconds = next((place[0], value) for place, value in per_image.items() if place[1] == net)
-    width = study.net(net, dataset).get("width", 1.0)
+    width = study.settings.width(net, dataset)
     return {"width": width, "pixels": pixels_of(study, dataset), "seconds_per_image": float(f"{seconds:.3g}")}
 
 
@@ -76,10 +76,10 @@ def _factors(study: Study, runs: dict[RunId, Path], per_image: PerImage, gpu: bo
     """Method → images of CCE that one of its training images is worth, after its warm-up."""
     found = defaultdict(list)
     for cell, run in runs.items():
-        file = study.method_file(cell.method)
+        file = study.settings.method_file(cell.method)
         if file == "cce" or "+" in cell.method or (cell.dataset, cell.net) not in per_image:
             continue
-        warmup = study.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)
+        warmup = study.settings.warmup(cell)
         train, test = images(study, cell.dataset)
         found[file].append((_epoch(run, warmup, gpu) / per_image[cell.dataset, cell.net] - test / 3) / train)
     return {file: round(statistics.median(values), 2) for file, values in found.items()}

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from warlab import data
-from warlab.config.study import Tree
+from warlab.artefacts.run_config import Options
+from warlab.config.plan import Timing
 from warlab.pipeline.workflow import Row, Wildcards, Workflow, row
 from warlab.reporting.page.sections import category
 
@@ -46,7 +47,7 @@ class Network(TypedDict):
 
     net: str
     dataset: str
-    settings: Tree
+    settings: Options
     patch: int | None
 
 
@@ -69,16 +70,16 @@ class TableJobs:
 
     def spec(self, wildcards: Wildcards) -> TableSpec:
         study, name = self.flow.study, wildcards.experiment
-        entry, ran = study.experiments[name], {cell.method for cell in study.cells(name)}
+        entry, ran = study.experiments[name], {cell.method for cell in study.plan.cells(name)}
         return {
             "title": entry["title"],
             "metrics": entry.get("metrics", [entry["metric"]]),
             "last": entry.get("last", LAST),
-            "quoted": [method for method in study.quoted(name) if method not in ran],
+            "quoted": [method for method in study.plan.quoted(name) if method not in ran],
             "orientation": entry["orientation"],
             "ranks": entry.get("ranks", []),
-            "cells": study.layout(name),
-            "trained_as": study.aliases(name),
+            "cells": study.plan.layout(name),
+            "trained_as": study.plan.aliases(name),
             "runs": [row(run) for run in self.flow.table_runs(name)],
             "labels": study.labels,
         }
@@ -99,11 +100,11 @@ class TableJobs:
     # ---- times
 
     def timing_files(self) -> list[str]:
-        pairs = dict.fromkeys((cell.dataset, cell.net) for cell in self.flow.study.timed)
+        pairs = dict.fromkeys((cell.dataset, cell.net) for cell in self.flow.study.plan.timed)
         return [self.flow.paths.timing.format(dataset=dataset, net=net) for dataset, net in pairs]
 
-    def timing_spec(self, wildcards: Wildcards) -> Tree:
-        return self.flow.study.timing(wildcards.dataset, wildcards.net)
+    def timing_spec(self, wildcards: Wildcards) -> Timing:
+        return self.flow.study.plan.timing(wildcards.dataset, wildcards.net)
 
     def timing_code(self, wildcards: Wildcards) -> str:
         files = {entry["file"] for entry in self.timing_spec(wildcards)["methods"].values()}
@@ -119,14 +120,14 @@ class TableJobs:
 
     @cached_property
     def networks(self) -> list[Network]:
-        first = {run.net: run.dataset for run in reversed(self.flow.study.runs)}
+        first = {run.net: run.dataset for run in reversed(self.flow.study.plan.runs)}
         study = self.flow.study
         return [
             {
                 "net": net,
                 "dataset": dataset,
-                "settings": study.untrained_net(net, dataset),
-                "patch": study.training(dataset).get("patch"),
+                "settings": study.settings.untrained_net(net, dataset),
+                "patch": study.settings.training(dataset).get("patch"),
             }
             for net, dataset in sorted(first.items())
         ]
@@ -141,7 +142,7 @@ class TableJobs:
     # ---- which of the other tables there are: given runs come without data and times
 
     def all_named(self, pattern: str) -> list[str]:
-        return [pattern.format(experiment=name) for name in self.flow.study.tables]
+        return [pattern.format(experiment=name) for name in self.flow.study.plan.tables]
 
     def architectures(self, *endings: str) -> list[str]:
         return self.flow.unless_given(f"{self.flow.paths.architectures}.{ending}" for ending in endings)
@@ -149,7 +150,7 @@ class TableJobs:
     def timing(self, *endings: str) -> list[str]:
         """At scales that ask for it; with given runs nothing is measured."""
         files = [f"{self.flow.paths.timing_table}.{ending}" for ending in endings]
-        return self.flow.unless_given(files) if self.flow.study.timed else []
+        return self.flow.unless_given(files) if self.flow.study.plan.timed else []
 
     @cached_property
     def typeset(self) -> list[str]:
@@ -164,15 +165,15 @@ class TableJobs:
     def compared(self) -> dict[str, Compared]:
         """Every experiment of trainings. What is only quoted has no runs and is left out."""
         study = self.flow.study
-        ran = {name: {cell.method for cell in study.cells(name)} for name in study.tables}
+        ran = {name: {cell.method for cell in study.plan.cells(name)} for name in study.plan.tables}
         return {
             name: {
                 "title": study.experiments[name]["title"],
                 "metric": study.experiments[name]["metric"],
-                "cells": [cell for cell in study.layout(name) if cell[3] in ran[name]],
-                "trained_as": study.aliases(name),
+                "cells": [cell for cell in study.plan.layout(name) if cell[3] in ran[name]],
+                "trained_as": study.plan.aliases(name),
             }
-            for name in study.tables
+            for name in study.plan.tables
         }
 
     def kept_predictions(self, wildcards: Wildcards) -> dict[str, list[str]]:
@@ -184,7 +185,7 @@ class TableJobs:
         if flow.given:
             found = flow.given.with_name(file)
             return {"predictions": [str(found)] if found.is_file() else [], "truth": []}
-        runs = [run for run in flow.study.runs if run.dataset not in flow.tiles]
+        runs = [run for run in flow.study.plan.runs if run.dataset not in flow.tiles]
         return {
             "predictions": flow.of_runs(flow.paths.test_predictions, runs),
             "truth": flow.of_datasets(flow.paths.data, flow.with_images),
@@ -197,12 +198,11 @@ class TableJobs:
 
     def tested_on(self) -> dict[str, int]:
         """dataset → number of test images, where one prediction is one image"""
-        specs = {name: self.flow.study.data_spec(name) for name in self.flow.with_images}
+        specs = {name: self.flow.study.settings.data_spec(name) for name in self.flow.with_images}
         whole = {name: data.get(name).images[1] if specs[name]["source"] == "real" else 0 for name in specs}
         return {name: specs[name]["test"] or whole[name] for name in specs}
 
     @property
-    def stands_for(self) -> Tree:
+    def stands_for(self) -> dict[str, list[str]]:
         """Of the timed methods, those that stand for others in the claims about times."""
-        names: Tree = self.flow.study.experiments["timing"].get("stands_for", {})
-        return names
+        return self.flow.study.experiments["timing"].get("stands_for", {})

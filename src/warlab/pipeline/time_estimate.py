@@ -86,28 +86,27 @@ def _scales(root: Path) -> list[Path]:
 
 
 def _line(study: Study, columns: dict[str, Tree], chosen: str) -> str:
-    epochs = sum(study.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.runs)
+    epochs = sum(study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"] for cell in study.plan.runs)
     hours = [core_hours(study, speed) for speed in columns.values()]
     mark = " (this scale)" if study.name == chosen else ""
     times = "".join(f"{value:>12.{2 if value < 100 else 0}f}" for value in hours)
-    return f"{study.name:10}{len(study.runs):>10}{epochs:>10}{times}{mark}"
+    return f"{study.name:10}{len(study.plan.runs):>10}{epochs:>10}{times}{mark}"
 
 
 def core_hours(study: Study, speed: Tree) -> float:
     """Of all trainings of a scale."""
-    return sum(seconds(study, cell, speed) for cell in study.runs) / 3600
+    return sum(seconds(study, cell, speed) for cell in study.plan.runs) / 3600
 
 
 def seconds(study: Study, cell: RunId, speed: Tree) -> float:
     """One training on the machine that was measured."""
-    training = study.training(cell.dataset, cell.noise, cell.method)
-    settings = study.method(cell.method, cell.dataset, cell.noise)
+    training = study.settings.training(cell.dataset, cell.noise, cell.method)
     reference = speed["networks"].get(cell.net, speed["networks"]["cnn9"])  # a network of the user's own
-    width = study.net(cell.net, cell.dataset).get("width", 1.0)
+    width = study.settings.width(cell.net, cell.dataset)
     pixels = pixels_of(study, cell.dataset)
     image = reference["seconds_per_image"] * (width / reference["width"]) ** 2 * pixels / reference["pixels"]
-    factor = speed["methods"].get(study.method_file(cell.method), 1.0)
-    warmup = settings.get("warmup", 0)
+    factor = speed["methods"].get(study.settings.method_file(cell.method), 1.0)
+    warmup = study.settings.warmup(cell)
     train, test = images(study, cell.dataset)
     tested = tested_epochs(training["epochs"], training.get("evaluate_every", 1))
     work = train * (warmup + factor * (training["epochs"] - warmup)) + test * tested / 3
@@ -116,17 +115,17 @@ def seconds(study: Study, cell: RunId, speed: Tree) -> float:
 
 def pixels_of(study: Study, dataset: str) -> float:
     """Pixels of what goes through a network: an image, or a patch of a tile."""
-    if patch := study.training(dataset).get("patch"):
+    if patch := study.settings.training(dataset).get("patch"):
         return patch**2
     _, height, breadth = data.get(dataset).shape
-    return height * breadth / study.data_spec(dataset)["pool"] ** 2
+    return height * breadth / study.settings.data_spec(dataset)["pool"] ** 2
 
 
 def images(study: Study, dataset: str) -> tuple[float, float]:
     """Training and test images of an epoch at this scale; of tiles, patches."""
-    spec, full = study.data_spec(dataset), data.get(dataset).images
+    spec, full = study.settings.data_spec(dataset), data.get(dataset).images
     train, test = spec["train"] or full[0], spec["test"] or full[1]
-    training = study.training(dataset)
+    training = study.settings.training(dataset)
     if "patch" not in training:
         return train, test
     side = 228 if spec["source"] == "stand_in" else 2240  # of a square tile, on average

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
+from warlab.artefacts.run_config import RunEntry
 from warlab.common.files import derive_seed
-from warlab.config.study import Tree
 from warlab.ids import RunId
 from warlab.pipeline import resources
 from warlab.pipeline.workflow import Row, Wildcards, Workflow, asked_often, row, run_of
@@ -27,8 +27,8 @@ class TrainJobs:
             files["verified"] = self.ancient(files["verified"])
         return files
 
-    def run(self, wildcards: Wildcards) -> Tree:
-        return self.flow.study.run(run_of(wildcards))
+    def run(self, wildcards: Wildcards) -> RunEntry:
+        return self.flow.study.settings.run(run_of(wildcards)).to_dict()
 
     def train_code(self, wildcards: Wildcards) -> str:
         return self.flow.run_code("train", run_of(wildcards))
@@ -51,7 +51,7 @@ class TrainJobs:
 
     @cached_property
     def _efforts(self) -> Mapping[str, resources.Effort]:
-        spec = self.flow.study.data_spec
+        spec = self.flow.study.settings.data_spec
         return {name: resources.training(name, spec(name)["source"]) for name in self.flow.study.scale["datasets"]}
 
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
@@ -74,7 +74,7 @@ class TrainJobs:
 
     def declared(self) -> list[Row] | None:
         """What a given runs.csv is compared with; for our own trainings the files say it."""
-        return [row(run) for run in self.flow.study.runs] if self.flow.given else None
+        return [row(run) for run in self.flow.study.plan.runs] if self.flow.given else None
 
     # ---- maps
 
@@ -88,7 +88,7 @@ class TrainJobs:
     def all_maps(self) -> list[str]:
         """Maps of the runs, and of what they were trained on where that is not the truth; given runs have none."""
         flow = self.flow
-        noisy = [run for run in flow.study.runs if run.dataset in flow.tiles and run.noise != "clean"]
+        noisy = [run for run in flow.study.plan.runs if run.dataset in flow.tiles and run.noise != "clean"]
         return flow.unless_given([*self.maps(), *sorted(set(flow.of_runs(flow.paths.noisy_maps, noisy)))])
 
     # ---- verify
@@ -97,7 +97,7 @@ class TrainJobs:
     def verified(self) -> RunId:
         """The run that `snakemake verify` trains again: the one of the day, or the number that the configuration
         gives."""
-        alone = [run for run in self.flow.study.runs if not self.flow.study.needed_run(run)]
+        alone = [run for run in self.flow.study.plan.runs if not self.flow.study.plan.needed_run(run)]
         number: int = self.flow.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
         return alone[number % len(alone)]
 

@@ -86,7 +86,7 @@ class Workflow:
 
     def run_code(self, script: str, run: RunId) -> str:
         """The code behind a run's weights or predictions."""
-        method = f"warlab.methods.{self.study.method_file(run.method)}"
+        method = f"warlab.methods.{self.study.settings.method_file(run.method)}"
         return self.code(script, method, f"warlab.nets.{run.net}", f"warlab.engine.{self.samples[run.dataset]}")
 
     def unless_given(self, files: Iterable[str]) -> list[str]:
@@ -103,7 +103,7 @@ class Workflow:
     @cached_property
     def datasets(self) -> list[str]:
         """Those of the runs."""
-        return sorted({run.dataset for run in self.study.runs})
+        return sorted({run.dataset for run in self.study.plan.runs})
 
     @cached_property
     def tiles(self) -> list[str]:
@@ -117,7 +117,7 @@ class Workflow:
 
     def of_runs(self, pattern: str, runs: Iterable[RunId] | None = None) -> list[str]:
         """A file of each run, of all that are trained unless others are named."""
-        return [pattern.format(**vars(run)) for run in (self.study.runs if runs is None else runs)]
+        return [pattern.format(**vars(run)) for run in (self.study.plan.runs if runs is None else runs)]
 
     def of_datasets(self, pattern: str, datasets: Iterable[str] | None = None) -> list[str]:
         return [pattern.format(dataset=name) for name in (self.datasets if datasets is None else datasets)]
@@ -132,7 +132,7 @@ class Workflow:
 
     @cached_property
     def _costs(self) -> list[dict[str, str]]:
-        pairs = {(run.dataset, key) for run in self.study.runs if (key := self.study.cost_key(run))}
+        pairs = {(run.dataset, key) for run in self.study.plan.runs if (key := self.study.settings.cost_key(run))}
         return [{"dataset": dataset, "cost": cost} for dataset, cost in sorted(pairs)]
 
     @property
@@ -147,16 +147,16 @@ class Workflow:
 
     def table_runs(self, experiment: str) -> list[RunId]:
         """The runs behind a table: another table may have more seeds of the same cell."""
-        return sorted({self.study.trained_as(cell) for cell in self.study.cells(experiment)})
+        return sorted({self.study.plan.trained_as(cell) for cell in self.study.plan.cells(experiment)})
 
     def shown_runs(self) -> list[RunId]:
         """The runs behind the tables, in the order of their tables."""
-        cells = (cell for name in self.study.tables for cell in self.study.cells(name))
-        return list(dict.fromkeys(self.study.trained_as(cell) for cell in cells))
+        cells = (cell for name in self.study.plan.tables for cell in self.study.plan.cells(name))
+        return list(dict.fromkeys(self.study.plan.trained_as(cell) for cell in cells))
 
     def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
         """Cells of every table of the scale that are runs of another name."""
-        return sorted({alias for name in self.study.tables for alias in self.study.aliases(name)})
+        return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
 
 
 def row(run: RunId) -> Row:

@@ -1,0 +1,113 @@
+"""What stands in the configuration files, once their schemas have been checked."""
+
+from typing import NotRequired, TypedDict
+
+from warlab.artefacts.run_config import Options
+
+Section = dict[str, Options]  # what a scale or `overrides` gives: name or name@place → key → value
+
+
+class DatasetEntry(TypedDict):
+    """How much of a dataset a scale takes."""
+
+    source: str
+    train: NotRequired[int]
+    test: NotRequired[int]
+    pool: NotRequired[int]
+    size: NotRequired[int]
+
+
+class Cells(TypedDict, total=False):
+    """A block of a table: every combination of these."""
+
+    datasets: list[str]
+    noises: list[str]
+    nets: list[str]
+    methods: list[str]
+
+
+class Choice(Cells, total=False):
+    """What a scale takes of an experiment."""
+
+    add_methods: list[str]
+    seeds: int
+    steps: dict[str, int]
+    also: list[Cells]
+
+
+class Experiment(TypedDict):
+    """One table of the paper."""
+
+    title: str
+    metric: str
+    orientation: str
+    datasets: list[str]
+    noises: list[str]
+    nets: list[str]
+    methods: list[str]
+    seeds: int
+    metrics: NotRequired[list[str]]
+    reference: NotRequired[list[str]]
+    kind: NotRequired[str]
+    last: NotRequired[int]
+    quoted: NotRequired[list[str]]
+    steps: NotRequired[dict[str, int]]
+    settings_of: NotRequired[dict[str, str]]
+    stands_for: NotRequired[dict[str, list[str]]]
+    also: NotRequired[list[Cells]]
+    ranks: NotRequired[list[str]]
+
+
+class Layer(TypedDict, total=False):
+    """Settings in place of the general ones."""
+
+    training: Section
+    nets: Section
+    methods: Section
+    costs: Section
+    noise: Section
+
+
+class Scale(Layer):
+    """What of the paper's experiments a machine can carry."""
+
+    description: str
+    datasets: dict[str, DatasetEntry]
+    experiments: dict[str, Choice]
+    seeds: NotRequired[int]
+    threads: NotRequired[int]
+
+
+class UserConfig(TypedDict):
+    """config/config.yaml, with what the command line adds."""
+
+    scale: str
+    data_root: NotRequired[str]
+    results_root: NotRequired[str]
+    local_data: NotRequired[dict[str, str]]
+    noise_files: NotRequired[dict[str, str]]
+    runs_from: NotRequired[str]
+    verify: NotRequired[int]
+    overrides: NotRequired[Layer]
+
+
+class Variant(TypedDict):
+    """A method of the tables that is another method with settings of its own."""
+
+    method: str
+    label: str
+    settings: Options
+
+
+class PlaceEntry(TypedDict):
+    """The value of a setting at a place."""
+
+    value: object
+    source: str
+
+
+NumberEntry = TypedDict(
+    "NumberEntry",
+    {"value": object, "source": str, "unit": NotRequired[str], "for": NotRequired[dict[str, PlaceEntry]]},
+)
+Places = dict[str, dict[str, dict[str, PlaceEntry]]]  # member → setting → place

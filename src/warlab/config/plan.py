@@ -1,0 +1,188 @@
+"""The plan: which runs a study needs, which table shows which of them, and what is timed."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import TypedDict, cast
+
+from warlab import data, methods
+from warlab.artefacts.run_config import MethodEntry, NetEntry, Options, Training
+from warlab.config.entries import Cells, Choice, Experiment, Scale
+from warlab.config.remembering import remembered
+from warlab.config.settings import Settings
+from warlab.errors import WarlabError
+from warlab.ids import MethodId, RunId
+
+MOST_METHODS = 1000  # that one name stands for
+
+
+class Timing(TypedDict):
+    """All that decides how long a training step takes, for each timed method."""
+
+    shape: list[int]
+    classes: int
+    images: int
+    net: NetEntry
+    training: Training
+    methods: dict[str, MethodEntry]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of one scale."""
+
+    name: str
+    scale: Scale
+    experiments: dict[str, Experiment]
+    settings: Settings
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """The experiments of trainings that have at least one cell at this scale."""
+        return [name for name in self.scale["experiments"] if not self.is_timing(name) and self.cells(name)]
+
+    @cached_property
+    def timed(self) -> list[RunId]:
+        """What is timed in place of being trained."""
+        return [cell for name in self.scale["experiments"] if self.is_timing(name) for cell in self.cells(name)]
+
+    def is_timing(self, experiment: str) -> bool:
+        return self.experiments[experiment].get("kind") == "timing"
+
+    @cached_property
+    def runs(self) -> list[RunId]:
+        """Every run once, however many tables show it, with the runs that other runs need."""
+        shown = {cell for name in self.tables for cell in self.cells(name)}
+        wanted = {self.trained_as(cell) for cell in shown}
+        return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
+
+    @remembered
+    def cells(self, experiment: str) -> list[RunId]:
+        """The runs behind one table at this scale: the scale's choice, and the blocks that it or else the experiment
+        names in `also`."""
+        chosen = self._chosen(experiment)
+        also = chosen.get("also", self.experiments[experiment].get("also", []))
+        blocks = [self.block(experiment, block) for block in (chosen, *also)]
+        return list(dict.fromkeys(cell for block in blocks for cell in block))
+
+    def _chosen(self, experiment: str) -> Choice:
+        return self.scale["experiments"].get(experiment, {})
+
+    def block(self, experiment: str, chosen: Cells | Choice) -> Iterator[RunId]:
+        """Every combination of what `chosen` has, or else the experiment."""
+        entry = cast(Experiment, {**self.experiments[experiment], **chosen})
+        added = cast(Choice, chosen).get("add_methods", [])
+        for dataset, noise_id, net in product(entry["datasets"], entry["noises"], entry["nets"]):
+            if dataset not in self.scale["datasets"]:
+                continue
+            shown = [*entry.get("reference", []), *entry["methods"], *added]
+            for method in dict.fromkeys(one for several in shown for one in expanded(several)):
+                yield from (RunId(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
+
+    def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
+        """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
+        cells = self.cells(experiment)
+        if "metrics" in self.experiments[experiment]:  # every setting is a column of its own: there are no gaps
+            clean_first = sorted(cells, key=lambda cell: cell.noise != "clean")
+            quoted = [replace(cell, method=method) for method in self.quoted(experiment) for cell in cells]
+            return list(dict.fromkeys(cell.cell for cell in (*clean_first, *quoted)))
+        noises = self.experiments[experiment]["noises"]
+        rows = dict.fromkeys((cell.dataset, cell.noise, cell.net) for cell in cells)
+        known = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))
+        methods_of = dict.fromkeys([*(cell.method for cell in cells), *self.quoted(experiment)])
+        return [(*row, method) for row in known for method in methods_of]
+
+    def quoted(self, experiment: str) -> list[str]:
+        """Methods whose published numbers the authors took from others: shown, and not run unless a scale adds them."""
+        return self.experiments[experiment].get("quoted", [])
+
+    @remembered
+    def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
+        """(dataset, noise, network, method in the table, method of the run) where the two methods differ.
+
+        By whole cells: `sl+a=2.0` is `sl` where the noise gives `sl` this value, and a run of its own elsewhere."""
+        shown = dict.fromkeys(replace(cell, seed=0) for cell in self.cells(experiment))
+        named = [(*cell.cell, self.trained_as(cell).method) for cell in shown]
+        return [names for names in named if names[3] != names[4]]
+
+    def seeds(self, experiment: str) -> int:
+        """Of the scale's experiment, or else of the scale, or else the paper's number in experiments.yaml."""
+        if self.is_timing(experiment):
+            return 1  # steps are timed once
+        usual = self.scale.get("seeds", self.experiments[experiment]["seeds"])
+        return self._chosen(experiment).get("seeds", usual)
+
+    @remembered
+    def trained_as(self, cell: RunId) -> RunId:
+        """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
+        method = MethodId.parse(cell.method)
+        plain = self._method(cell, method.base) if method.changes else {}
+        alone = {change: str(MethodId(method.base, (change,))) for change in method.changes}
+        kept = [change for change, one in alone.items() if self._method(cell, one) != plain]
+        return replace(cell, method=str(MethodId(method.base, tuple(kept))))
+
+    def _method(self, cell: RunId, method_id: str) -> Options:
+        return self.settings.method(method_id, cell.dataset, cell.noise)
+
+    def needed_run(self, cell: RunId) -> RunId | None:
+        """The run of the same cell that this one reads, such as the CCE run behind Forward."""
+        needs = methods.declaration(self.settings.method_file(cell.method)).needs_run
+        return None if needs is None else replace(cell, method=needs)
+
+    def cost_uses(self, dataset: str, cost: str) -> list[tuple[float, int]]:
+        """The distinct (lambda, iterations) with which the study's runs use the cost in this folder."""
+        return self._cost_uses.get((dataset, cost), [])
+
+    @cached_property
+    def _cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
+        found: dict[tuple[str, str], set[tuple[float, int]]] = {}
+        for cell in self.runs:
+            if key := self.settings.cost_key(cell):
+                found.setdefault((cell.dataset, key), set()).add(_use(self._method(cell, cell.method)))
+        return {place: sorted(uses) for place, uses in found.items()}
+
+    # ---- times
+
+    def timing(self, dataset: str, net: str) -> Timing:
+        cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
+        known, pool = data.get(dataset), self.settings.data_spec(dataset)["pool"]
+        return {
+            "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
+            "classes": len(known.class_names),
+            "images": known.images[0],
+            "net": {"name": net, "settings": self.settings.untrained_net(net, dataset)},
+            "training": self.settings.training(dataset),
+            "methods": {cell.method: self._timed_method(cell) for cell in cells},
+            "steps": self.timed_steps[dataset],
+        }
+
+    @property
+    def timed_steps(self) -> dict[str, int]:
+        """dataset → how many steps are timed"""
+        return self.experiments["timing"].get("steps", {}) | self._chosen("timing").get("steps", {})
+
+    def timed_as(self, method_id: str) -> str:
+        """The method whose settings a timed one has: itself, unless the experiment names another."""
+        return self.experiments["timing"].get("settings_of", {}).get(method_id, method_id)
+
+    def _timed_method(self, cell: RunId) -> MethodEntry:
+        method_id = self.timed_as(cell.method)
+        settings = self.settings.method(method_id, cell.dataset)
+        return {"id": cell.method, "file": self.settings.method_file(method_id), "settings": settings}
+
+
+def _use(settings: Options) -> tuple[float, int]:
+    return cast(float, settings["lam"]), cast(int, settings["iterations"])
+
+
+def expanded(method: str) -> list[str]:
+    """`war_random+cost=random.{0..19}` as the twenty methods that it stands for."""
+    if (match := re.search(r"\{(\d+)\.\.(\d+)\}", method)) is None:
+        return [method]
+    numbers = range(int(match[1]), int(match[2]) + 1)
+    if not 0 < len(numbers) <= MOST_METHODS:
+        raise WarlabError(f"{method!r} stands for {len(numbers)} methods; it must be 1 to {MOST_METHODS}.")
+    return [method.replace(match[0], str(number)) for number in numbers]
