@@ -5,7 +5,7 @@ from datetime import date
 from snakemake.logging import logger
 
 from warlab.config.claim_entries import check_entries, read_entries
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.config.reductions import reductions
 from warlab.reporting.figure_registry import (
     Design,

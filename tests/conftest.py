@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 
 ROOT = Path(__file__).parents[1]
 torch.set_num_threads(1)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warlab import noise
-from warlab.common.files import derive_seed, digest
+from warlab.common.files import digest
+from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
 from warlab.noise.inject import corrupt, make_manifest, noisy_labels
 

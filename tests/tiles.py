@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from tests.runs import study
-from warlab.common.files import derive_seed, write_arrays, write_json, write_text
+from warlab.common.files import write_arrays, write_json, write_text
+from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import Tile, TileArrays, flat
 from warlab.data.sets import vaihingen
 from warlab.engine.run import Files

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from warlab.common.files import derive_seed, file_digest, write_atomic
+from warlab.common.files import file_digest, write_atomic
+from warlab.common.seeds import derive_seed
 from warlab.data.base import Dataset, Package, Resource, Source
 from warlab.data.check import asset_folder, is_whole, problem_of, wrong_embedded, wrong_sources
 from warlab.data.download import Unavailable, download

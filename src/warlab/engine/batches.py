@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.methods.base import Batch, Method, Samples
 
 

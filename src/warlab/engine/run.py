@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from warlab import methods, nets
 from warlab.audit.record import Means
 from warlab.common.files import (
-    derive_seed,
     digest,
     file_digest,
     read_arrays,
@@ -31,6 +30,7 @@ from warlab.common.files import (
 )
 from warlab.common.precision import forbid_tf32
 from warlab.common.readings import LAST
+from warlab.common.seeds import derive_seed
 from warlab.data.resources._weights import initial_file
 from warlab.engine.batches import Material, place
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest

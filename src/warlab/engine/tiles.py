@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.common.files import derive_seed
 from warlab.common.map_scores import confusion, scores
+from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import objects, starts, unflat
 from warlab.engine.batches import Material, memory_format
 from warlab.engine.blend import Window, blended

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from warlab.common.files import derive_seed
 from warlab.common.readings import is_tested
+from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
 from warlab.engine.listener import Listener

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Evaluation, Images
 from warlab.engine.evaluate import Evaluator
 from warlab.errors import WarlabError

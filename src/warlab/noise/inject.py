@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from warlab.common.files import derive_seed, digest
+from warlab.common.files import digest
+from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
 from warlab.noise import parse, transition_matrix
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from warlab.common.files import derive_seed, file_digest
+from warlab.common.files import file_digest
+from warlab.common.seeds import derive_seed
 from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
 from warlab.ot.costfile import read_cost

@@ -16,7 +16,7 @@ import ot
 import torch
 from numpy import ndarray
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.ot.sinkhorn import plan
 from warlab.ot.verify import CONVERGED, prediction_pairs
 

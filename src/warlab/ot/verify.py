@@ -11,7 +11,7 @@ import numpy as np
 import ot
 import torch
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.ot.shape import Check, at_most, basic_checks, check_square, refuse_failed, triangle
 from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.common.files import derive_seed, write_atomic
+from warlab.common.files import write_atomic
+from warlab.common.seeds import derive_seed
 from warlab.data.base import Package, Resource, Source
 from warlab.data.check import wrong_sources
 from warlab.data.formats import cifar, pickles

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from warlab.common.files import derive_seed, write_atomic, write_json, write_text
+from warlab.common.files import write_atomic, write_json, write_text
+from warlab.common.seeds import derive_seed
 from warlab.data import user_data
 from warlab.data.base import Arrays, Dataset
 from warlab.data.formats.tiles import Tile

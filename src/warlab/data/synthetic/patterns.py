@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 
 _COARSE = 4  # a pattern has 4 × 4 random values, smoothly interpolated
 
