@@ -22,9 +22,11 @@ from warlab.config.study import Study, load_study
 from warlab.data import get
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
 from warlab.engine.listener import Listener
-from warlab.engine.run import Files, build_trainer
+from warlab.engine.settings import RunSettings
 from warlab.engine.train import Trainer
 from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
@@ -72,7 +74,7 @@ def main() -> None:
             report(method, compare(study, method, files, Path(folder), given.epochs))
 
 
-def write_files(folder: Path, study: Study) -> Files:
+def write_files(folder: Path, study: Study) -> RunFiles:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
     spec = {key: value for key, value in study.data_spec("fashion_mnist").items() if key != "dataset"}
@@ -86,10 +88,10 @@ def write_files(folder: Path, study: Study) -> Files:
     write_json(folder / "noise.json", manifest)
     cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
     write_text(folder / "cost.csv", write_cost(cost, meta["class_names"]))
-    return Files(folder / "data.npz", folder / "noise.npz", folder / "cost.csv")
+    return RunFiles(folder / "data.npz", folder / "noise.npz", folder / "cost.csv")
 
 
-def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
+def compare(study: Study, method: str, files: RunFiles, folder: Path, epochs: int) -> dict[str, Any]:
     run = study.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0))
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
@@ -106,8 +108,8 @@ def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) 
     return {**times, "inside": heard.listener.seconds / sum(times["with"])}
 
 
-def trainer(run: dict[str, Any], files: Files, folder: Path) -> Trainer:
-    return build_trainer(run, files, CheckpointFolder(folder, "benchmark", print), print)
+def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
+    return build_trainer(RunSettings.of(run), files.read(), CheckpointFolder(folder, "benchmark"))
 
 
 def epoch(trainer: Trainer, epochs: int) -> None:

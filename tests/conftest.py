@@ -1,6 +1,8 @@
 """What several test files share: small learnable tasks and the repository's root."""
 
+import logging
 import os
+from collections.abc import Iterator
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only fight
 os.environ.setdefault(
@@ -17,6 +19,37 @@ from warlab.common.seeds import derive_seed
 
 ROOT = Path(__file__).parents[1]
 torch.set_num_threads(1)
+
+
+class _Messages(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(record.getMessage())
+
+
+def logged() -> list[str]:
+    """What warlab logs from now on, until the next call or the end of the test."""
+    _stop_listening()
+    logger, handler = logging.getLogger("warlab"), _Messages()
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    return handler.found
+
+
+@pytest.fixture(autouse=True)
+def _stop_listening_after_a_test() -> Iterator[None]:
+    yield
+    _stop_listening()
+
+
+def _stop_listening() -> None:
+    logger = logging.getLogger("warlab")
+    logger.setLevel(logging.NOTSET)
+    for handler in [one for one in logger.handlers if isinstance(one, _Messages)]:
+        logger.removeHandler(handler)
 
 
 @pytest.fixture

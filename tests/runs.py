@@ -16,7 +16,7 @@ from tests.conftest import ROOT, blobs
 from warlab import methods
 from warlab.common.files import digest, read_arrays, write_arrays, write_json, write_text
 from warlab.config.study import Study, load_study
-from warlab.engine.run import Files
+from warlab.engine.inputs import RunFiles
 from warlab.engine.train import TIMES
 from warlab.noise.inject import noisy_labels
 from warlab.ot.costfile import write_cost
@@ -43,7 +43,7 @@ def method_ids() -> list[str]:
     return sorted(distinct.values())
 
 
-def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> Files:
+def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> RunFiles:
     """A learnable data set with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
     x, y = blobs(n, CLASSES)
     test_x, test_y = blobs(40, CLASSES, seed=1)
@@ -60,7 +60,7 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
     np.fill_diagonal(cost, 0)
     write_text(folder / "cost.csv", write_cost(np.abs(cost), NAMES))
     write_arrays(folder / "predictions.npz", probabilities=0.05 + 0.8 * np.eye(CLASSES)[labels])
-    return Files(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
+    return RunFiles(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
 
 
 def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: 
     }
 
 
-def start(run: dict[str, Any], files: Files, out: Path) -> subprocess.Popen[str]:
+def start(run: dict[str, Any], files: RunFiles, out: Path) -> subprocess.Popen[str]:
     """Train in a process of its own, as a job of the workflow does."""
     given = {"run": run, "files": {k: str(v) for k, v in vars(files).items() if v}, "out": str(out)}
     command = [sys.executable, "-m", "tests.train_process", json.dumps(given)]

@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 
 import warlab.data
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from tests.runs import assert_same, metrics, resolved
 from warlab.common.files import write_arrays, write_json, write_text
 from warlab.config.study import load_study
@@ -22,8 +22,11 @@ from warlab.data.fetch import fetch
 from warlab.data.formats import shards
 from warlab.data.prepare import prepare
 from warlab.data.sets import clothing1m
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.inputs import RunFiles
+from warlab.engine.run import train_run
+from warlab.engine.settings import RunSettings
 from warlab.engine.stored import AHEAD, StoredData, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -37,10 +40,6 @@ DATASET = warlab.data.get("clothing1m")
 SPEC = {"source": "stand_in", "train": 84, "test": 42, "pool": 8}
 
 
-def silent(message: str) -> None:
-    return
-
-
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clothing1m")
@@ -49,9 +48,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def files(root: Path) -> Files:
+def files(root: Path) -> RunFiles:
     """All that a run reads, as the workflow writes it."""
-    arrays, meta = prepare(DATASET, root, SPEC, say=silent)
+    arrays, meta = prepare(DATASET, root, SPEC)
     write_arrays(root / "data.npz", **vars(arrays))
     write_json(root / "data.json", meta)
     settings = load_study({"scale": "smoke"}, ROOT).noise("real", "clothing1m")
@@ -61,14 +60,14 @@ def files(root: Path) -> Files:
     write_json(root / "noise.json", manifest)
     cost, _ = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {})
     write_text(root / "cost.csv", write_cost(cost, meta["class_names"]))
-    return Files(root / "data.npz", root / "noise.npz", root / "cost.csv")
+    return RunFiles(root / "data.npz", root / "noise.npz", root / "cost.csv")
 
 
 # ---- lists and shards
 
 
 def test_the_owners_lists_become_labels_and_numbers_of_images(root: Path) -> None:
-    arrays, meta = prepare(DATASET, root, {"source": "stand_in", "pool": 8}, say=silent)
+    arrays, meta = prepare(DATASET, root, {"source": "stand_in", "pool": 8})
     assert [len(arrays.train_y), len(arrays.val_y), len(arrays.test_y)] == [420, 70, 140]
     numbers = np.concatenate([arrays.train_i, arrays.val_i, arrays.test_i])
     assert numbers.tolist() == list(range(630)) and meta["samples"] == "stored"
@@ -79,8 +78,8 @@ def test_the_owners_lists_become_labels_and_numbers_of_images(root: Path) -> Non
 
 
 def test_a_part_has_every_class_and_the_images_of_the_whole(root: Path) -> None:
-    whole, _ = prepare(DATASET, root, {"source": "stand_in", "pool": 8}, say=silent)
-    part, meta = prepare(DATASET, root, SPEC, say=silent)
+    whole, _ = prepare(DATASET, root, {"source": "stand_in", "pool": 8})
+    part, meta = prepare(DATASET, root, SPEC)
     assert len(part.train_y) == meta["n_train"] == 84 and set(part.train_y) == set(range(14))
     assert (whole.train_y[part.train_i] == part.train_y).all() and len(part.val_y) == 42
 
@@ -100,12 +99,12 @@ def test_images_are_resized_once_and_resumed_where_it_stopped(
 
     monkeypatch.setattr(shards, "_resized", counted)
     with pytest.raises(KeyboardInterrupt):
-        shards.pack(paths, 16, tmp_path, say=silent)
+        shards.pack(paths, 16, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0000.jpegs", "0000.npy"]
     before = len(seen)
-    shards.pack(paths, 16, tmp_path, say=silent)
+    shards.pack(paths, 16, tmp_path)
     assert seen[before:] == paths[10:]
-    shards.pack(paths, 16, tmp_path, say=silent)
+    shards.pack(paths, 16, tmp_path)
     assert len(seen) == before + 15
     found = shards.Pack(tmp_path)
     assert len(found) == 25
@@ -119,14 +118,14 @@ def test_other_lists_get_other_shards(root: Path, tmp_path: Path) -> None:
     owners = tmp_path / "owners"
     shutil.copytree(root, owners, ignore=shutil.ignore_patterns("resized-*", "*.npz", "*.json"))
     fetch(DATASET, tmp_path / "raw", "real", owners)
-    _, first = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    _, first = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8})
     keys = (owners / "noisy_train_key_list.txt").read_text().split()
     (owners / "noisy_train_key_list.txt").write_text("\n".join(reversed(keys)) + "\n")
-    _, second = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    _, second = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8})
     assert first["shards"] != second["shards"] and first["shards_sha256"] != second["shards_sha256"]
     packed = shards.Pack(Path(second["shards"]))
     np.testing.assert_array_equal(packed[0], shards.Pack(Path(first["shards"]))[len(keys) - 1])
-    _, again = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}, say=silent)
+    _, again = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8})
     assert again["shards"] == second["shards"]
 
 
@@ -161,7 +160,7 @@ def test_wrong_lists_are_one_sentence(root: Path, tmp_path: Path, file: str, tex
 def test_a_damaged_image_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.jpg").write_bytes(b"no image")
     with pytest.raises(WarlabError, match=r"broken\.jpg cannot be read as an image"):
-        shards.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out", say=silent)
+        shards.pack([tmp_path / "broken.jpg"], 16, tmp_path / "out")
 
 
 def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path) -> None:
@@ -179,20 +178,20 @@ def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path)
 def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
     receipt = fetch(DATASET, tmp_path / "raw", "real", root)
     assert list(receipt["files"]) == ["place.json"]
-    arrays, meta = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 16}, say=silent)
+    arrays, meta = prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 16})
     assert meta["data"] == "real" and meta["source"] == "Clothing1M, the owners' folder" and len(arrays.test_y) == 140
 
 
 # ---- batches
 
 
-def images(files: Files, part: str = "train") -> StoredImages:
+def images(files: RunFiles, part: str = "train") -> StoredImages:
     arrays, meta = np.load(files.data), warlab.common.files.read_json(files.data.with_suffix(".json"))
     pack = shards.Pack(Path(meta["shards"]))
     return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, torch.device("cpu"))
 
 
-def test_batches_are_those_of_any_other_images_decoded_ahead(files: Files) -> None:
+def test_batches_are_those_of_any_other_images_decoded_ahead(files: RunFiles) -> None:
     source = images(files)
     data = StoredData(source, torch.zeros(len(source), dtype=torch.long), 16, seed=3)
     batches = data.epoch(1)
@@ -209,7 +208,7 @@ def test_batches_are_those_of_any_other_images_decoded_ahead(files: Files) -> No
     assert source._next() is batches[4]
 
 
-def test_an_image_is_its_middle_less_the_mean(files: Files) -> None:
+def test_an_image_is_its_middle_less_the_mean(files: RunFiles) -> None:
     source = images(files)
     expected = source.pack[int(source.numbers[5])][:, 2:30, 2:30] / 255 - np.array([0.485, 0.456, 0.406])[:, None, None]
     np.testing.assert_allclose(source[torch.tensor([5])][0].numpy(), expected, atol=1e-6)
@@ -222,18 +221,18 @@ def run(method: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
     return resolved(method, epochs, 21, **settings) | {"dataset": "clothing1m", "noise": "real"}
 
 
-def test_a_run_logs_validation_each_epoch_and_no_purity(files: Files, tmp_path: Path) -> None:
-    train_run(run("jocor"), "code", files, tmp_path / "run", 1, silent)
+def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_path: Path) -> None:
+    train_run(run("jocor"), "code", files, tmp_path / "run", 1)
     header = metrics(tmp_path / "run")[0].split(",")
     assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
 
 
-def test_a_run_is_the_same_after_an_interruption(files: Files, tmp_path: Path) -> None:
+def test_a_run_is_the_same_after_an_interruption(files: RunFiles, tmp_path: Path) -> None:
     task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
-    train_run(task, "code", files, tmp_path / "whole", 1, silent)
+    train_run(task, "code", files, tmp_path / "whole", 1)
     for stop_after in (2, 5):  # inside the first epoch, and after epsilon has changed
         _interrupted(task, files, tmp_path / "broken", stop_after)
-    train_run(task, "code", files, tmp_path / "broken", 1, silent)
+    train_run(task, "code", files, tmp_path / "broken", 1)
     assert_same(tmp_path / "whole", tmp_path / "broken")
     epsilon = [line.split(",") for line in metrics(tmp_path / "whole")]
     column = epsilon[0].index("epsilon")
@@ -253,13 +252,13 @@ class _StopAfter:
         return self.left <= 0
 
 
-def _interrupted(task: dict[str, Any], files: Files, out: Path, n: int) -> None:
+def _interrupted(task: dict[str, Any], files: RunFiles, out: Path, n: int) -> None:
     import json
 
     from warlab.common.files import digest
 
     run_id = digest(json.dumps([task, "code", files.checksums()], sort_keys=True).encode())
-    trainer = build_trainer(task, files, CheckpointFolder(out, run_id, silent), silent)
+    trainer = build_trainer(RunSettings.of(task), files.read(), CheckpointFolder(out, run_id))
     with pytest.raises(Interrupted):
         trainer.fit(_StopAfter(n))  # type: ignore[arg-type]
 
@@ -268,8 +267,8 @@ def _interrupted(task: dict[str, Any], files: Files, out: Path, n: int) -> None:
 
 
 def rule_after(kind: str, losses: Iterator[float], epochs: int = 7) -> tuple[float, list[str]]:
-    said: list[str] = []
-    rule = EpsilonRule(kind, 5, 0.5, said.append)
+    said = logged()
+    rule = EpsilonRule(kind, 5, 0.5)
     for epoch in range(epochs):
         rule.begin(epoch)
         rule.see(torch.tensor(next(losses)))
@@ -286,7 +285,7 @@ def test_epsilon_falls_only_if_the_loss_does_not() -> None:
     assert rule_after("always", iter(falling))[0] == pytest.approx(0.05)
     assert rule_after("never", iter(rising)) == (0.5, [])
     with pytest.raises(WarlabError, match="epsilon_rule must be one of"):
-        EpsilonRule("sometimes", 5, 0.5, silent)
+        EpsilonRule("sometimes", 5, 0.5)
 
 
 # ---- numbers

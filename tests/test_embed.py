@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import warlab.data
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from warlab.common.files import write_arrays
 from warlab.config.study import load_study
 from warlab.data.base import Package
@@ -24,10 +24,6 @@ from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
 from warlab.noise.replaced import noisy_vectors
 from warlab.ot.costs import CostInputs, from_distances, make_cost, pairwise_distances
-
-
-def silent(message: str) -> None:
-    return
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +56,7 @@ def test_strides_keep_the_size_of_tensorflow(side: int) -> None:
 
 def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> None:
     images = np.random.default_rng(0).integers(0, 256, (35, 3, 16, 16)).astype(np.uint8)
-    found = embed(images, "efficientnet_lite0", drawn, 32, silent)
+    found = embed(images, "efficientnet_lite0", drawn, 32)
     net = Lite0(3, 1000)
     net.load_state_dict(torch.load(io.BytesIO(drawn), weights_only=True))
     net.eval()
@@ -73,12 +69,13 @@ def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> 
 
 def test_grey_images_are_seen_as_colour_and_others_not_at_all(drawn: bytes) -> None:
     grey = np.random.default_rng(0).integers(0, 256, (3, 1, 16, 16)).astype(np.uint8)
-    said: list[str] = []
-    one = embed(grey, "efficientnet_lite0", drawn, 16, said.append)
-    three = embed(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16, silent)
-    assert (one == three).all() and said == ["features of 3 of 3 images, remaining 0 s"]
+    said = logged()
+    one = embed(grey, "efficientnet_lite0", drawn, 16)
+    assert said == ["features of 3 of 3 images, remaining 0 s"]
+    three = embed(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16)
+    assert (one == three).all()
     with pytest.raises(WarlabError, match=r"not 5 channels: take .*features: pixels"):
-        embed(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16, silent)
+        embed(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16)
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", "state"])
@@ -88,7 +85,7 @@ def test_weights_that_do_not_fit_are_one_sentence(content: bytes | str) -> None:
         torch.save({"conv1.weight": torch.zeros(1)}, buffer)
         content = buffer.getvalue()
     with pytest.raises(WarlabError, match="weights of efficientnet_lite0 cannot be used") as error:
-        embed(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16, silent)
+        embed(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16)
     assert "\n" not in str(error.value)
 
 

@@ -239,7 +239,7 @@ def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_p
     study = load_study({"scale": "demo"}, ROOT)
     files, run = speed.write_files(tmp_path, study), study.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0))
     run["training"] |= {"epochs": 6, "drops": [6]}
-    train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
+    train_run(run, "code", files, tmp_path / "run", 1)
     found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))
     wrong = read_arrays(files.noise)["labels"] != read_arrays(files.data)["train_y"]
     theirs = {name: auroc(values, wrong) for name, values in benchmark.theirs(found, quality).items()}

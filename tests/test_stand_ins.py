@@ -23,7 +23,7 @@ def material(name: str, root: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     dataset = warlab.data.get(name)
     assert fetch(dataset, root, "stand_in")["data"] == "stand-in"
     pool = 16 if dataset.samples == "stored" else 2
-    arrays, meta = prepare(dataset, root, {"source": "stand_in", "pool": pool}, say=lambda message: None)
+    arrays, meta = prepare(dataset, root, {"source": "stand_in", "pool": pool})
     assert meta["data"] == "stand-in"
     if dataset.samples == "images":
         return arrays.train_x, arrays.train_y, arrays.test_x, arrays.test_y

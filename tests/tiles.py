@@ -10,7 +10,7 @@ from warlab.common.files import write_arrays, write_json, write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import Tile, TileArrays, flat
 from warlab.data.sets import vaihingen
-from warlab.engine.run import Files
+from warlab.engine.inputs import RunFiles
 from warlab.noise.base import Wanted
 from warlab.noise.make import make_noise
 from warlab.ot.costfile import write_cost
@@ -61,7 +61,7 @@ def wanted(noise: str = "objects-33", seed: int = 0) -> Wanted:
     return Wanted("vaihingen", noise, seed, NAMES, "stand-in", study().noise(noise, "vaihingen"))
 
 
-def write_tile_files(folder: Path, noise: str = "objects-33") -> Files:
+def write_tile_files(folder: Path, noise: str = "objects-33") -> RunFiles:
     content, data = arrays(), folder / "data.npz"
     write_arrays(data, **vars(content))
     write_json(data.with_suffix(".json"), description())
@@ -69,7 +69,7 @@ def write_tile_files(folder: Path, noise: str = "objects-33") -> Files:
     write_arrays(folder / "noise.npz", **made)
     write_json(folder / "noise.json", manifest)
     write_text(folder / "cost.csv", write_cost(0.5 * (1 - np.eye(6)), NAMES))
-    return Files(data, folder / "noise.npz", folder / "cost.csv")
+    return RunFiles(data, folder / "noise.npz", folder / "cost.csv")
 
 
 def tile_run(method_id: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:

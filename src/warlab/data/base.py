@@ -92,7 +92,7 @@ class Dataset(Resource):
     samples: str = "images"
     tiles: Callable[[Path, str], Any] | None = None  # folder, name of a tile → warlab.data.formats.tiles.Tile
     splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names of tiles: train, validation, test
-    # images that stay on disk: data set, folder, spec, threads, where to say how far it is → arrays and description
+    # images that stay on disk: data set, folder, spec, threads → arrays and description
     prepare: Callable[..., Any] | None = None
     needs: tuple[str, ...] = ()  # what the folder has that the owners give out on request
     own_noise: float | None = None  # the share of wrong labels, where they are noisy by themselves

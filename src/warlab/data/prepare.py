@@ -1,6 +1,5 @@
 """From raw files to the four arrays that everything later reads, and a description of them."""
 
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,7 @@ _OWN = "the user's own data"
 _KEYS = {"source", "train", "test", "pool", "size"}
 
 
-def prepare(
-    dataset: Dataset, raw_root: Path, spec: dict[str, Any], threads: int = 1, say: Callable[[str], None] = print
-) -> tuple[Any, dict[str, Any]]:
+def prepare(dataset: Dataset, raw_root: Path, spec: dict[str, Any], threads: int = 1) -> tuple[Any, dict[str, Any]]:
     """Read, check, take the stratified subset and pool, as `spec` says (train or test None: all of it).
 
     Arrays and their description; of tiles, TileArrays.
@@ -35,7 +32,7 @@ def prepare(
         arrays, meta = import_module("warlab.data.formats.tiles").prepare_tiles(dataset, raw_root, spec)
         return arrays, meta
     if dataset.prepare is not None:
-        return dataset.prepare(dataset, raw_root, spec, threads, say)
+        return dataset.prepare(dataset, raw_root, spec, threads)
     dataset, arrays, files = _read(dataset, raw_root, spec.get("size"))
     validate(arrays, len(dataset.class_names))
     _check_counts(dataset, arrays, spec["source"])

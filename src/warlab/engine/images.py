@@ -1,7 +1,6 @@
 """Images as samples: what the one loop trains on and is tested on, apart from tiles."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -9,20 +8,22 @@ from torch import Tensor
 
 from warlab.engine.batches import Images, Material, TrainingData
 from warlab.engine.evaluate import Evaluator
+from warlab.engine.inputs import DataInfo
+from warlab.engine.settings import Training
 
 
 def material(
     arrays: Mapping[str, np.ndarray],
-    meta: Mapping[str, Any],
+    info: DataInfo,
     labels: Tensor,
     trusted: Tensor,
-    training: Mapping[str, Any],
+    training: Training,
     seed: int,
 ) -> Material:
     device = labels.device
-    train, test = (Images(arrays[f"{split}_x"], meta["mean"], meta["std"], device) for split in ("train", "test"))
+    train, test = (Images(arrays[f"{split}_x"], info.mean, info.std, device) for split in ("train", "test"))
     return Material(
         channels=arrays["train_x"].shape[1],
-        data=TrainingData(train, labels, training["batch_size"], seed),
+        data=TrainingData(train, labels, training.batch_size, seed),
         evaluate=Evaluator(test, torch.from_numpy(arrays["test_y"]).to(device), trusted),
     )

@@ -40,7 +40,7 @@ class Algorithm(Regularised):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon, task.say)
+        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
 
     def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
         self.rule.begin(step.epoch)

@@ -5,7 +5,6 @@ Training takes the noisy list; 14 thousand images with clean labels are for vali
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,16 +57,14 @@ class Listed:
     test_i: np.ndarray
 
 
-def prepare(
-    dataset: Dataset, root: Path, spec: dict[str, Any], threads: int, say: Callable[[str], None]
-) -> tuple[Listed, dict[str, Any]]:
+def prepare(dataset: Dataset, root: Path, spec: dict[str, Any], threads: int) -> tuple[Listed, dict[str, Any]]:
     """Resize what is not yet resized; then the scale's part of the lists."""
     folder, pool = user_data.place(root), spec.get("pool", 1)
     lists = {part: read_list(folder, *names) for part, names in _LISTS.items()}
     files = [folder / key for keys, _ in lists.values() for key in keys]
     images = shards_digest([keys for keys, _ in lists.values()], SIDE // pool)
     shards = root / f"resized-{SIDE // pool}-{images[:12]}"
-    pack(files, SIDE // pool, shards, threads, say)
+    pack(files, SIDE // pool, shards, threads)
     arrays = _parts({part: labels for part, (_, labels) in lists.items()}, spec, subset_seed(dataset.name))
     more = {"shards": str(shards), "shards_sha256": images, "crop": CROP // pool}
     return arrays, _describe(dataset, arrays, spec, more)
