@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays, write_json, write_text
 from warlab.config.study import Study, load_study
 from warlab.data import get
@@ -26,7 +27,6 @@ from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.inputs import RunFiles
 from warlab.engine.listener import Listener
-from warlab.engine.settings import RunSettings
 from warlab.engine.train import Trainer
 from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
@@ -109,7 +109,7 @@ def compare(study: Study, method: str, files: RunFiles, folder: Path, epochs: in
 
 
 def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
-    return build_trainer(RunSettings.of(run), files.read(), CheckpointFolder(folder, "benchmark"))
+    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "benchmark"))
 
 
 def epoch(trainer: Trainer, epochs: int) -> None:

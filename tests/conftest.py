@@ -30,12 +30,16 @@ class _Messages(logging.Handler):
         self.found.append(record.getMessage())
 
 
-def logged() -> list[str]:
-    """What warlab logs from now on, until the next call or the end of the test."""
+_listening: list[tuple[logging.Logger, _Messages]] = []
+
+
+def logged(room: str = "warlab") -> list[str]:
+    """What a room of warlab logs from now on, until the next call or the end of the test."""
     _stop_listening()
-    logger, handler = logging.getLogger("warlab"), _Messages()
+    logger, handler = logging.getLogger(room), _Messages()
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
+    _listening.append((logger, handler))
     return handler.found
 
 
@@ -46,10 +50,10 @@ def _stop_listening_after_a_test() -> Iterator[None]:
 
 
 def _stop_listening() -> None:
-    logger = logging.getLogger("warlab")
-    logger.setLevel(logging.NOTSET)
-    for handler in [one for one in logger.handlers if isinstance(one, _Messages)]:
+    while _listening:
+        logger, handler = _listening.pop()
         logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from PIL import Image
 import warlab.data
 from tests.conftest import ROOT, logged
 from tests.runs import assert_same, metrics, resolved
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays, write_json, write_text
 from warlab.config.study import load_study
 from warlab.data import user_data
@@ -26,7 +27,6 @@ from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
-from warlab.engine.settings import RunSettings
 from warlab.engine.stored import AHEAD, StoredData, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -186,9 +186,9 @@ def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
 
 
 def images(files: RunFiles, part: str = "train") -> StoredImages:
-    arrays, meta = np.load(files.data), warlab.common.files.read_json(files.data.with_suffix(".json"))
-    pack = shards.Pack(Path(meta["shards"]))
-    return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, torch.device("cpu"))
+    data = files.read().data
+    pack = shards.Pack(Path(data.about.shards))
+    return StoredImages(pack, data.arrays[f"{part}_i"], data.about, torch.device("cpu"))
 
 
 def test_batches_are_those_of_any_other_images_decoded_ahead(files: RunFiles) -> None:
@@ -222,17 +222,17 @@ def run(method: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
 
 
 def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_path: Path) -> None:
-    train_run(run("jocor"), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run("jocor")), "code", files, tmp_path / "run", 1)
     header = metrics(tmp_path / "run")[0].split(",")
     assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
 
 
 def test_a_run_is_the_same_after_an_interruption(files: RunFiles, tmp_path: Path) -> None:
     task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
-    train_run(task, "code", files, tmp_path / "whole", 1)
+    train_run(RunConfig.from_dict(task), "code", files, tmp_path / "whole", 1)
     for stop_after in (2, 5):  # inside the first epoch, and after epsilon has changed
         _interrupted(task, files, tmp_path / "broken", stop_after)
-    train_run(task, "code", files, tmp_path / "broken", 1)
+    train_run(RunConfig.from_dict(task), "code", files, tmp_path / "broken", 1)
     assert_same(tmp_path / "whole", tmp_path / "broken")
     epsilon = [line.split(",") for line in metrics(tmp_path / "whole")]
     column = epsilon[0].index("epsilon")
@@ -258,7 +258,7 @@ def _interrupted(task: dict[str, Any], files: RunFiles, out: Path, n: int) -> No
     from warlab.common.files import digest
 
     run_id = digest(json.dumps([task, "code", files.checksums()], sort_keys=True).encode())
-    trainer = build_trainer(RunSettings.of(task), files.read(), CheckpointFolder(out, run_id))
+    trainer = build_trainer(RunConfig.from_dict(task), files.read(), CheckpointFolder(out, run_id))
     with pytest.raises(Interrupted):
         trainer.fit(_StopAfter(n))  # type: ignore[arg-type]
 

@@ -12,6 +12,7 @@ import torch
 import warlab.data
 from tests.conftest import ROOT, logged
 from tests.runs import assert_same, metrics, resolved, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
 from warlab.config.study import Study, load_study
 from warlab.data.fetch import fetch
@@ -216,7 +217,7 @@ class _Stop:
 def stopped(run: dict, files: RunFiles, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
         patch.setattr("warlab.engine.run.StopRequest", lambda: _Stop(7))
-        train_run(run, "code", files, out, 1)
+        train_run(RunConfig.from_dict(run), "code", files, out, 1)
 
 
 def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why(
@@ -226,13 +227,13 @@ def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why
     stopped(run, files, tmp_path / "run", monkeypatch)
     edited(files.data.with_suffix(".json"), mean=[0.1])
     said = logged()
-    train_run(run, "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     assert said[0] == (
         "starting from the beginning, because the description of the data (mean, deviation, classes or shards) changed "
         "since the saved state was made"
     )
     assert not any("resumed" in line for line in said) and len(metrics(tmp_path / "run")) == 4
-    train_run(run, "code", files, tmp_path / "whole", 1)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
     assert_same(tmp_path / "run", tmp_path / "whole")
 
 
@@ -242,7 +243,7 @@ def test_a_stopped_run_whose_data_were_prepared_again_goes_on(tmp_path: Path, mo
     stopped(run, files, tmp_path / "run", monkeypatch)
     write_files(tmp_path / "files")
     edited(files.data.with_suffix(".json"), source="the same, from another folder")
-    train_run(run, "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     assert any("resumed" in line for line in said) and not any("beginning" in line for line in said)
 
 

@@ -12,6 +12,7 @@ import warlab.data
 from tests.conftest import blobs
 from tests.runs import resolved, write_files
 from warlab import noise
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
@@ -20,7 +21,6 @@ from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.inputs import RunFiles
-from warlab.engine.settings import RunSettings
 from warlab.errors import WarlabError
 from warlab.noise.base import Wanted
 from warlab.noise.make import make_noise
@@ -212,7 +212,7 @@ def test_open_set_keeps_labels_and_says_what_was_replaced(tmp_path):
 def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     files, arrays = open_set_files(tmp_path)
     checkpoints = CheckpointFolder(tmp_path / "run", "id")
-    trainer = build_trainer(RunSettings.of(resolved("cce")), files.read(), checkpoints)
+    trainer = build_trainer(RunConfig.from_dict(resolved("cce")), files.read(), checkpoints)
     seen, own = trainer.data.images.pixels.numpy(), blobs(64, 4)[0]
     kept = np.setdiff1d(np.arange(64), arrays["replaced"])
     np.testing.assert_array_equal(seen[kept], own[kept])
@@ -226,10 +226,10 @@ def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
     files, _ = open_set_files(tmp_path)
     checkpoints = CheckpointFolder(tmp_path / "run", "id")
     with pytest.raises(WarlabError, match="those of svhn are not given"):
-        build_trainer(RunSettings.of(resolved("cce")), replace(files, images=None).read(), checkpoints)
+        build_trainer(RunConfig.from_dict(resolved("cce")), replace(files, images=None).read(), checkpoints)
     source_of_images(tmp_path, n=65)
     with pytest.raises(WarlabError, match="made from other images"):
-        build_trainer(RunSettings.of(resolved("cce")), files.read(), checkpoints)
+        build_trainer(RunConfig.from_dict(resolved("cce")), files.read(), checkpoints)
 
 
 @pytest.mark.parametrize(

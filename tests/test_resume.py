@@ -14,10 +14,10 @@ import torch
 
 from tests.conftest import logged
 from tests.runs import method_ids, resolved, study, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.inputs import RunFiles
-from warlab.engine.settings import RunSettings
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.errors import Interrupted
 
@@ -46,11 +46,11 @@ class Part:
     """One process of a run: what it says, which steps it takes, and where it is made to end."""
 
     def __init__(self, run: dict[str, Any], files: RunFiles, out: Path) -> None:
-        self.said = logged()
+        self.said = logged("warlab.engine")
         self.steps: list[Place] = []
         self.stop = StopRequest()
         folder = CheckpointFolder(out, "id")
-        self.trainer: Trainer = build_trainer(RunSettings.of(run), files.read(), folder)
+        self.trainer: Trainer = build_trainer(RunConfig.from_dict(run), files.read(), folder)
         self.trainer.on_epoch = lambda rows: None
         before(self.trainer, "_step", lambda step, _: self.steps.append((step.epoch, step.batch)))
 

@@ -10,6 +10,7 @@ import torch
 
 from tests.conftest import ROOT, logged
 from tests.runs import resolved, study, weights, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.config.study import Study, load_study
 from warlab.engine.build import build_trainer
@@ -17,7 +18,6 @@ from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.inputs import RunFiles
 from warlab.engine.predict import predict_run
 from warlab.engine.run import train_run
-from warlab.engine.settings import RunSettings
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting.read.results import under_other_names
@@ -195,19 +195,21 @@ def test_forward_needs_the_cce_run_of_its_cell() -> None:
 def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     run = resolved("cce", epochs=2)
-    train_run(run, "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     out = tmp_path / "run" / "predictions.npz"
-    predict_run(run, files, tmp_path / "run" / "weights.pt", out, 1)
+    predict_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", out, 1)
     found = torch.from_numpy(read_arrays(out)["probabilities"])
     checkpoints = CheckpointFolder(tmp_path / "again", "id")
-    trainer = build_trainer(RunSettings.of(run), files.read(), checkpoints)
+    trainer = build_trainer(RunConfig.from_dict(run), files.read(), checkpoints)
     trainer.models[0].load_state_dict(weights(tmp_path / "run")[0])
     trainer.models[0].eval()
     with torch.no_grad():
         expected = trainer.models[0](trainer.data.images[torch.arange(64)]).softmax(1)
     torch.testing.assert_close(found, expected)
     said = logged()
-    forward = build_trainer(RunSettings.of(resolved("forward")), replace(files, predictions=out).read(), checkpoints)
+    forward = build_trainer(
+        RunConfig.from_dict(resolved("forward")), replace(files, predictions=out).read(), checkpoints
+    )
     assert forward.method.task.predictions is not None and "condition number" in said[0]
 
 

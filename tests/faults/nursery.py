@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.pipeline.script import job
@@ -22,7 +23,13 @@ def train(given: dict) -> None:
     out = Path(given["out"])
     with job(str(out / "log.txt")) as log:
         log.info("ready")
-        train_run(given["run"], "code", RunFiles(**{k: Path(v) for k, v in given["files"].items()}), out, 1)
+        train_run(
+            RunConfig.from_dict(given["run"]),
+            "code",
+            RunFiles(**{k: Path(v) for k, v in given["files"].items()}),
+            out,
+            1,
+        )
 
 
 def child(given: dict) -> None:

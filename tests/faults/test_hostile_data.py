@@ -21,6 +21,7 @@ import warlab.data
 from tests.faults.counting import count
 from tests.runs import resolved, write_files
 from tests.test_own_data import own, paint
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_arrays, write_arrays, write_json
 from warlab.data import user_data as own_data
 from warlab.data.resources import cifar_n
@@ -200,7 +201,7 @@ def test_weights_of_something_else_are_refused(value: object, tmp_path: Path) ->
     torch_archive(tmp_path / "weights.pt", value)
     files = write_files(tmp_path)
     with pytest.raises(WarlabError, match="are not the weights of this run") as error:
-        predict_run(resolved("cce"), files, tmp_path / "weights.pt", tmp_path / "out.npz", 1)
+        predict_run(RunConfig.from_dict(resolved("cce")), files, tmp_path / "weights.pt", tmp_path / "out.npz", 1)
     refused(error)
     assert not (tmp_path / "out.npz").exists()
 
@@ -217,7 +218,7 @@ def test_data_changed_under_a_finished_noise_manifest_are_noticed_by_hash(tmp_pa
     write_arrays(files.data, **arrays)
     os.utime(files.data, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(WarlabError, match=r"does not belong to the data it is used with .*: delete it and run again"):
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
     assert not (tmp_path / "out" / "result.json").exists()
 
 
@@ -226,7 +227,7 @@ def test_noisy_labels_changed_under_their_manifest_are_noticed_by_hash(tmp_path:
     labels = read_arrays(files.noise)["labels"]
     write_arrays(files.noise, labels=np.roll(labels, 1))
     with pytest.raises(WarlabError, match="checksums differ"):
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
 
 
 # ---- names
@@ -286,6 +287,6 @@ def test_a_manifest_that_is_no_json_is_one_sentence(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     files.noise.with_suffix(".json").write_text("{")
     with pytest.raises(WarlabError, match="cannot be read as JSON") as error:
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
     refused(error)
     write_json(files.noise.with_suffix(".json"), {})

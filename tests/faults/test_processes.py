@@ -19,6 +19,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.runs import assert_same, resolved, start, wait_for, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
@@ -64,7 +65,7 @@ def nursery() -> Iterator[Nursery]:
 def calm(folder: Path, method: str) -> tuple[dict, RunFiles, float]:
     """An undisturbed run in folder/calm, what it was made of, and how long its training took."""
     run, files = resolved(method, epochs=EPOCHS), write_files(folder, n=120, noise="sym-40")
-    train_run(run, "code", files, folder / "calm", 1)
+    train_run(RunConfig.from_dict(run), "code", files, folder / "calm", 1)
     return run, files, read_json(folder / "calm" / "result.json")["provenance"]["seconds"]
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.activations import write_activations
 from warlab.engine.inputs import RunFiles
 from warlab.engine.lease import gpu_lease
@@ -10,4 +11,4 @@ from warlab.pipeline.script import job
 with job(snakemake.log[0]), gpu_lease(snakemake.resources.get("gpu_slots", 1)):
     files = RunFiles.of(dict(snakemake.input.items()))
     weights, out = Path(snakemake.input.weights), Path(snakemake.output.activations)
-    write_activations(snakemake.params.run, files, weights, out, snakemake.threads)
+    write_activations(RunConfig.from_dict(snakemake.params.run), files, weights, out, snakemake.threads)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.inputs import RunFiles
 from warlab.engine.lease import gpu_lease
 from warlab.engine.run import train_run
@@ -13,4 +14,4 @@ out = Path(snakemake.output.result).parent
 slots = snakemake.resources.get("gpu_slots", 1)
 with job(snakemake.log[0], name, out / "history.log"), gpu_lease(slots):
     files = RunFiles.of(dict(snakemake.input.items()))
-    train_run(snakemake.params.run, snakemake.params.code, files, out, snakemake.threads)
+    train_run(RunConfig.from_dict(snakemake.params.run), snakemake.params.code, files, out, snakemake.threads)

@@ -1,22 +1,20 @@
 """The features of the test images in a trained network: the vector before its classifier."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.inputs import RunFiles
-from warlab.engine.settings import RunSettings
 from warlab.engine.validation import WithValidation
 from warlab.engine.weights import finished_run
 from warlab.methods.base import evaluating
 
 
-def write_activations(run: Mapping[str, Any], files: RunFiles, weights: Path, out: Path, threads: int) -> None:
+def write_activations(run: RunConfig, files: RunFiles, weights: Path, out: Path, threads: int) -> None:
     """Write features (N, D), labels, class_names, and which run and data they are of."""
     inputs = files.read()
     parts = finished_run(run, inputs, weights, threads)
@@ -28,8 +26,8 @@ def write_activations(run: Mapping[str, Any], files: RunFiles, weights: Path, ou
     write_arrays(
         out,
         features=torch.cat(found).cpu().numpy(),
-        labels=inputs.arrays["test_y"],
-        class_names=np.array(inputs.info.class_names),
-        run=np.array(str(RunSettings.of(run))),
-        data=np.array(inputs.info.data),
+        labels=inputs.data.arrays["test_y"],
+        class_names=np.array(inputs.data.about.class_names),
+        run=np.array(run.path),
+        data=np.array(inputs.data.about.data),
     )

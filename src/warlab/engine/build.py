@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Batches, Evaluation, Material
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
-from warlab.engine.inputs import Arrays, DataInfo, RunInputs
+from warlab.engine.inputs import RunInputs
 from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, make_optimiser
-from warlab.engine.settings import RunSettings
 from warlab.engine.train import Row, Trainer
 from warlab.engine.validation import hold_out, with_held_out
 from warlab.errors import WarlabError
@@ -39,7 +39,7 @@ class Parts:
 
 
 def build_trainer(
-    run: RunSettings,
+    run: RunConfig,
     inputs: RunInputs,
     checkpoints: CheckpointFolder,
     on_epoch: Callable[[list[Row]], object] = lambda rows: None,
@@ -49,44 +49,41 @@ def build_trainer(
         method=parts.method,
         models=parts.models,
         optimisers=[make_optimiser(model, training) for model in parts.models],
-        schedule=Schedule(training.epochs, training.lr, training.drops),
+        schedule=Schedule(training["epochs"], training["lr"], tuple(training["drops"])),
         data=parts.data,
         evaluate=parts.evaluate,
         checkpoints=checkpoints,
         seed=run.seed,
         fresh=parts.fresh,
         on_epoch=on_epoch,
-        evaluate_every=training.evaluate_every,
+        evaluate_every=training.get("evaluate_every", 1),
         listener=Listener(parts.models, len(parts.data), parts.method.task.classes, parts.units),
     )
 
 
-def build_parts(run: RunSettings, inputs: RunInputs) -> Parts:
+def build_parts(run: RunConfig, inputs: RunInputs) -> Parts:
     device, training = best_device(), run.training
-    info = _scaled(inputs.info, run)
+    about = inputs.data.about
+    # An experiment may scale its inputs differently from the others of its dataset.
+    about = replace(about, mean=training.get("mean", about.mean), std=training.get("std", about.std))
     arrays, trusted = _open_set(inputs)
-    noisy, trusted = hold_out(arrays, inputs.noise["labels"], trusted, training.validation, run.seed)
+    noisy, trusted = hold_out(arrays, inputs.noise.labels, trusted, training.get("validation", 0.0), run.seed)
     labels = torch.from_numpy(noisy).to(device).long()
-    method = methods.make(run.method_file, dict(run.method_settings), _task(inputs, labels, device))
+    method = methods.make(run.method.file, run.method.settings, _task(inputs, labels, device))
     true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     # By name, so that only runs on this kind of samples depend on its module; the workflow adds it to the fingerprint.
-    module = import_module(f"warlab.engine.{info.samples}")
-    samples: Material = module.material(arrays, info, labels, true, training, run.seed)
+    module = import_module(f"warlab.engine.{about.samples}")
+    samples: Material = module.material(arrays, about, labels, true, training, run.seed)
     fresh = partial(_networks, run, inputs.initial, samples, method, device)
-    evaluate = with_held_out(samples.evaluate, arrays, info, device)
+    evaluate = with_held_out(samples.evaluate, arrays, about, device)
     return Parts(method, fresh(0), samples.data, evaluate, fresh, samples.units)
 
 
-def _scaled(info: DataInfo, run: RunSettings) -> DataInfo:
-    """An experiment may scale its inputs differently from the others of its dataset."""
-    return replace(info, mean=run.training.mean or info.mean, std=run.training.std or info.std)
-
-
 def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
-    noise = inputs.noise_info
+    noise = inputs.noise.manifest
     return Task(
         labels=labels,
-        classes=len(inputs.info.class_names),
+        classes=len(inputs.data.about.class_names),
         noise_rate=noise.rate,
         realised_rate=noise.realised_rate,
         device=device,
@@ -97,35 +94,36 @@ def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
 
 
 def _networks(
-    run: RunSettings, initial: Path | None, samples: Material, method: Method, device: torch.device, epoch: int
+    run: RunConfig, initial: Path | None, samples: Material, method: Method, device: torch.device, epoch: int
 ) -> Sequence[nn.Module]:
     """The same seed gives the same initial weights to every method; those of a later epoch are drawn again."""
     built = []
-    settings = {**run.net_settings, **({"weights": str(initial)} if initial else {})}
+    settings = run.net.settings | ({"weights": str(initial)} if initial else {})
     for number in range(method.n_models):
         torch.manual_seed(derive_seed("network", run.seed, number, *([epoch] if epoch else [])))
-        net = nets.build(run.net, samples.channels, method.task.classes, **settings)
+        net = nets.build(run.net.name, samples.channels, method.task.classes, **settings)
         built.append(place(method.extend(samples.adapt(net)), device))
     return built
 
 
-def _open_set(inputs: RunInputs) -> tuple[Arrays, np.ndarray]:
+def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays with other images in place of those that open-set noise replaces; False where it replaces one."""
-    own = np.ones(len(inputs.arrays["train_y"]), bool)
-    how = inputs.noise_info.open_set
-    if how is None:
-        return dict(inputs.arrays), own
+    arrays, noise = dict(inputs.data.arrays), inputs.noise
+    own = np.ones(len(noise.labels), bool)
+    if (how := noise.manifest.open_set) is None:
+        return arrays, own
     if inputs.other is None:
         raise WarlabError(f"The noise replaces images, but those of {how['source']} are not given.")
-    own[inputs.noise["replaced"]] = False
-    images = replace_images(inputs.arrays["train_x"], inputs.noise, inputs.other, how)
-    return {**inputs.arrays, "train_x": images}, own
+    own[noise.replaced] = False
+    places = {"by": noise.by, "replaced": noise.replaced}
+    arrays["train_x"] = replace_images(arrays["train_x"], places, inputs.other, how)  # type: ignore[arg-type]
+    return arrays, own
 
 
 def _predictions(found: np.ndarray | None, count: int) -> Tensor | None:
     if found is not None and len(found) != count:
         raise WarlabError(
-            f"The run that this method builds on has predictions for {len(found)} samples, but this run trains on {count}; "
-            "give both runs the same `validation`."
+            f"The run that this method builds on has predictions for {len(found)} samples, but this run trains on "
+            f"{count}; give both runs the same `validation`."
         )
     return None if found is None else torch.from_numpy(found)

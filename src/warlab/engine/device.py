@@ -5,9 +5,9 @@ import os
 import torch
 from torch import nn
 
+from warlab.artefacts.run_config import DeviceOptions
 from warlab.common.precision import allow_tf32, forbid_tf32
 from warlab.engine.lease import VISIBLE, device_count, visible_entries
-from warlab.engine.settings import DeviceOptions
 from warlab.errors import WarlabError
 
 CHOICE = "WARLAB_DEVICE"

@@ -1,17 +1,16 @@
 """The label maps of whole test tiles by the weights of a finished run."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.inputs import RunFiles
 from warlab.engine.tiles import TileEvaluator
 from warlab.engine.weights import finished_run
 
 
-def map_run(run: Mapping[str, Any], files: RunFiles, weights: Path, threads: int) -> np.ndarray:
+def map_run(run: RunConfig, files: RunFiles, weights: Path, threads: int) -> np.ndarray:
     """Classes of all test pixels, flat (P,) uint8; of two networks the first one's."""
     parts = finished_run(run, files.read(), weights, threads)
     assert isinstance(parts.evaluate, TileEvaluator)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from warlab.engine.settings import Training
+from warlab.artefacts.run_config import Training
 from warlab.errors import WarlabError
 
 
@@ -30,9 +30,9 @@ def set_rate(optimisers: Sequence[torch.optim.Optimizer], rate: float) -> None:
 
 def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:
     """Adam(0.9, 0.999) or SGD with momentum, as the training section of the hyper-parameters says."""
-    lr, decay = training.lr, training.weight_decay
-    if training.optimiser == "adam":
+    lr, decay, kind = training["lr"], training["weight_decay"], training["optimiser"]
+    if kind == "adam":
         return torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.999), weight_decay=decay)
-    if training.optimiser == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=lr, momentum=training.momentum, weight_decay=decay)
-    raise WarlabError(f"The optimiser must be adam or sgd, not {training.optimiser!r}.")
+    if kind == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=lr, momentum=training["momentum"], weight_decay=decay)
+    raise WarlabError(f"The optimiser must be adam or sgd, not {kind!r}.")

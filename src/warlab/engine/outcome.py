@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.audit.record import Means
 from warlab.common.readings import LAST
-from warlab.engine.settings import RunSettings
 from warlab.engine.train import Row, Trainer
 from warlab.engine.validation import training_part
 
@@ -31,7 +31,7 @@ def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndar
     return {"predictions": kept, "epochs": np.arange(epochs - len(recent), epochs) + 1}
 
 
-def label_record(trainer: Trainer, run: RunSettings, total: int) -> Means:
+def label_record(trainer: Trainer, run: RunConfig, total: int) -> Means:
     """Means of what the networks said of every training sample; those of a validation split were never seen."""
-    means, share = trainer.listener.means(), run.training.validation
+    means, share = trainer.listener.means(), run.training.get("validation", 0.0)
     return means.among(training_part(total, share, run.seed), total) if share else means

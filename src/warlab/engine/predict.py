@@ -1,11 +1,10 @@
 """What a finished run predicts on its training images, as a file that other runs read."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays
 from warlab.engine.build import Parts
 from warlab.engine.inputs import RunFiles
@@ -13,7 +12,7 @@ from warlab.engine.weights import finished_run
 from warlab.methods.base import evaluating
 
 
-def predict_run(run: Mapping[str, Any], files: RunFiles, weights: Path, out: Path, threads: int) -> None:
+def predict_run(run: RunConfig, files: RunFiles, weights: Path, out: Path, threads: int) -> None:
     """Write `probabilities` (N, C) by the number of the sample."""
     parts = finished_run(run, files.read(), weights, threads)
     write_arrays(out, probabilities=probabilities(parts).cpu().numpy())

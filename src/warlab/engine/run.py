@@ -5,10 +5,10 @@ import io
 import json
 import logging
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.common.files import digest, write_arrays, write_atomic, write_text
 from warlab.common.progress import duration, seconds_left
@@ -20,36 +20,35 @@ from warlab.engine.inputs import RunFiles
 from warlab.engine.lock import only_writer
 from warlab.engine.outcome import label_record, summary, test_predictions
 from warlab.engine.provenance import provenance
-from warlab.engine.settings import RunSettings
 from warlab.engine.train import TIMES, Row, Trainer
 
 logger = logging.getLogger(__name__)
 OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 
 
-def train_run(run: dict[str, Any], code: str, files: RunFiles, out: Path, threads: int) -> None:
+def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: int) -> None:
     """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
-    checksums, settings = files.checksums(), RunSettings.of(run)
-    run_id = digest(json.dumps([run, code, checksums], sort_keys=True).encode())
+    checksums, settings = files.checksums(), run.to_dict()
+    run_id = digest(json.dumps([settings, code, checksums], sort_keys=True).encode())
     checkpoints = CheckpointFolder(out, run_id)
     with only_writer(out, checkpoints.path.name), StopRequest() as stop:
         if _finished(out, run_id):
             logger.info("another process has finished this run meanwhile; its result stands")
             return
-        device_settings(threads, settings.device)
-        remember(checkpoints.path, identity(run, code, checksums))
+        device_settings(threads, run.device)
+        remember(checkpoints.path, identity(settings, code, checksums))
         inputs = files.read()
-        data, total = inputs.info.data, len(inputs.noise["labels"])
-        live = EpochLines(settings.training.epochs, checkpoints.path / "metrics.csv")
-        trainer = build_trainer(settings, inputs, checkpoints, live)
+        data, total = inputs.data.about.data, len(inputs.noise.labels)
+        live = EpochLines(run.training["epochs"], checkpoints.path / "metrics.csv")
+        trainer = build_trainer(run, inputs, checkpoints, live)
         del inputs  # what the trainer needs of it, it has
         rows = trainer.fit(stop)
-        _write_arrays(out, settings, trainer, total)
+        _write_arrays(out, run, trainer, total)
         source = {
             **provenance({"code": code, **checksums}, *(sum(row[name] for row in rows) for name in TIMES)),
             "machines": checkpoints.machines,  # more than one if the run went on elsewhere
         }
-        RunResult(run_id, run, data, summary(rows), source).save(out / "result.json")
+        RunResult(run_id, settings, data, summary(rows), source).save(out / "result.json")
         checkpoints.remove()
 
 
@@ -58,7 +57,7 @@ def _finished(out: Path, run_id: str) -> bool:
     return complete and RunResult.load(out / "result.json").id == run_id
 
 
-def _write_arrays(out: Path, run: RunSettings, trainer: Trainer, total: int) -> None:
+def _write_arrays(out: Path, run: RunConfig, trainer: Trainer, total: int) -> None:
     write_text(out / "metrics.csv", to_csv(trainer.rows))
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))

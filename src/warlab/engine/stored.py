@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from warlab.artefacts.run_config import Training
 from warlab.data.formats.shards import Pack
 from warlab.engine.batches import Images, Material, TrainingData
 from warlab.engine.device import memory_format
 from warlab.engine.evaluate import Evaluator
-from warlab.engine.inputs import DataInfo
-from warlab.engine.settings import Training
+from warlab.engine.inputs import DataDescription
 from warlab.engine.validation import CLEAN, WithValidation
 
 AHEAD = 4  # batches that are decoded before they are asked for
@@ -25,10 +25,10 @@ EVALUATED = 100  # images at once
 class StoredImages(Images):
     """Looks like `Images`, but holds no pixels: number → middle crop of the image in the shards, as float32."""
 
-    def __init__(self, pack: Pack, numbers: np.ndarray, info: DataInfo, device: torch.device) -> None:
-        self.pack, self.numbers, self.crop, self.device = pack, numbers, info.crop, device
-        self.mean = torch.tensor(info.mean, device=device).view(1, -1, 1, 1)
-        self.std = torch.tensor(info.std, device=device).view(1, -1, 1, 1)
+    def __init__(self, pack: Pack, numbers: np.ndarray, about: DataDescription, device: torch.device) -> None:
+        self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
+        self.mean = torch.tensor(about.mean, device=device).view(1, -1, 1, 1)
+        self.std = torch.tensor(about.std, device=device).view(1, -1, 1, 1)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
         self.waiting: deque[tuple[Tensor, np.ndarray]] = deque()  # announced and not begun, with its numbers
         self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
@@ -100,22 +100,22 @@ class StoredEvaluator(Evaluator):
 
 def material(
     arrays: Mapping[str, np.ndarray],
-    info: DataInfo,
+    about: DataDescription,
     labels: Tensor,
     trusted: Tensor,
     training: Training,
     seed: int,
 ) -> Material:
-    device, pack = labels.device, Pack(Path(info.shards))
+    device, pack = labels.device, Pack(Path(about.shards))
 
     def images(part: str) -> StoredImages:
-        return StoredImages(pack, arrays[f"{part}_i"], info, device)
+        return StoredImages(pack, arrays[f"{part}_i"], about, device)
 
     def evaluator(part: str) -> Evaluator:
         return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), trusted, EVALUATED)
 
     return Material(
-        channels=len(info.mean),
-        data=StoredData(images("train"), labels, training.batch_size, seed),
+        channels=len(about.mean),
+        data=StoredData(images("train"), labels, training["batch_size"], seed),
         evaluate=WithValidation(evaluator("test"), evaluator("val"), CLEAN),
     )

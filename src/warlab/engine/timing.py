@@ -18,7 +18,6 @@ from warlab import methods, nets
 from warlab.common.progress import Progress
 from warlab.engine.device import best_device, memory_format, place
 from warlab.engine.optimise import make_optimiser
-from warlab.engine.settings import Training, typed
 from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
@@ -79,7 +78,7 @@ def _taker(method: dict[str, Any], spec: dict[str, Any], device: torch.device) -
     model = place(net, device)
     batch = _batch(spec, device)
     loss = _loss(method, model, batch, spec["classes"])
-    optimiser = make_optimiser(model, typed(Training, spec["training"]))
+    optimiser = make_optimiser(model, spec["training"])
 
     def take() -> None:
         optimiser.zero_grad(set_to_none=True)

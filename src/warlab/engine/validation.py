@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Evaluation, Images
 from warlab.engine.evaluate import Evaluator
-from warlab.engine.inputs import DataInfo
+from warlab.engine.inputs import DataDescription
 from warlab.errors import WarlabError
 from warlab.methods.base import Method
 
@@ -41,11 +41,13 @@ def hold_out(
     return labels[kept], trusted[kept]
 
 
-def with_held_out(test: Evaluation, data: Mapping[str, np.ndarray], info: DataInfo, device: torch.device) -> Evaluation:
+def with_held_out(
+    test: Evaluation, data: Mapping[str, np.ndarray], about: DataDescription, device: torch.device
+) -> Evaluation:
     """The evaluation and the accuracy on the samples that `hold_out` kept back, if there are any."""
     if "held_x" not in data:
         return test
-    images = Images(data["held_x"], info.mean, info.std, device)
+    images = Images(data["held_x"], about.mean, about.std, device)
     noisy = torch.from_numpy(data["held_y"]).to(device).long()
     return WithValidation(test, Evaluator(images, noisy, noisy.bool()), NOISY)
 

@@ -1,23 +1,21 @@
 """A finished run: its networks with their weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.build import Parts, build_parts
 from warlab.engine.device import device_settings
 from warlab.engine.inputs import RunInputs
-from warlab.engine.settings import RunSettings
 from warlab.errors import WarlabError
 
 
-def finished_run(run: Mapping[str, Any], inputs: RunInputs, weights: Path, threads: int) -> Parts:
-    settings = RunSettings.of(run)
-    device_settings(threads, settings.device)
-    parts = build_parts(settings, inputs)
+def finished_run(run: RunConfig, inputs: RunInputs, weights: Path, threads: int) -> Parts:
+    device_settings(threads, run.device)
+    parts = build_parts(run, inputs)
     load_weights(weights, parts.models)
     return parts
 

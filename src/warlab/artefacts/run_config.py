@@ -1,0 +1,76 @@
+"""All that decides a run's result apart from its input files. As a dictionary it is the parameter `run` of rules."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, NotRequired, TypedDict
+
+Options = dict[str, Any]  # the settings of a network, a method or a cost: each has keys of its own
+
+
+class Training(TypedDict):
+    """The schedule of a run, with its numbers for the epochs that are trained."""
+
+    epochs: int
+    batch_size: int
+    optimiser: str
+    lr: float
+    drops: list[int]
+    weight_decay: float
+    momentum: float
+    validation: NotRequired[float]
+    evaluate_every: NotRequired[int]
+    mean: NotRequired[list[float]]
+    std: NotRequired[list[float]]
+    steps: NotRequired[int]  # this and the following are of tiles
+    patch: NotRequired[int]
+    overlap: NotRequired[int]
+    sigma: NotRequired[float]
+
+
+@dataclass(frozen=True)
+class NetConfig:
+    name: str
+    settings: Options
+
+
+@dataclass(frozen=True)
+class MethodConfig:
+    """`file` is the method that `id` is a variant of, or `id` itself."""
+
+    id: str
+    file: str
+    settings: Options
+
+
+@dataclass(frozen=True)
+class DeviceOptions:
+    """What the owner of a GPU may switch on. Each changes the last bits of a result, so none is on by default."""
+
+    tf32: bool = False
+    channels_last: bool = False
+    compile: bool = False
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    dataset: str
+    noise: str
+    net: NetConfig
+    method: MethodConfig
+    training: Training
+    seed: int
+    device: DeviceOptions = DeviceOptions()
+
+    @property
+    def path(self) -> str:
+        return f"{self.dataset}/{self.noise}/{self.net.name}/{self.method.id}/seed{self.seed}"
+
+    def to_dict(self) -> Options:
+        """Options of the device only where they are on: they are part of the identity of such runs alone."""
+        content = asdict(self)
+        on = {name: True for name, value in content.pop("device").items() if value}
+        return content | ({"device": on} if on else {})
+
+    @classmethod
+    def from_dict(cls, content: Options) -> "RunConfig":
+        net, method = NetConfig(**content["net"]), MethodConfig(**content["method"])
+        return cls(**{**content, "net": net, "method": method, "device": DeviceOptions(**content.get("device", {}))})
