@@ -160,7 +160,9 @@ class Study:
 
     def run(self, cell: RunId) -> Tree:
         """All that decides a run's result apart from its input files."""
+        device = {name: True for name, on in self.config.get("device", {}).items() if on}
         return {
+            **({"device": device} if device else {}),
             "dataset": cell.dataset,
             "noise": cell.noise,
             "net": {"name": cell.net, "settings": self.net(cell.net, cell.dataset)},

@@ -8,8 +8,9 @@ Not in the paper's tables.
 
 from dataclasses import dataclass
 
+from warlab.losses.regulariser import AdversarialLoss
+from warlab.losses.tv_loss import TVLoss
 from warlab.methods._regularised import Regularised
-from warlab.war import AdversarialLoss, TVLoss
 
 
 @dataclass(frozen=True)

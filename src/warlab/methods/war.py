@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from warlab.errors import WarlabError
+from warlab.losses.regulariser import AdversarialLoss
+from warlab.losses.war_loss import WARLoss
 from warlab.methods._epsilon import EpsilonRule
 from warlab.methods._regularised import Regularised
 from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
-from warlab.war import AdversarialLoss, WARLoss
 
 
 @dataclass(frozen=True)
