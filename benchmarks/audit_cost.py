@@ -17,13 +17,15 @@ from typing import Any
 
 import torch
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import Study, load_study
 from warlab.data import get
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
 from warlab.engine.listener import Listener
-from warlab.engine.run import Files, build_trainer
 from warlab.engine.train import Trainer
 from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
@@ -72,7 +74,7 @@ def main() -> None:
             report(method, compare(study, method, files, Path(folder), given.epochs))
 
 
-def write_files(folder: Path, study: Study) -> Files:
+def write_files(folder: Path, study: Study) -> RunFiles:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
     spec = {key: value for key, value in study.settings.data_spec("fashion_mnist").items() if key != "dataset"}
@@ -81,10 +83,10 @@ def write_files(folder: Path, study: Study) -> Files:
     names = data.about.class_names
     make_noise(NoiseRequest("fashion_mnist", "asym-40", 0, names, "real"), data.arrays, {}).save(folder / "noise.npz")
     make_cost("w2v", CostInputs(names, data.about.words), {}).save(folder / "cost.csv")
-    return Files(folder / "data.npz", folder / "noise.npz", folder / "cost.csv")
+    return RunFiles(folder / "data.npz", folder / "noise.npz", folder / "cost.csv")
 
 
-def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) -> dict[str, Any]:
+def compare(study: Study, method: str, files: RunFiles, folder: Path, epochs: int) -> dict[str, Any]:
     run: dict[str, Any] = dict(study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0)).to_dict())
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
@@ -101,8 +103,8 @@ def compare(study: Study, method: str, files: Files, folder: Path, epochs: int) 
     return {**times, "inside": heard.listener.seconds / sum(times["with"])}
 
 
-def trainer(run: dict[str, Any], files: Files, folder: Path) -> Trainer:
-    return build_trainer(run, files, CheckpointFolder(folder, "benchmark", print), print)
+def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
+    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "benchmark"))
 
 
 def epoch(trainer: Trainer, epochs: int) -> None:

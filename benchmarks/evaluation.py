@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from warlab.engine.batches import Images, place
+from warlab.engine.batches import Images
+from warlab.engine.device import place
 from warlab.engine.evaluate import Evaluator
 from warlab.methods import make
 from warlab.methods.base import Task

@@ -16,11 +16,13 @@ from pathlib import Path
 start = time.process_time()
 import torch
 torch_in = time.process_time()
-from warlab.engine.run import Files, train_run
+from warlab.artefacts.run_config import RunConfig
+from warlab.engine.inputs import RunFiles
+from warlab.engine.run import train_run
 warlab_in = time.process_time()
 folder = Path(sys.argv[1])
 run = json.loads((folder / "run.json").read_text())
-train_run(run, "code", Files(folder / "data.npz", folder / "noise.npz"), folder / "out", 1, lambda message: None)
+train_run(RunConfig.from_dict(run), "code", RunFiles(folder / "data.npz", folder / "noise.npz"), folder / "out", 1)
 end = time.process_time()
 rows = (folder / "out" / "metrics.csv").read_text().splitlines()
 epochs = sum(float(row.split(",")[rows[0].split(",").index("processor_seconds")]) for row in rows[1:])

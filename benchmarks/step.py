@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.common.precision import tf32_allowed, true_float32
-from warlab.engine.batches import memory_format, place
+from warlab.engine.device import memory_format, place
 from warlab.losses.regulariser import AdversarialLoss
 from warlab.methods.base import Losses, differentiate
 from warlab.nets import build

@@ -1,6 +1,8 @@
 """What several test files share: small learnable tasks and the repository's root."""
 
+import logging
 import os
+from collections.abc import Iterator
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only fight
 os.environ.setdefault(
@@ -13,10 +15,45 @@ import numpy as np
 import pytest
 import torch
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 
 ROOT = Path(__file__).parents[1]
 torch.set_num_threads(1)
+
+
+class _Messages(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(record.getMessage())
+
+
+_listening: list[tuple[logging.Logger, _Messages]] = []
+
+
+def logged(room: str = "warlab") -> list[str]:
+    """What a room of warlab logs from now on, until the next call or the end of the test."""
+    _stop_listening()
+    logger, handler = logging.getLogger(room), _Messages()
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    _listening.append((logger, handler))
+    return handler.found
+
+
+@pytest.fixture(autouse=True)
+def _stop_listening_after_a_test() -> Iterator[None]:
+    yield
+    _stop_listening()
+
+
+def _stop_listening() -> None:
+    while _listening:
+        logger, handler = _listening.pop()
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from warlab.artefacts.ground_cost import matrix_text
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.config.study import Study, load_study
-from warlab.engine.run import Files
+from warlab.engine.inputs import RunFiles
 from warlab.engine.train import TIMES
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.make import make_noise
@@ -46,7 +46,7 @@ def method_ids() -> list[str]:
     return sorted(distinct.values())
 
 
-def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> Files:
+def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> RunFiles:
     """A learnable data set with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
     x, y = blobs(n, CLASSES)
     test_x, test_y = blobs(40, CLASSES, seed=1)
@@ -62,7 +62,7 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
     np.fill_diagonal(cost, 0)
     write_text(folder / "cost.csv", matrix_text(np.abs(cost), NAMES))
     write_arrays(folder / "predictions.npz", probabilities=0.05 + 0.8 * np.eye(CLASSES)[noisy.labels])
-    return Files(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
+    return RunFiles(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
 
 
 def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: 
     }
 
 
-def start(run: dict[str, Any], files: Files, out: Path) -> subprocess.Popen[str]:
+def start(run: dict[str, Any], files: RunFiles, out: Path) -> subprocess.Popen[str]:
     """Train in a process of its own, as a job of the workflow does."""
     given = {"run": run, "files": {k: str(v) for k, v in vars(files).items() if v}, "out": str(out)}
     command = [sys.executable, "-m", "tests.train_process", json.dumps(given)]

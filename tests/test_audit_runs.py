@@ -13,6 +13,7 @@ from tests import reports
 from tests.conftest import ROOT
 from tests.runs import NAMES, method_ids, resolved, weights, write_files
 from tests.tiles import arrays, tile_run, write_tile_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.audit import LabelAudit, auroc
 from warlab.audit.record import Means
 from warlab.audit.run import COLUMNS, AuditedRun, read_suspects
@@ -20,9 +21,11 @@ from warlab.audit.scoring import scores
 from warlab.cli import main
 from warlab.common.files import read_arrays, read_json, write_arrays, write_json, write_text
 from warlab.data.formats.tiles import objects, unflat
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.inputs import RunFiles
 from warlab.engine.listener import Listener
-from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
 from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import LOGITS, Step
@@ -41,8 +44,8 @@ from warlab.reporting.stats.audit_scores import (
 )
 
 
-def trained(folder: Path, run: dict, files: Files) -> Means:
-    train_run(run, "code", files, folder, 1, lambda m: None)
+def trained(folder: Path, run: dict, files: RunFiles) -> Means:
+    train_run(RunConfig.from_dict(run), "code", files, folder, 1)
     return Means(**read_arrays(folder / "audit.npz"))
 
 
@@ -90,7 +93,7 @@ def test_stopped_inside_an_epoch_it_ends_with_the_same_sums(rows: int, tmp_path:
     calm = trained(tmp_path / "calm", run, files)
 
     def built() -> Trainer:
-        return build_trainer(run, files, CheckpointFolder(tmp_path / "x", "id", lambda m: None), lambda m: None)
+        return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
 
     trainer, stop = built(), StopRequest()
     step = trainer._step

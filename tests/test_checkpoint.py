@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import torch
 
+from tests.conftest import logged
 from tests.runs import resolved, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
@@ -24,8 +26,8 @@ REFUSED = [np.bool_(True), np.float64(1), np.zeros(2), Path("x"), {1}, [1, [np.i
 
 
 def folder_of(path: Path) -> tuple[CheckpointFolder, list[str]]:
-    said: list[str] = []
-    return CheckpointFolder(path, "id", said.append), said
+    said = logged()
+    return CheckpointFolder(path, "id"), said
 
 
 @pytest.mark.parametrize("value", ALLOWED)
@@ -165,18 +167,18 @@ def test_a_resume_on_another_machine_is_said_and_recorded(tmp_path: Path, monkey
 
 
 def test_a_result_names_its_machines(tmp_path: Path) -> None:
-    train_run(resolved("cce", epochs=1), "code", write_files(tmp_path), tmp_path / "out", 1, print)
+    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path), tmp_path / "out", 1)
     (entry,) = read_json(tmp_path / "out" / "result.json")["provenance"]["machines"]
     assert entry["threads"] == 1 and entry["torch"] == torch.__version__
 
 
 @pytest.mark.parametrize("missing", ["metrics.csv", "weights.pt", "result.json"])
 def test_a_run_with_a_missing_output_is_not_finished(missing: str, tmp_path: Path) -> None:
-    said: list[str] = []
-    given = resolved("cce", epochs=1), "code", write_files(tmp_path), tmp_path / "out", 1
-    train_run(*given, print)
-    train_run(*given, said.append)
+    said = logged()
+    given = RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path), tmp_path / "out", 1
+    train_run(*given)
+    train_run(*given)
     assert "its result stands" in said[-1]
     (tmp_path / "out" / missing).unlink()
-    train_run(*given, said.append)
+    train_run(*given)
     assert (tmp_path / "out" / missing).exists() and "epoch 1/1" in said[-1]

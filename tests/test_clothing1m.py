@@ -14,8 +14,9 @@ from PIL import Image
 
 import warlab.data
 from tests.artefacts import data_on_disk
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from tests.runs import assert_same, metrics, resolved
+from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import load_study
 from warlab.config.validate import validate
 from warlab.data import user_data
@@ -23,8 +24,10 @@ from warlab.data.fetch import fetch
 from warlab.data.formats import shards
 from warlab.data.prepare import prepare
 from warlab.data.sets import clothing1m
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.inputs import RunFiles
+from warlab.engine.run import train_run
 from warlab.engine.stored import AHEAD, StoredData, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -38,10 +41,6 @@ DATASET = warlab.data.get("clothing1m")
 SPEC = {"source": "stand_in", "train": 84, "test": 42, "pool": 8}
 
 
-def silent(message: str) -> None:
-    return
-
-
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clothing1m")
@@ -50,7 +49,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def files(root: Path) -> Files:
+def files(root: Path) -> RunFiles:
     """All that a run reads, as the workflow writes it."""
     data = prepare(DATASET, root, SPEC)
     data.save(root / "data.npz")
@@ -59,7 +58,7 @@ def files(root: Path) -> Files:
     request = NoiseRequest("clothing1m", "real", 0, about.class_names, about.data, settings)
     make_noise(request, data.arrays, {}).save(root / "noise.npz")
     make_cost("w2v", CostInputs(about.class_names, about.words), {}).save(root / "cost.csv")
-    return Files(root / "data.npz", root / "noise.npz", root / "cost.csv")
+    return RunFiles(root / "data.npz", root / "noise.npz", root / "cost.csv")
 
 
 # ---- lists and shards
@@ -184,13 +183,13 @@ def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
 # ---- batches
 
 
-def images(files: Files, part: str = "train") -> StoredImages:
-    arrays, meta = np.load(files.data), warlab.common.files.read_json(files.data.with_suffix(".json"))
-    pack = shards.Pack(Path(meta["shards"]))
-    return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, torch.device("cpu"))
+def images(files: RunFiles, part: str = "train") -> StoredImages:
+    data = files.read().data
+    pack = shards.Pack(Path(data.about.shards))
+    return StoredImages(pack, data.arrays[f"{part}_i"], data.about, torch.device("cpu"))
 
 
-def test_batches_are_those_of_any_other_images_decoded_ahead(files: Files) -> None:
+def test_batches_are_those_of_any_other_images_decoded_ahead(files: RunFiles) -> None:
     source = images(files)
     data = StoredData(source, torch.zeros(len(source), dtype=torch.long), 16, seed=3)
     batches = data.epoch(1)
@@ -207,7 +206,7 @@ def test_batches_are_those_of_any_other_images_decoded_ahead(files: Files) -> No
     assert source._next() is batches[4]
 
 
-def test_an_image_is_its_middle_less_the_mean(files: Files) -> None:
+def test_an_image_is_its_middle_less_the_mean(files: RunFiles) -> None:
     source = images(files)
     expected = source.pack[int(source.numbers[5])][:, 2:30, 2:30] / 255 - np.array([0.485, 0.456, 0.406])[:, None, None]
     np.testing.assert_allclose(source[torch.tensor([5])][0].numpy(), expected, atol=1e-6)
@@ -220,18 +219,18 @@ def run(method: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
     return resolved(method, epochs, 21, **settings) | {"dataset": "clothing1m", "noise": "real"}
 
 
-def test_a_run_logs_validation_each_epoch_and_no_purity(files: Files, tmp_path: Path) -> None:
-    train_run(run("jocor"), "code", files, tmp_path / "run", 1, silent)
+def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_path: Path) -> None:
+    train_run(RunConfig.from_dict(run("jocor")), "code", files, tmp_path / "run", 1)
     header = metrics(tmp_path / "run")[0].split(",")
     assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
 
 
-def test_a_run_is_the_same_after_an_interruption(files: Files, tmp_path: Path) -> None:
+def test_a_run_is_the_same_after_an_interruption(files: RunFiles, tmp_path: Path) -> None:
     task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
-    train_run(task, "code", files, tmp_path / "whole", 1, silent)
+    train_run(RunConfig.from_dict(task), "code", files, tmp_path / "whole", 1)
     for stop_after in (2, 5):  # inside the first epoch, and after epsilon has changed
         _interrupted(task, files, tmp_path / "broken", stop_after)
-    train_run(task, "code", files, tmp_path / "broken", 1, silent)
+    train_run(RunConfig.from_dict(task), "code", files, tmp_path / "broken", 1)
     assert_same(tmp_path / "whole", tmp_path / "broken")
     epsilon = [line.split(",") for line in metrics(tmp_path / "whole")]
     column = epsilon[0].index("epsilon")
@@ -251,13 +250,13 @@ class _StopAfter:
         return self.left <= 0
 
 
-def _interrupted(task: dict[str, Any], files: Files, out: Path, n: int) -> None:
+def _interrupted(task: dict[str, Any], files: RunFiles, out: Path, n: int) -> None:
     import json
 
     from warlab.common.files import digest
 
     run_id = digest(json.dumps([task, "code", files.checksums()], sort_keys=True).encode())
-    trainer = build_trainer(task, files, CheckpointFolder(out, run_id, silent), silent)
+    trainer = build_trainer(RunConfig.from_dict(task), files.read(), CheckpointFolder(out, run_id))
     with pytest.raises(Interrupted):
         trainer.fit(_StopAfter(n))  # type: ignore[arg-type]
 
@@ -266,8 +265,8 @@ def _interrupted(task: dict[str, Any], files: Files, out: Path, n: int) -> None:
 
 
 def rule_after(kind: str, losses: Iterator[float], epochs: int = 7) -> tuple[float, list[str]]:
-    said: list[str] = []
-    rule = EpsilonRule(kind, 5, 0.5, said.append)
+    said = logged()
+    rule = EpsilonRule(kind, 5, 0.5)
     for epoch in range(epochs):
         rule.begin(epoch)
         rule.see(torch.tensor(next(losses)))
@@ -284,7 +283,7 @@ def test_epsilon_falls_only_if_the_loss_does_not() -> None:
     assert rule_after("always", iter(falling))[0] == pytest.approx(0.05)
     assert rule_after("never", iter(rising)) == (0.5, [])
     with pytest.raises(WarlabError, match="epsilon_rule must be one of"):
-        EpsilonRule("sometimes", 5, 0.5, silent)
+        EpsilonRule("sometimes", 5, 0.5)
 
 
 # ---- numbers

@@ -163,7 +163,7 @@ def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path
     script.write_text("from warlab.engine import run\n")
     with_method = fingerprint(script, "warlab.methods.war")
     assert with_method != fingerprint(script, "warlab.methods.ar") != fingerprint(script)
-    script.write_text("import warlab.engine.progress\n")
+    script.write_text("import warlab.engine.lock\n")
     quiet = fingerprint(script)
     script.write_text("import warlab.errors\n")
     assert quiet != fingerprint(script)  # the script's own tree differs, not the module's

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from warlab.engine import device, embed, lease, provenance, run, timing
-from warlab.engine.device import best_device
+from warlab.engine import build, device, embed, lease, provenance, timing
+from warlab.engine.device import best_device, device_settings
 from warlab.engine.lease import VISIBLE, gpu_lease, visible_entries
-from warlab.engine.run import device_settings
 from warlab.errors import WarlabError
 
 
@@ -54,7 +53,7 @@ def test_a_gpu_that_the_machine_shows_but_torch_does_not_see_is_one_sentence(mon
 
 
 def test_a_leased_gpu_that_torch_does_not_see_is_one_sentence() -> None:
-    with gpu_lease(1, print, devices=1), pytest.raises(WarlabError, match=f"{VISIBLE}=0"):
+    with gpu_lease(1, devices=1), pytest.raises(WarlabError, match=f"{VISIBLE}=0"):
         best_device()
 
 
@@ -72,7 +71,7 @@ def test_another_choice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         best_device()
 
 
-@pytest.mark.parametrize("module", [run, embed, timing])
+@pytest.mark.parametrize("module", [build, embed, timing])
 def test_one_function_decides_for_all(module: object) -> None:
     assert getattr(module, "best_device", None) is best_device
     assert "is_available" not in Path(str(module.__file__)).read_text()  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import warlab.data
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from warlab.common.files import write_arrays, write_json
 from warlab.config.study import load_study
 from warlab.data.base import Package
@@ -28,10 +28,6 @@ from warlab.noise.open_set_images import noisy_samples
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.points import from_distances, pairwise_distances
-
-
-def silent(message: str) -> None:
-    return
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +60,7 @@ def test_strides_keep_the_size_of_tensorflow(side: int) -> None:
 
 def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> None:
     images = np.random.default_rng(0).integers(0, 256, (35, 3, 16, 16)).astype(np.uint8)
-    found = embed(images, "efficientnet_lite0", drawn, 32, silent)
+    found = embed(images, "efficientnet_lite0", drawn, 32)
     net = Lite0(3, 1000)
     net.load_state_dict(torch.load(io.BytesIO(drawn), weights_only=True))
     net.eval()
@@ -77,12 +73,13 @@ def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> 
 
 def test_grey_images_are_seen_as_colour_and_others_not_at_all(drawn: bytes) -> None:
     grey = np.random.default_rng(0).integers(0, 256, (3, 1, 16, 16)).astype(np.uint8)
-    said: list[str] = []
-    one = embed(grey, "efficientnet_lite0", drawn, 16, said.append)
-    three = embed(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16, silent)
-    assert (one == three).all() and said == ["features of 3 of 3 images, remaining 0 s"]
+    said = logged()
+    one = embed(grey, "efficientnet_lite0", drawn, 16)
+    assert said == ["features of 3 of 3 images, remaining 0 s"]
+    three = embed(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16)
+    assert (one == three).all()
     with pytest.raises(WarlabError, match=r"not 5 channels: take .*features: pixels"):
-        embed(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16, silent)
+        embed(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16)
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", "state"])
@@ -92,7 +89,7 @@ def test_weights_that_do_not_fit_are_one_sentence(content: bytes | str) -> None:
         torch.save({"conv1.weight": torch.zeros(1)}, buffer)
         content = buffer.getvalue()
     with pytest.raises(WarlabError, match="weights of efficientnet_lite0 cannot be used") as error:
-        embed(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16, silent)
+        embed(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16)
     assert "\n" not in str(error.value)
 
 

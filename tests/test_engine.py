@@ -11,26 +11,24 @@ import numpy as np
 import pytest
 import torch
 
+from tests.conftest import logged
 from tests.runs import assert_same, resolved, start, wait_for, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays, read_json, write_json
+from warlab.common.progress import duration
 from warlab.engine.batches import Images, TrainingData
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import only_writer
 from warlab.engine.optimise import Schedule, make_optimiser
-from warlab.engine.progress import duration
-from warlab.engine.run import summary, to_csv, train_run
+from warlab.engine.outcome import summary
+from warlab.engine.run import to_csv, train_run
 from warlab.errors import WarlabError
 
 
 @pytest.fixture
 def undisturbed(tmp_path: Path) -> Path:
     train_run(
-        resolved("war_w2v", epochs=6),
-        "code",
-        write_files(tmp_path, n=200),
-        tmp_path / "calm",
-        1,
-        lambda m: None,
+        RunConfig.from_dict(resolved("war_w2v", epochs=6)), "code", write_files(tmp_path, n=200), tmp_path / "calm", 1
     )
     return tmp_path / "calm"
 
@@ -54,7 +52,7 @@ def test_killed_at_a_random_moment_it_continues_to_the_same_bits(tmp_path: Path,
 @pytest.mark.parametrize("method", ["cce", "coteaching"])
 def test_the_predictions_of_the_last_ten_epochs_give_their_accuracies(method: str, tmp_path: Path) -> None:
     files = write_files(tmp_path)
-    train_run(resolved(method, epochs=12), "code", files, tmp_path / "run", 1, lambda m: None)
+    train_run(RunConfig.from_dict(resolved(method, epochs=12)), "code", files, tmp_path / "run", 1)
     kept, labels = read_arrays(tmp_path / "run" / "test_predictions.npz"), read_arrays(files.data)["test_y"]
     assert kept["predictions"].dtype == np.uint8
     assert kept["predictions"].shape == (10, 2 if method == "coteaching" else 1, len(labels))
@@ -83,9 +81,9 @@ def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
 def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
     """The first one is played here: it holds the lock, finishes the run, and lets go."""
     run, files = resolved("cce", epochs=2), write_files(tmp_path)
-    train_run(run, "code", files, tmp_path / "elsewhere", 1, lambda m: None)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "elsewhere", 1)
     out, log = tmp_path / "two", tmp_path / "two" / "log.txt"
-    with only_writer(out, lambda m: None):
+    with only_writer(out):
         second = start(run, files, out)
         wait_for(log, f"process {os.getpid()} on")
         for file in ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json"):
@@ -96,8 +94,8 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:
-    said: list[str] = []
-    folder = CheckpointFolder(tmp_path, "id", said.append)
+    said = logged()
+    folder = CheckpointFolder(tmp_path, "id")
     folder.save({"n": 1})
     folder.save({"n": 2})
     content = bytearray(folder.latest.read_bytes())
@@ -110,7 +108,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> No
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
-    one, two = (CheckpointFolder(tmp_path, name, lambda m: None) for name in ("one", "two"))
+    one, two = (CheckpointFolder(tmp_path, name) for name in ("one", "two"))
     one.save({"n": 1})
     assert two.load() is None
     two.path.mkdir(parents=True)
@@ -127,9 +125,9 @@ def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:
         ("b", resolved("cce", epochs=2), "code"),
         ("c", resolved("cce", epochs=1), "other"),
     ):
-        train_run(run, code, files, tmp_path / out, 1, lambda m: None)
+        train_run(RunConfig.from_dict(run), code, files, tmp_path / out, 1)
         ids.add(read_json(tmp_path / out / "result.json")["id"])
-    train_run(resolved("cce", epochs=1), "code", write_files(tmp_path, n=65), tmp_path / "d", 1, lambda m: None)
+    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path, n=65), tmp_path / "d", 1)
     ids.add(read_json(tmp_path / "d" / "result.json")["id"])
     assert len(ids) == 4
 
@@ -138,9 +136,9 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(tmp_path: 
     files = write_files(tmp_path)
     run = resolved("war_w2v", epochs=3, beta=float("inf"), warmup=2)
     with pytest.raises(WarlabError, match="loss of war is not a finite number in epoch 3, batch 1"):
-        train_run(run, "code", files, tmp_path / "out", 1, lambda m: None)
+        train_run(RunConfig.from_dict(run), "code", files, tmp_path / "out", 1)
     (latest,) = (tmp_path / "out" / "checkpoint").glob("*/latest.ckpt")
-    folder = CheckpointFolder(tmp_path / "out", latest.parent.name, lambda m: None)
+    folder = CheckpointFolder(tmp_path / "out", latest.parent.name)
     folder.run_id = torch.load(__import__("io").BytesIO(latest.read_bytes()[64:]), weights_only=True)["run_id"]
     state = folder.load()
     assert state is not None and len(state["rows"]) == 2
@@ -151,7 +149,7 @@ def test_noise_of_other_data_is_refused(tmp_path: Path) -> None:
     manifest = read_json(files.noise.with_suffix(".json"))
     write_json(files.noise.with_suffix(".json"), {**manifest, "clean_sha256": "0"})
     with pytest.raises(WarlabError, match="does not belong to the data"):
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
 
 
 def test_every_sample_once_per_epoch_in_an_order_of_seed_and_epoch() -> None:
@@ -172,7 +170,7 @@ def test_schedule_drops_at_the_start_of_the_named_epochs() -> None:
 
 def test_unknown_optimiser_is_one_sentence() -> None:
     with pytest.raises(WarlabError, match="adam or sgd, not 'lion'"):
-        make_optimiser(torch.nn.Linear(1, 1), {"optimiser": "lion", "lr": 1.0})
+        make_optimiser(torch.nn.Linear(1, 1), resolved("cce")["training"] | {"optimiser": "lion"})
 
 
 def test_readings_of_a_run() -> None:
@@ -192,5 +190,5 @@ def test_durations_read_well(seconds: float, text: str) -> None:
 
 
 def test_lock_says_who_holds_it(tmp_path: Path) -> None:
-    with only_writer(tmp_path, lambda m: None):
+    with only_writer(tmp_path):
         assert (tmp_path / ".lock").read_text().startswith("process ")

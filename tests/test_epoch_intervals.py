@@ -8,7 +8,7 @@ import pytest
 from tests.runs import resolved, write_files
 from tests.test_resume import Killed, Part, assert_same_bits, calm
 from warlab.engine.checkpoint import INTERVAL, CheckpointFolder
-from warlab.engine.run import summary
+from warlab.engine.outcome import summary
 from warlab.errors import Interrupted, WarlabError
 
 EPOCHS = 12
@@ -74,11 +74,11 @@ def test_no_more_than_the_interval_is_lost(tmp_path: Path, monkeypatch: pytest.M
     now = [0.0]
     monkeypatch.setattr("warlab.engine.checkpoint.time.monotonic", lambda: now[0])
     monkeypatch.setenv(INTERVAL, "120")
-    folder = CheckpointFolder(tmp_path, "id", print)
+    folder = CheckpointFolder(tmp_path, "id")
     for seconds, written in ((60, None), (119, None), (121, 121), (200, 121), (241, 241)):
         now[0] = float(seconds)
         folder.keep({"n": seconds})
-        found = CheckpointFolder(tmp_path, "id", print).load()
+        found = CheckpointFolder(tmp_path, "id").load()
         assert (found and found["n"]) == written
 
 
@@ -86,7 +86,7 @@ def test_no_more_than_the_interval_is_lost(tmp_path: Path, monkeypatch: pytest.M
 def test_an_interval_that_is_none_is_a_sentence(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(INTERVAL, given)
     with pytest.raises(WarlabError, match=f"{INTERVAL} is '{given}'; give a number of seconds"):
-        CheckpointFolder(tmp_path, "id", print)
+        CheckpointFolder(tmp_path, "id")
 
 
 def test_epochs_without_an_evaluation_change_nothing_else(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def test_times_are_of_whole_steps_of_all_methods(smoke: Study) -> None:
     assert spec["shape"] == [3, 16, 16] and spec["images"] == 50_000 and spec["classes"] == 10
     assert smoke.plan.timing("imagenet32", "cnn9")["classes"] == 1000
     spec["training"] = {**spec["training"], "batch_size": 4}
-    found = seconds_per_epoch({**spec, "steps": 3}, lambda message: None)
+    found = seconds_per_epoch({**spec, "steps": 3})
     assert list(found) == ["cce", "ar", "war_01", "war_code"]
     for times in found.values():
         assert times["step"] > 0 and times["epoch"] == pytest.approx(times["step"] * 12_500)

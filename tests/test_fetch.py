@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import warlab.data
+from tests.conftest import logged
 from warlab.data import download as http
 from warlab.data.base import Dataset, Package, Source
 from warlab.data.check import problem_of
@@ -195,14 +196,14 @@ def test_a_local_folder_comes_first_and_may_be_repacked(tmp_path, server):
     [None, b"wrong", gzip.compress(CONTENT + b"!"), REPACKED[:-20]],
     ids=["no folder", "no gzip", "too long", "truncated"],
 )
-def test_a_bad_local_folder_is_passed_over(tmp_path, server, content, capsys):
-    local = tmp_path / "mine"
+def test_a_bad_local_folder_is_passed_over(tmp_path, server, content):
+    said, local = logged(), tmp_path / "mine"
     if content is not None:
         local.mkdir()
         (local / "x.gz").write_bytes(content)
     fetch(dataset(server.url), tmp_path / "raw", "real", local)
     assert_fetched(tmp_path / "raw")
-    assert f"not whole at folder {local}" in capsys.readouterr().err
+    assert f"not whole at folder {local}" in said[0]
 
 
 def test_decompression_stops_at_the_expected_size(tmp_path):

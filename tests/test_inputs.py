@@ -10,12 +10,14 @@ import pytest
 import torch
 
 import warlab.data
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from tests.runs import assert_same, metrics, resolved, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
 from warlab.config.study import Study, load_study
 from warlab.data.fetch import fetch
-from warlab.engine.run import Files, train_run
+from warlab.engine.inputs import RunFiles
+from warlab.engine.run import train_run
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.fingerprint import ROOT as PACKAGE
@@ -29,10 +31,6 @@ WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 def files_of(scale: str = "smoke", **config: Any) -> InputFiles:
     return InputFiles(load_study({"scale": scale, **config}, ROOT), Paths("raw", "results"))
-
-
-def silent(_message: str) -> None:
-    return
 
 
 # ---- what jobs declare
@@ -218,36 +216,36 @@ class _Stop:
         return self.left <= 0
 
 
-def stopped(run: dict, files: Files, out: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]) -> None:
+def stopped(run: dict, files: RunFiles, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
         patch.setattr("warlab.engine.run.StopRequest", lambda: _Stop(7))
-        train_run(run, "code", files, out, 1, say)
+        train_run(RunConfig.from_dict(run), "code", files, out, 1)
 
 
 def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, run = write_files(tmp_path / "files"), resolved("cce")
-    stopped(run, files, tmp_path / "run", monkeypatch, silent)
+    stopped(run, files, tmp_path / "run", monkeypatch)
     edited(files.data.with_suffix(".json"), mean=[0.1])
-    said: list[str] = []
-    train_run(run, "code", files, tmp_path / "run", 1, said.append)
+    said = logged()
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     assert said[0] == (
         "starting from the beginning, because the description of the data (mean, deviation, classes or shards) changed "
         "since the saved state was made"
     )
     assert not any("resumed" in line for line in said) and len(metrics(tmp_path / "run")) == 4
-    train_run(run, "code", files, tmp_path / "whole", 1, silent)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
     assert_same(tmp_path / "run", tmp_path / "whole")
 
 
 def test_a_stopped_run_whose_data_were_prepared_again_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, run = write_files(tmp_path / "files"), resolved("cce")
-    said: list[str] = []
-    stopped(run, files, tmp_path / "run", monkeypatch, silent)
+    said = logged()
+    stopped(run, files, tmp_path / "run", monkeypatch)
     write_files(tmp_path / "files")
     edited(files.data.with_suffix(".json"), source="the same, from another folder")
-    train_run(run, "code", files, tmp_path / "run", 1, said.append)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     assert any("resumed" in line for line in said) and not any("beginning" in line for line in said)
 
 
@@ -258,15 +256,15 @@ def test_the_weights_behind_a_receipt_enter_the_network_and_the_identity(tmp_pat
     receipt = tmp_path / "resnet50" / "stand_in" / "receipt.json"
     write_json(receipt, fetch(warlab.data.resource("resnet50"), receipt.parent, "stand_in"))
     named = {"data": "d.npz", "noise": "n.npz", "initial": str(receipt)}
-    assert Files.of(named).initial == receipt.parent / "resnet50-0676ba61.pth"
+    assert RunFiles.of(named).initial == receipt.parent / "resnet50-0676ba61.pth"
     from warlab import nets
 
-    net = nets.build("resnet50", 3, 14, weights=str(Files.of(named).initial))
+    net = nets.build("resnet50", 3, 14, weights=str(RunFiles.of(named).initial))
     saved = torch.load(receipt.parent / "resnet50-0676ba61.pth", weights_only=True)
     assert torch.equal(net.body.conv1.weight, saved["conv1.weight"])
     write_json(receipt, read_json(receipt) | {"source": "real"})  # drawn weights that call themselves real
     with pytest.raises(WarlabError, match="are not those of ResNet-50 with ImageNet weights"):
-        Files.of(named)
+        RunFiles.of(named)
 
 
 def test_what_is_timed_or_drawn_needs_no_weights() -> None:

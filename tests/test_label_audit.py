@@ -17,6 +17,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import warlab.audit
 from tests.conftest import ROOT
+from warlab.artefacts.run_config import RunConfig
 from warlab.audit import LabelAudit, Means, auroc, average_precision, precision_at_errors
 from warlab.audit.record import EXTRA, ROWS, Record
 from warlab.audit.scoring import SCORES, scores, suggested, suspects
@@ -242,7 +243,7 @@ def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_p
         study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0)),
     )
     run["training"] |= {"epochs": 6, "drops": [6]}
-    train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))
     wrong = read_arrays(files.noise)["labels"] != read_arrays(files.data)["train_y"]
     theirs = {name: auroc(values, wrong) for name, values in benchmark.theirs(found, quality).items()}

@@ -17,8 +17,9 @@ from warlab.engine import lock
 from warlab.engine.lease import SCHEDULERS, VISIBLE, device_count, gpu_lease
 
 HOLD = """
-import sys, warlab.engine.lease as lease
-with lease.gpu_lease({slots}, print, devices={devices}, whole={whole}) as device:
+import logging, sys, warlab.engine.lease as lease
+logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+with lease.gpu_lease({slots}, devices={devices}, whole={whole}) as device:
     print("got", device, lease.os.environ.get(lease.VISIBLE), flush=True)
     sys.stdin.readline()
 """
@@ -71,7 +72,7 @@ def test_every_gpu_has_its_first_training_before_one_has_two() -> None:
 def _take(stack: ExitStack, devices: int, slots: int) -> str | None:
     """Another lease as another process would take it: without the variable that the one before has set."""
     os.environ.pop(VISIBLE, None)
-    device = stack.enter_context(gpu_lease(slots, print, devices))
+    device = stack.enter_context(gpu_lease(slots, devices))
     stack.callback(os.environ.setdefault, VISIBLE, "")
     return device
 
@@ -102,7 +103,7 @@ def test_two_jobs_of_a_scheduler_may_both_call_their_gpu_0() -> None:
 @pytest.mark.parametrize("value", ["", "-1", "NoDevFiles"])
 def test_a_variable_that_hides_every_gpu_stays(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VISIBLE, value)
-    with gpu_lease(1, print, devices=2) as device:
+    with gpu_lease(1, devices=2) as device:
         assert device is None and os.environ[VISIBLE] == value
 
 
@@ -146,25 +147,25 @@ def test_the_script_of_the_timing_waits_for_a_training(tmp_path: Path, monkeypat
         wildcards=SimpleNamespace(dataset="fashion_mnist", net="cnn9"),
         resources={"gpu_slots": 2},
     )
-    with gpu_lease(2, print, devices=1), pytest.raises(Waited):
+    with gpu_lease(2, devices=1), pytest.raises(Waited):
         runpy.run_path(str(ROOT / "workflow" / "scripts" / "time_steps.py"), {"snakemake": given})
     assert "GPU 0 is in use; waiting" in (tmp_path / "log.txt").read_text()
 
 
 def test_without_a_gpu_nothing_is_set() -> None:
-    with gpu_lease(1, print, devices=0) as device:
+    with gpu_lease(1, devices=0) as device:
         assert device is None and VISIBLE not in os.environ
 
 
 def test_after_the_lease_nothing_is_set() -> None:
-    with gpu_lease(1, print, devices=1):
+    with gpu_lease(1, devices=1):
         assert os.environ[VISIBLE] == "0"
     assert VISIBLE not in os.environ
 
 
 def test_after_the_lease_the_list_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VISIBLE, "3,5")
-    with gpu_lease(1, print):
+    with gpu_lease(1):
         assert os.environ[VISIBLE] == "3"
     assert os.environ[VISIBLE] == "3,5"
 

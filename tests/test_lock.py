@@ -14,23 +14,23 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from warlab.engine import lock
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import is_locked, last_configuration, lock_file, only_writer, owner_file
 from warlab.errors import WarlabError
 
 HOLD = """
-import sys
+import logging, sys
 from pathlib import Path
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import only_writer
 folder = Path(sys.argv[1])
-def say(message): print(message, flush=True)
-with only_writer(folder, say):
-    say("in")
+logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+with only_writer(folder):
+    print("in", flush=True)
     sys.stdin.readline()
-    CheckpointFolder(folder, "id", say).remove()
+    CheckpointFolder(folder, "id").remove()
 """
 
 
@@ -96,7 +96,7 @@ def test_a_killed_writer_leaves_no_lock(processes: Processes) -> None:
 
 def test_the_lock_remembers_the_configuration(tmp_path: Path) -> None:
     assert last_configuration(tmp_path) == ""
-    with only_writer(tmp_path, print, "0123"):
+    with only_writer(tmp_path, "0123"):
         assert last_configuration(tmp_path) == "0123"
     assert last_configuration(tmp_path) == "0123"
 
@@ -121,11 +121,11 @@ def no_flock(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
 
 
 def test_without_flock_a_file_reserves_the_run(no_flock: Path) -> None:
-    said: list[str] = []
-    with only_writer(no_flock, said.append, "0123"):
+    said = logged()
+    with only_writer(no_flock, "0123"):
         assert is_locked(no_flock) and last_configuration(no_flock) == "0123"
         assert owner_file(no_flock).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
-    assert len(said) == 1 and "has no flock" in said[0] and "\n" not in said[0]
+    assert len(said) == 1 and "cannot lock files" in said[0] and "\n" not in said[0]
     assert not is_locked(no_flock) and not owner_file(no_flock).exists()
 
 
@@ -136,9 +136,9 @@ def test_without_flock_a_process_of_this_machine_waits(no_flock: Path, monkeypat
     def sleep(seconds: float) -> None:
         raise Waited
 
-    said: list[str] = []
+    said = logged()
     monkeypatch.setattr(time, "sleep", sleep)
-    with only_writer(no_flock, print), pytest.raises(Waited), only_writer(no_flock, said.append):
+    with only_writer(no_flock), pytest.raises(Waited), only_writer(no_flock):
         pass
     assert "trains this run already; waiting for it to end" in said[-1]
 
@@ -148,7 +148,7 @@ def test_without_flock_a_dead_process_of_this_machine_is_followed(no_flock: Path
     dead.wait()
     no_flock.mkdir()
     owner_file(no_flock).write_text(f"process {dead.pid} on {socket.gethostname()}")
-    with only_writer(no_flock, print):
+    with only_writer(no_flock):
         assert owner_file(no_flock).read_text().startswith(f"process {os.getpid()} ")
 
 
@@ -157,7 +157,7 @@ def test_without_flock_a_run_of_another_machine_is_left_alone(no_flock: Path, ow
     no_flock.mkdir()
     owner_file(no_flock).write_text(owner)
     words = rf"{owner or 'Another process'} trains this run already; if it has ended, delete .*\.lock-owner"
-    with pytest.raises(WarlabError, match=words), only_writer(no_flock, print):
+    with pytest.raises(WarlabError, match=words), only_writer(no_flock):
         pass
     assert owner_file(no_flock).read_text() == owner
 
@@ -167,7 +167,7 @@ def test_another_error_of_a_lock_is_not_hidden(tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(fcntl, "flock", failing)
-    with pytest.raises(OSError, match="Input/output error"), only_writer(tmp_path, print):
+    with pytest.raises(OSError, match="Input/output error"), only_writer(tmp_path):
         pass
 
 
@@ -193,7 +193,7 @@ def test_a_link_is_not_used_for_locks(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_finished_run_leaves_the_checkpoints_of_other_configurations(tmp_path: Path) -> None:
-    one, two = (CheckpointFolder(tmp_path, name, print) for name in ("one", "two"))
+    one, two = (CheckpointFolder(tmp_path, name) for name in ("one", "two"))
     one.save({"n": 1})
     two.save({"n": 2})
     two.remove()

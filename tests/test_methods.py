@@ -8,8 +8,10 @@ import torch
 
 from tests.runs import CLASSES, assert_same, method_ids, resolved, study, weights, write_files
 from warlab import methods
+from warlab.artefacts.run_config import RunConfig
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.run import build_trainer, train_run
+from warlab.engine.run import train_run
 from warlab.engine.train import Trainer, _Position
 from warlab.errors import WarlabError
 from warlab.methods.base import Step
@@ -19,14 +21,14 @@ METHODS = method_ids()
 
 def train(method_id: str, folder: Path, out: str = "out", **options: object) -> Path:
     files = write_files(folder, noise=str(options.pop("noise", "clean")), clean=options.pop("clean", None))  # type: ignore[arg-type]
-    train_run(resolved(method_id, **options), "code", files, folder / out, 1, lambda message: None)  # type: ignore[arg-type]
+    train_run(RunConfig.from_dict(resolved(method_id, **options)), "code", files, folder / out, 1)  # type: ignore[arg-type]
     return folder / out
 
 
 def trainer_of(method_id: str, folder: Path, noise: str = "clean", **settings: object) -> Trainer:
-    checkpoints = CheckpointFolder(folder / "run", "id", lambda message: None)
+    checkpoints = CheckpointFolder(folder / "run", "id")
     files = write_files(folder, noise=noise)
-    return build_trainer(resolved(method_id, **settings), files, checkpoints, lambda message: None)  # type: ignore[arg-type]
+    return build_trainer(RunConfig.from_dict(resolved(method_id, **settings)), files.read(), checkpoints)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method_id", METHODS)

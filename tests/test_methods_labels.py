@@ -11,10 +11,11 @@ from torch.nn.functional import cross_entropy
 
 from tests.on_logits import evaluate, make, some_logits
 from tests.runs import resolved, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.batches import Images, TrainingData
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.optimise import Schedule
-from warlab.engine.run import build_trainer
 from warlab.methods.base import Method, Samples, Step
 
 SHARED = Schedule(60, 1e-3, (20, 40)).rate
@@ -183,8 +184,8 @@ def test_jof_finds_the_true_labels() -> None:
 def test_jof_begins_anew_with_a_fresh_network(tmp_path: Path) -> None:
     """At the boundary the weights are new ones, neither the trained nor the first ones, and Adam has forgotten."""
     files = write_files(tmp_path)
-    checkpoints = CheckpointFolder(tmp_path / "run", "id", lambda message: None)
-    trainer = build_trainer(resolved("jof", epochs=3), files, checkpoints, lambda message: None)
+    checkpoints = CheckpointFolder(tmp_path / "run", "id")
+    trainer = build_trainer(RunConfig.from_dict(resolved("jof", epochs=3)), files.read(), checkpoints)
     first = trainer.models[0].state_dict()["head.1.weight"].clone()
     with StopRequest() as stop:
         for epoch in range(2):

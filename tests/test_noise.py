@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from warlab import noise
 from warlab.artefacts._json import to_json
-from warlab.common.files import derive_seed, digest
+from warlab.common.files import digest
+from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.make import make_noise

@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.conftest import logged
 from tests.on_logits import make
 from tests.runs import CLASSES, resolved, weights, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.engine.batches import Images, TrainingData
 from warlab.engine.run import train_run
@@ -146,11 +148,11 @@ def test_samples_that_have_no_order_are_refused_before_the_first_epoch() -> None
 def test_a_run_with_other_true_labels_estimates_and_learns_the_same(name: str, tmp_path: Path) -> None:
     run = resolved(name, epochs=4)
     run["method"]["settings"] |= {"forget": "estimated", "ramp": 2}
-    said: list[str] = []
+    said = logged()
     for folder, clean in (("one", None), ("two", np.arange(64) % CLASSES)):
         (tmp_path / folder).mkdir()
         files = write_files(tmp_path / folder, noise="sym-30", clean=clean)
-        train_run(run, "code", files, tmp_path / folder / "run", 1, said.append)
+        train_run(RunConfig.from_dict(run), "code", files, tmp_path / folder / "run", 1)
     rates = [line for line in said if "estimated share" in line]
     assert len(rates) == 2 and rates[0] == rates[1]
     for one, two in zip(weights(tmp_path / "one/run"), weights(tmp_path / "two/run"), strict=True):

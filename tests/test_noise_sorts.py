@@ -14,13 +14,15 @@ from tests.conftest import blobs
 from tests.runs import resolved, write_files
 from warlab import noise
 from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_json, write_json
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
 from warlab.data.resources import cifar_n
 from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.run import Files, build_trainer
+from warlab.engine.inputs import RunFiles
 from warlab.errors import WarlabError
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.kinds.human import HUMAN
@@ -194,7 +196,7 @@ def source_of_images(folder: Path, data: str = "stand-in", size: int = 12, n: in
     return folder / "svhn.npz"
 
 
-def open_set_files(tmp_path: Path) -> tuple[Files, dict[str, np.ndarray]]:
+def open_set_files(tmp_path: Path) -> tuple[RunFiles, dict[str, np.ndarray]]:
     files = replace(write_files(tmp_path), images=source_of_images(tmp_path))
     x, y = blobs(64, 4)
     wanted = NoiseRequest("blobs", "openset_svhn-25", 0, list("abcd"), "stand-in")
@@ -214,8 +216,8 @@ def test_open_set_keeps_labels_and_says_what_was_replaced(tmp_path):
 
 def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     files, arrays = open_set_files(tmp_path)
-    checkpoints = CheckpointFolder(tmp_path / "run", "id", lambda message: None)
-    trainer = build_trainer(resolved("cce"), files, checkpoints, lambda message: None)
+    checkpoints = CheckpointFolder(tmp_path / "run", "id")
+    trainer = build_trainer(RunConfig.from_dict(resolved("cce")), files.read(), checkpoints)
     seen, own = trainer.data.images.pixels.numpy(), blobs(64, 4)[0]
     kept = np.setdiff1d(np.arange(64), arrays["replaced"])
     np.testing.assert_array_equal(seen[kept], own[kept])
@@ -228,12 +230,12 @@ def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
 
 def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
     files, _ = open_set_files(tmp_path)
-    checkpoints = CheckpointFolder(tmp_path / "run", "id", lambda message: None)
+    checkpoints = CheckpointFolder(tmp_path / "run", "id")
     with pytest.raises(WarlabError, match="those of svhn are not given"):
-        build_trainer(resolved("cce"), replace(files, images=None), checkpoints, print)
+        build_trainer(RunConfig.from_dict(resolved("cce")), replace(files, images=None).read(), checkpoints)
     source_of_images(tmp_path, n=65)
     with pytest.raises(WarlabError, match="made from other images"):
-        build_trainer(resolved("cce"), files, checkpoints, print)
+        build_trainer(RunConfig.from_dict(resolved("cce")), files.read(), checkpoints)
 
 
 @pytest.mark.parametrize(

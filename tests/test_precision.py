@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from warlab.common import precision
 from warlab.common.precision import float32_precision, forbid_tf32, tf32_allowed, true_float32
+from warlab.engine.device import device_settings
 from warlab.engine.provenance import provenance
-from warlab.engine.run import device_settings
 from warlab.ot import chunks
 from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import ARLoss, WARLoss

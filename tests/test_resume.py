@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 import torch
 
+from tests.conftest import logged
 from tests.runs import method_ids, resolved, study, write_files
+from warlab.artefacts.run_config import RunConfig
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.run import Files, build_trainer
+from warlab.engine.inputs import RunFiles
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.errors import Interrupted
 
@@ -42,12 +45,12 @@ class Killed(Exception):
 class Part:
     """One process of a run: what it says, which steps it takes, and where it is made to end."""
 
-    def __init__(self, run: dict[str, Any], files: Files, out: Path) -> None:
-        self.said: list[str] = []
+    def __init__(self, run: dict[str, Any], files: RunFiles, out: Path) -> None:
+        self.said = logged("warlab.engine")
         self.steps: list[Place] = []
         self.stop = StopRequest()
-        folder = CheckpointFolder(out, "id", self.said.append)
-        self.trainer: Trainer = build_trainer(run, files, folder, lambda message: None)
+        folder = CheckpointFolder(out, "id")
+        self.trainer: Trainer = build_trainer(RunConfig.from_dict(run), files.read(), folder)
         self.trainer.on_epoch = lambda rows: None
         before(self.trainer, "_step", lambda step, _: self.steps.append((step.epoch, step.batch)))
 
@@ -110,7 +113,7 @@ def ends(run: dict[str, Any]) -> Iterator[tuple[int, str]]:
             yield epoch, way
 
 
-def calm(run: dict[str, Any], files: Files, out: Path) -> Part:
+def calm(run: dict[str, Any], files: RunFiles, out: Path) -> Part:
     part = Part(run, files, out)
     part.fit()
     return part

@@ -8,14 +8,17 @@ import pandas as pd
 import pytest
 import torch
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, logged
 from tests.runs import resolved, study, weights, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.config.study import Study, load_study
 from warlab.config.validate import validate
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
 from warlab.engine.predict import predict_run
-from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting.read.results import under_other_names
@@ -200,25 +203,27 @@ def test_forward_needs_the_cce_run_of_its_cell() -> None:
 def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     run = resolved("cce", epochs=2)
-    train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
     out = tmp_path / "run" / "predictions.npz"
-    predict_run(run, files, tmp_path / "run" / "weights.pt", out, 1, lambda message: None)
+    predict_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", out, 1)
     found = torch.from_numpy(read_arrays(out)["probabilities"])
-    checkpoints = CheckpointFolder(tmp_path / "again", "id", lambda message: None)
-    trainer = build_trainer(run, files, checkpoints, lambda message: None)
+    checkpoints = CheckpointFolder(tmp_path / "again", "id")
+    trainer = build_trainer(RunConfig.from_dict(run), files.read(), checkpoints)
     trainer.models[0].load_state_dict(weights(tmp_path / "run")[0])
     trainer.models[0].eval()
     with torch.no_grad():
         expected = trainer.models[0](trainer.data.images[torch.arange(64)]).softmax(1)
     torch.testing.assert_close(found, expected)
-    said: list[str] = []
-    forward = build_trainer(resolved("forward"), replace(files, predictions=out), checkpoints, said.append)
+    said = logged()
+    forward = build_trainer(
+        RunConfig.from_dict(resolved("forward")), replace(files, predictions=out).read(), checkpoints
+    )
     assert forward.method.task.predictions is not None and "condition number" in said[0]
 
 
 def test_a_run_takes_only_the_files_it_reads() -> None:
-    files = Files.of({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
-    assert files == Files(Path("d.npz"), Path("n.npz"), None, Path("p.npz"))
+    files = RunFiles.of({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
+    assert files == RunFiles(Path("d.npz"), Path("n.npz"), None, Path("p.npz"))
 
 
 def test_an_unknown_method_in_a_block_is_one_sentence() -> None:

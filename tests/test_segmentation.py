@@ -12,14 +12,17 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from tests.conftest import ROOT
 from tests.runs import assert_same, weights
 from tests.tiles import NAMES, arrays, description, tile_run, write_tile_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.common.map_scores import confusion, f1, overall_accuracy, scores
 from warlab.config.study import load_study
 from warlab.data.formats.tiles import unflat
 from warlab.data.sets import vaihingen
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.inputs import RunFiles
 from warlab.engine.maps import map_run
-from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.run import train_run
 from warlab.engine.tiles import Grid, Patches, PixelRows, Pixels, TileEvaluator, laid
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -34,7 +37,13 @@ METHODS = ["cce", "bootsoft", "coteaching", "ar", "war_w2v"]
 def patches(seed: int = 0, **changes: int) -> Patches:
     content, training = arrays(), {"patch": 16, "steps": 5, "batch_size": 6} | changes
     labels = torch.from_numpy(content.train_y).long()
-    return Patches(Pixels(content.train_x, description(), CPU), Grid(content.train_sizes, CPU), labels, training, seed)
+    return Patches(
+        Pixels(content.train_x, description()["mean"], description()["std"], CPU),
+        Grid(content.train_sizes, CPU),
+        labels,
+        training,
+        seed,
+    )
 
 
 # ---- network
@@ -137,13 +146,13 @@ def test_a_perfect_map_scores_100_everywhere_and_clutter_is_not_among_the_scores
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+def files(tmp_path_factory: pytest.TempPathFactory) -> RunFiles:
     return write_tile_files(tmp_path_factory.mktemp("tiles"))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_of_the_table_trains_on_pixels(method: str, files: Files, tmp_path: Path) -> None:
-    train_run(tile_run(method), "code", files, tmp_path, 1, lambda message: None)
+def test_every_method_of_the_table_trains_on_pixels(method: str, files: RunFiles, tmp_path: Path) -> None:
+    train_run(RunConfig.from_dict(tile_run(method)), "code", files, tmp_path, 1)
     lines = (tmp_path / "metrics.csv").read_text().splitlines()
     last = dict(zip(lines[0].split(","), map(float, lines[-1].split(",")), strict=True))
     assert set(vaihingen.DATASET.scored.values()) | {"f1_average", "overall_accuracy"} <= set(last)
@@ -152,19 +161,19 @@ def test_every_method_of_the_table_trains_on_pixels(method: str, files: Files, t
     assert len(weights(tmp_path)) == (2 if method == "coteaching" else 1)
 
 
-def test_a_network_learns_the_tiles(files: Files, tmp_path: Path) -> None:
+def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("cce", epochs=4)
     run["training"] |= {"steps": 16, "batch_size": 4, "lr": 0.01}
-    train_run(run, "code", write_tile_files(tmp_path, "clean"), tmp_path / "run", 1, lambda message: None)
+    train_run(RunConfig.from_dict(run), "code", write_tile_files(tmp_path, "clean"), tmp_path / "run", 1)
     rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
     accuracy = [float(row.split(",")[rows[0].split(",").index("overall_accuracy")]) for row in rows[1:]]
     assert accuracy[-1] > max(70, accuracy[0] + 5)
 
 
-def test_stopped_and_continued_it_ends_with_the_same_bits(files: Files, tmp_path: Path) -> None:
+def test_stopped_and_continued_it_ends_with_the_same_bits(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("war_w2v", epochs=2)
-    train_run(run, "code", files, tmp_path / "calm", 1, lambda message: None)
-    trainer = build_trainer(run, files, CheckpointFolder(tmp_path / "x", "id", lambda m: None), lambda m: None)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "calm", 1)
+    trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
     stop = StopRequest()
     step = trainer._step
 
@@ -175,21 +184,21 @@ def test_stopped_and_continued_it_ends_with_the_same_bits(files: Files, tmp_path
     trainer._step = stopping  # type: ignore[method-assign]
     with pytest.raises(Interrupted):
         trainer.fit(stop)
-    again = build_trainer(run, files, CheckpointFolder(tmp_path / "x", "id", lambda m: None), lambda m: None)
+    again = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
     again.fit(StopRequest())
     for name, value in weights(tmp_path / "calm")[0].items():
         assert torch.equal(value, again.models[0].state_dict()[name])
 
 
-def test_two_trainings_of_one_seed_are_equal(files: Files, tmp_path: Path) -> None:
+def test_two_trainings_of_one_seed_are_equal(files: RunFiles, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        train_run(tile_run("coteaching"), "code", files, tmp_path / name, 1, lambda message: None)
+        train_run(RunConfig.from_dict(tile_run("coteaching")), "code", files, tmp_path / name, 1)
     assert_same(tmp_path / "one", tmp_path / "two")
 
 
-def test_beta_of_zero_is_cce(files: Files, tmp_path: Path) -> None:
-    train_run(tile_run("cce"), "code", files, tmp_path / "cce", 1, lambda message: None)
-    train_run(tile_run("war_w2v", beta=0.0), "code", files, tmp_path / "war", 1, lambda message: None)
+def test_beta_of_zero_is_cce(files: RunFiles, tmp_path: Path) -> None:
+    train_run(RunConfig.from_dict(tile_run("cce")), "code", files, tmp_path / "cce", 1)
+    train_run(RunConfig.from_dict(tile_run("war_w2v", beta=0.0)), "code", files, tmp_path / "war", 1)
     assert_same(tmp_path / "cce", tmp_path / "war")
 
 
@@ -201,11 +210,11 @@ def test_methods_that_ask_for_all_samples_are_told_so() -> None:
 # ---- maps
 
 
-def test_the_maps_of_a_run_are_what_was_scored(files: Files, tmp_path: Path) -> None:
+def test_the_maps_of_a_run_are_what_was_scored(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("coteaching")
-    train_run(run, "code", files, tmp_path / "run", 1, lambda message: None)
-    labels = map_run(run, files, tmp_path / "run" / "weights.pt", tmp_path / "maps", 1, lambda message: None)
-    trainer = build_trainer(run, files, CheckpointFolder(tmp_path / "y", "id", lambda m: None), lambda m: None)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    labels = map_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", 1)
+    trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "y", "id"))
     for model, state in zip(trainer.models, weights(tmp_path / "run"), strict=True):
         model.load_state_dict(state)
     assert isinstance(trainer.evaluate, TileEvaluator)
@@ -249,8 +258,8 @@ def test_the_experiment_has_the_columns_and_the_schedule_of_the_paper() -> None:
     assert own.settings.cost_key(cell) == "w2v" and own.settings.method("war_w2v", "vaihingen")["iterations"] == 20
 
 
-def test_forgetting_uses_the_share_of_changed_pixels(files: Files, tmp_path: Path) -> None:
-    trainer = build_trainer(tile_run("coteaching"), files, CheckpointFolder(tmp_path, "id", print), lambda m: None)
+def test_forgetting_uses_the_share_of_changed_pixels(files: RunFiles, tmp_path: Path) -> None:
+    trainer = build_trainer(RunConfig.from_dict(tile_run("coteaching")), files.read(), CheckpointFolder(tmp_path, "id"))
     assert trainer.method.tau == read_json(files.noise.with_suffix(".json"))["realised_rate"]  # type: ignore[attr-defined]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.runs import wait_for
+from warlab.artefacts.run_result import RunResult
 from warlab.cli import doctor, main
 from warlab.cli.status import run_state, status
 from warlab.common.files import write_json, write_text
@@ -51,7 +52,7 @@ def test_a_run_without_files_waits(study: Study) -> None:
 
 def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> None:
     run = begin(study)
-    with only_writer(run, lambda m: None):
+    with only_writer(run):
         found = run_state(study, CELL, folder(study))
     assert (found.state, found.epochs, found.accuracy) == ("running", "2/4", 61.0)
     assert found.left == 2 * 15  # two epochs of 15 seconds
@@ -59,7 +60,7 @@ def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> No
 
 
 def test_a_run_that_has_begun_its_first_epoch_is_running(study: Study) -> None:
-    with only_writer(folder(study) / "runs" / CELL.path, lambda m: None):
+    with only_writer(folder(study) / "runs" / CELL.path):
         assert run_state(study, CELL, folder(study)).epochs == "0/4"
 
 
@@ -88,7 +89,7 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
 
 def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     """Of the jobs that save nothing, such as figures."""
-    with_job = "with job(sys.argv[1]) as say: say('in'), time.sleep(60)"
+    with_job = "with job(sys.argv[1]) as log: log.info('in'), time.sleep(60)"
     code = f"import sys, time\nfrom warlab.pipeline.script import job\n{with_job}"
     command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -102,12 +103,12 @@ def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
 def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
     run = begin(study)
     write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")
-    with only_writer(run, lambda m: None):
+    with only_writer(run):
         assert run_state(study, CELL, folder(study)).state == "running"
 
 
 def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    write_json(folder(study) / "runs" / CELL.path / "result.json", {"summary": {"last": 71.25}})
+    RunResult("id", {}, "real", {"last": 71.25}, {}).save(folder(study) / "runs" / CELL.path / "result.json")
     text = status(study)
     assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
     assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
@@ -116,7 +117,7 @@ def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixtur
 
 def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path / "none")
-    with only_writer(tmp_path, lambda m: None):
+    with only_writer(tmp_path):
         assert is_locked(tmp_path)
     assert not is_locked(tmp_path)
 
@@ -124,10 +125,10 @@ def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
 def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_last(study: Study) -> None:
     """They stay where they are; the run that began last has no epoch yet."""
     run = begin(study)
-    with only_writer(run, lambda m: None, "4567"):
+    with only_writer(run, "4567"):
         assert run_state(study, CELL, folder(study)).epochs == "0/4"
     assert run_state(study, CELL, folder(study)).state == "waiting"
-    with only_writer(run, lambda m: None, "0123"):
+    with only_writer(run, "0123"):
         assert run_state(study, CELL, folder(study)).epochs == "2/4"
 
 

@@ -11,11 +11,14 @@ import torch
 
 from tests import runs
 from tests.conftest import ROOT
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.config.study import load_study
+from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
 from warlab.engine.predict import predict_run
-from warlab.engine.run import Files, build_trainer, train_run
+from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
 from warlab.engine.validation import training_part
 from warlab.errors import WarlabError
@@ -23,22 +26,18 @@ from warlab.reporting.read import results
 from warlab.reporting.stats import over_settings
 
 
-def silent(_: str) -> None:
-    return
-
-
 def wanted(method: str = "cce", share: float | None = 0.25, **other: Any) -> dict[str, Any]:
     run = runs.resolved(method, **other)
     return run if share is None else {**run, "training": {**run["training"], "validation": share}}
 
 
-def written(folder: Path, **options: Any) -> Files:
+def written(folder: Path, **options: Any) -> RunFiles:
     """Without the predictions of another run."""
     return replace(runs.write_files(folder, **options), predictions=None)
 
 
-def trainer(run: dict[str, Any], files: Files, folder: Path) -> Trainer:
-    return build_trainer(run, files, CheckpointFolder(folder, "0" * 64, silent), silent)
+def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
+    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "0" * 64))
 
 
 def test_the_seed_decides_what_is_kept_back() -> None:
@@ -74,14 +73,14 @@ def test_its_accuracy_is_by_the_noisy_labels(tmp_path: Path) -> None:
 def test_a_share_of_zero_changes_not_one_bit(tmp_path: Path) -> None:
     files = written(tmp_path)
     for share, name in ((None, "without"), (0.0, "zero")):
-        train_run(wanted(share=share), "code", files, tmp_path / name, 1, silent)
+        train_run(RunConfig.from_dict(wanted(share=share)), "code", files, tmp_path / name, 1)
     runs.assert_same(tmp_path / "without", tmp_path / "zero")
     assert "validation" not in (tmp_path / "zero" / "metrics.csv").read_text()
 
 
 def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> None:
     folder = tmp_path / "fashion_mnist" / "asym-40" / "cnn9" / "cce" / "seed0"
-    train_run(wanted(epochs=5), "code", written(tmp_path), folder, 1, silent)
+    train_run(RunConfig.from_dict(wanted(epochs=5)), "code", written(tmp_path), folder, 1)
     table = results.collect([folder])
     best = table["test_accuracy"].iloc[int(table["validation_accuracy"].to_numpy().argmax())]
     assert over_settings.readings(table)["best_by_noisy_validation"].tolist() == [best]
@@ -89,7 +88,7 @@ def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> N
 
 def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
     files, run = written(tmp_path, n=128), wanted("coteaching", epochs=4, batch_size=4)
-    train_run(run, "code", files, tmp_path / "whole", 1, silent)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
     process = runs.start(run, files, tmp_path / "cut")
     runs.wait_for(tmp_path / "cut" / "log.txt", "epoch 1/")
     process.send_signal(signal.SIGTERM)
@@ -104,11 +103,13 @@ def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
 
 def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) -> None:
     files = written(tmp_path)
-    train_run(wanted(), "code", files, tmp_path / "cce", 1, silent)
+    train_run(RunConfig.from_dict(wanted()), "code", files, tmp_path / "cce", 1)
     made = tmp_path / "cce" / "predictions.npz"
-    predict_run(wanted(), Files(files.data, files.noise), tmp_path / "cce" / "weights.pt", made, 1, silent)
+    predict_run(
+        RunConfig.from_dict(wanted()), RunFiles(files.data, files.noise), tmp_path / "cce" / "weights.pt", made, 1
+    )
     assert len(read_arrays(made)["probabilities"]) == 48
-    given = Files(files.data, files.noise, files.cost, made)
+    given = RunFiles(files.data, files.noise, files.cost, made)
     assert len(trainer(wanted("forward"), given, tmp_path).data) == 48
     with pytest.raises(WarlabError, match="predictions for 48 samples, but this run trains on 64"):
         trainer(wanted("forward", share=0.0), given, tmp_path)
@@ -132,7 +133,7 @@ def test_a_share_without_a_sample_is_refused(tmp_path: Path) -> None:
 
 def test_the_audit_names_samples_by_their_numbers_among_all(tmp_path: Path) -> None:
     files = written(tmp_path, n=64, noise="sym-40")
-    train_run(wanted(), "code", files, tmp_path / "run", 1, silent)
+    train_run(RunConfig.from_dict(wanted()), "code", files, tmp_path / "run", 1)
     found, kept = read_arrays(tmp_path / "run" / "audit.npz"), training_part(64, 0.25, 0)
     assert (np.flatnonzero(found["seen"]) == kept).all()
     assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()

@@ -12,7 +12,7 @@ from warlab.common.files import write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import Tile, TileArrays, flat
 from warlab.data.sets import vaihingen
-from warlab.engine.run import Files
+from warlab.engine.inputs import RunFiles
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.make import make_noise
 
@@ -64,12 +64,12 @@ def wanted(noise: str = "objects-33", seed: int = 0) -> NoiseRequest:
     return NoiseRequest("vaihingen", noise, seed, NAMES, "stand-in", study().settings.noise(noise, "vaihingen"))
 
 
-def write_tile_files(folder: Path, noise: str = "objects-33") -> Files:
+def write_tile_files(folder: Path, noise: str = "objects-33") -> RunFiles:
     content, data = arrays(), folder / "data.npz"
     PreparedData(DataDescription(**description()), vars(content)).save(data)
     make_noise(wanted(noise), vars(content), {}).save(folder / "noise.npz")
     write_text(folder / "cost.csv", matrix_text(0.5 * (1 - np.eye(6)), NAMES))
-    return Files(data, folder / "noise.npz", folder / "cost.csv")
+    return RunFiles(data, folder / "noise.npz", folder / "cost.csv")
 
 
 def tile_run(method_id: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 
 from warlab.common.precision import float32_precision
-from warlab.engine.run import device_settings
+from warlab.engine.device import device_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = "fashion_mnist/asym-40/cnn9/war_w2v/seed0"

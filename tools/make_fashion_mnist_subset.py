@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.common.files import derive_seed, file_digest
+from warlab.common.files import file_digest
+from warlab.common.seeds import derive_seed
 from warlab.data.fetch import fetch
 from warlab.data.images import subset, validate
 from warlab.data.sets import fashion_mnist

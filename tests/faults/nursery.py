@@ -12,16 +12,24 @@ from pathlib import Path
 
 import torch
 
-from warlab.engine.run import Files, train_run
+from warlab.artefacts.run_config import RunConfig
+from warlab.engine.inputs import RunFiles
+from warlab.engine.run import train_run
 from warlab.pipeline.script import job
 
 
 def train(given: dict) -> None:
     torch.set_num_threads(1)
     out = Path(given["out"])
-    with job(str(out / "log.txt")) as say:
-        say("ready")
-        train_run(given["run"], "code", Files(**{k: Path(v) for k, v in given["files"].items()}), out, 1, say)
+    with job(str(out / "log.txt")) as log:
+        log.info("ready")
+        train_run(
+            RunConfig.from_dict(given["run"]),
+            "code",
+            RunFiles(**{k: Path(v) for k, v in given["files"].items()}),
+            out,
+            1,
+        )
 
 
 def child(given: dict) -> None:

@@ -22,6 +22,7 @@ import warlab.data.images
 from tests.faults.counting import count
 from tests.runs import resolved, write_files
 from tests.test_own_data import own, paint
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_arrays, write_arrays, write_json
 from warlab.data import user_data as own_data
 from warlab.data.resources import cifar_n
@@ -187,7 +188,7 @@ def test_a_cifar_batch_that_is_a_program_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_is_a_program_is_not_run_even_with_a_right_checksum(tmp_path: Path) -> None:
-    folder = CheckpointFolder(tmp_path, "id", print)
+    folder = CheckpointFolder(tmp_path, "id")
     folder.path.mkdir(parents=True)
     content = torch_archive(tmp_path / "evil.pt", {"rows": Evil()}).read_bytes()
     folder.latest.write_bytes(digest(content).encode() + content)
@@ -201,7 +202,7 @@ def test_weights_of_something_else_are_refused(value: object, tmp_path: Path) ->
     torch_archive(tmp_path / "weights.pt", value)
     files = write_files(tmp_path)
     with pytest.raises(WarlabError, match="are not the weights of this run") as error:
-        predict_run(resolved("cce"), files, tmp_path / "weights.pt", tmp_path / "out.npz", 1, lambda m: None)
+        predict_run(RunConfig.from_dict(resolved("cce")), files, tmp_path / "weights.pt", tmp_path / "out.npz", 1)
     refused(error)
     assert not (tmp_path / "out.npz").exists()
 
@@ -218,7 +219,7 @@ def test_data_changed_under_a_finished_noise_manifest_are_noticed_by_hash(tmp_pa
     write_arrays(files.data, **arrays)
     os.utime(files.data, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(WarlabError, match=r"does not belong to the data it is used with .*: delete it and run again"):
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
     assert not (tmp_path / "out" / "result.json").exists()
 
 
@@ -227,7 +228,7 @@ def test_noisy_labels_changed_under_their_manifest_are_noticed_by_hash(tmp_path:
     labels = read_arrays(files.noise)["labels"]
     write_arrays(files.noise, labels=np.roll(labels, 1))
     with pytest.raises(WarlabError, match="checksums differ"):
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
 
 
 # ---- names
@@ -287,6 +288,6 @@ def test_a_manifest_that_is_no_json_is_one_sentence(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     files.noise.with_suffix(".json").write_text("{")
     with pytest.raises(WarlabError, match="cannot be read as JSON") as error:
-        train_run(resolved("cce"), "code", files, tmp_path / "out", 1, lambda m: None)
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
     refused(error)
     write_json(files.noise.with_suffix(".json"), {})

@@ -19,11 +19,13 @@ import pytest
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.runs import assert_same, resolved, start, wait_for, write_files
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.engine import checkpoint
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
 from warlab.engine.lock import only_writer
-from warlab.engine.run import Files, train_run
+from warlab.engine.run import train_run
 
 EPOCHS = 6
 METHODS = ["war_w2v", "coteaching", "pencil", "jof", "coteaching_plus", "gce_truncated", "iterative", "cce"]
@@ -43,7 +45,7 @@ class Nursery:
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
-    def start(self, run: dict, files: Files, out: Path) -> int:
+    def start(self, run: dict, files: RunFiles, out: Path) -> int:
         named = {name: str(path) for name, path in vars(files).items() if path}
         return self.ask(json.dumps({"run": run, "files": named, "out": str(out)}))
 
@@ -60,10 +62,10 @@ def nursery() -> Iterator[Nursery]:
     one.process.wait(20)
 
 
-def calm(folder: Path, method: str) -> tuple[dict, Files, float]:
+def calm(folder: Path, method: str) -> tuple[dict, RunFiles, float]:
     """An undisturbed run in folder/calm, what it was made of, and how long its training took."""
     run, files = resolved(method, epochs=EPOCHS), write_files(folder, n=120, noise="sym-40")
-    train_run(run, "code", files, folder / "calm", 1, lambda message: None)
+    train_run(RunConfig.from_dict(run), "code", files, folder / "calm", 1)
     return run, files, read_json(folder / "calm" / "result.json")["provenance"]["seconds"]
 
 
@@ -101,7 +103,7 @@ class Death(BaseException):
 def test_ended_at_any_step_of_a_save_the_old_or_the_new_state_is_there(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = CheckpointFolder(tmp_path, "id", lambda message: None)
+    folder = CheckpointFolder(tmp_path, "id")
     for n in (1, 2):
         folder.save({"n": n})
     calls = 0
@@ -131,7 +133,7 @@ def test_what_killed_processes_were_writing_is_swept(tmp_path: Path) -> None:
     litter = [out / ".weights.pt.abc", out / "checkpoint" / "0123" / ".latest.ckpt.abc"]
     for file in litter:
         file.write_bytes(b"half")
-    with only_writer(out, lambda message: None):
+    with only_writer(out):
         assert not any(file.exists() for file in litter)
 
 

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.engine.activations import write_activations
+from warlab.engine.inputs import RunFiles
 from warlab.engine.lease import gpu_lease
-from warlab.engine.run import Files
 from warlab.pipeline.script import job
 
-with job(snakemake.log[0]) as say, gpu_lease(snakemake.resources.get("gpu_slots", 1), say):
-    files = Files.of(dict(snakemake.input.items()))
+with job(snakemake.log[0]), gpu_lease(snakemake.resources.get("gpu_slots", 1)):
+    files = RunFiles.of(dict(snakemake.input.items()))
     weights, out = Path(snakemake.input.weights), Path(snakemake.output.activations)
-    write_activations(snakemake.params.run, files, weights, out, snakemake.threads, say)
+    write_activations(RunConfig.from_dict(snakemake.params.run), files, weights, out, snakemake.threads)

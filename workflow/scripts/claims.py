@@ -11,7 +11,7 @@ from warlab.reporting.read.predictions import read_any
 from warlab.reporting.read.results import read_published, read_runs
 from warlab.reporting.tables.timing_table import is_reduced
 
-with job(snakemake.log[0]) as say:
+with job(snakemake.log[0]) as log:
     labels, published = snakemake.params.labels, Path(snakemake.input.published)
     ours = evidence.of_runs(
         read_runs(Path(snakemake.input.runs)),
@@ -27,6 +27,6 @@ with job(snakemake.log[0]) as say:
     listed = verdicts.read_claims(read_entries(Path(snakemake.input.claims)))
     paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
     found = verdicts.table(listed, ours, paper)
-    say(verdicts.counts(found["verdict"]))
+    log.info(verdicts.counts(found["verdict"]))
     write_text(snakemake.output.csv, found.to_csv(index=False))
     write_text(snakemake.output.md, verdicts.to_markdown(found, snakemake.params.scale))

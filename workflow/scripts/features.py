@@ -6,15 +6,15 @@ from warlab import data
 from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.prepare import prepare
 from warlab.data.resources import _weights
+from warlab.engine.device import device_settings
 from warlab.engine.embed import embed
 from warlab.engine.lease import gpu_lease
-from warlab.engine.run import device_settings
 from warlab.pipeline.script import job
 
 names = snakemake.wildcards
 with (
-    job(snakemake.log[0], f"{names.dataset} {names.network}") as say,
-    gpu_lease(snakemake.resources.get("gpu_slots", 1), say),
+    job(snakemake.log[0], f"{names.dataset} {names.network}"),
+    gpu_lease(snakemake.resources.get("gpu_slots", 1)),
 ):
     receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
     fetched = read_json(receipts["weights"])
@@ -23,7 +23,7 @@ with (
     prepared = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
     content = _weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
-    features = embed(prepared.arrays["train_x"], names.network, content, int(names.size), say)
+    features = embed(prepared.arrays["train_x"], names.network, content, int(names.size))
     write_arrays(snakemake.output.features, features=features)
     provenance = {
         "network": names.network,

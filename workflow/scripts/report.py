@@ -21,10 +21,10 @@ from warlab.reporting.tables.results_table import read_tidy
 
 ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint
 
-with job(snakemake.log[0]) as say:
+with job(snakemake.log[0]) as log:
     spec, given = snakemake.params.spec, snakemake.input
     for what, why in spec["left_out"].items():
-        say(f"Left out: {what}, because {why}.")
+        log.info(f"Left out: {what}, because {why}.")
     tables = [TableSection(p.stem, data=read_tidy(p), **spec["tables"][p.stem]) for p in map(Path, given.tables)]
     figures = [
         FigureSection(p.stem, caption=Path(caption).read_text().strip(), png=p, **spec["figures"][p.stem])

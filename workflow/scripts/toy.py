@@ -1,7 +1,7 @@
 """Train small networks in the plane and write down what the figures of them show."""
 
 from warlab.common.files import write_arrays
-from warlab.engine.run import device_settings
+from warlab.engine.device import device_settings
 from warlab.losses.toy import compute
 from warlab.pipeline.script import job
 

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+from warlab.artefacts.run_config import RunConfig
+from warlab.engine.inputs import RunFiles
 from warlab.engine.lease import gpu_lease
-from warlab.engine.run import Files, train_run
+from warlab.engine.run import train_run
 from warlab.pipeline.script import job
 
 wildcards = snakemake.wildcards
 name = f"{wildcards.dataset} {wildcards.noise} {wildcards.method} seed{wildcards.seed}"
 out = Path(snakemake.output.result).parent
 slots = snakemake.resources.get("gpu_slots", 1)
-with job(snakemake.log[0], name, out / "history.log") as say, gpu_lease(slots, say):
-    files = Files.of(dict(snakemake.input.items()))
-    train_run(snakemake.params.run, snakemake.params.code, files, out, snakemake.threads, say)
+with job(snakemake.log[0], name, out / "history.log"), gpu_lease(slots):
+    files = RunFiles.of(dict(snakemake.input.items()))
+    train_run(RunConfig.from_dict(snakemake.params.run), snakemake.params.code, files, out, snakemake.threads)

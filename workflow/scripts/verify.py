@@ -7,8 +7,8 @@ from warlab.pipeline.script import job
 from warlab.reporting.read.results import read_runs
 from warlab.reporting.read.retrained import compare
 
-with job(snakemake.log[0]) as say:
+with job(snakemake.log[0]) as log:
     run = snakemake.params.run
     found = compare(read_runs(Path(snakemake.input.runs)), Path(snakemake.input.metrics), run)
-    say(found["sentence"])
+    log.info(found["sentence"])
     write_json(snakemake.output.comparison, found)

@@ -1,9 +1,9 @@
 """All that decides a run's result apart from its input files. As a dictionary it is the parameter `run` of rules."""
 
 from dataclasses import asdict, dataclass
-from typing import NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict
 
-Options = dict[str, object]  # the settings of a network, a method or a cost: each has keys of its own
+Options = dict[str, Any]  # the settings of a network, a method or a cost: each has keys of its own
 
 
 class Training(TypedDict):
@@ -26,40 +26,51 @@ class Training(TypedDict):
     sigma: NotRequired[float]
 
 
-class NetEntry(TypedDict):
+@dataclass(frozen=True)
+class NetConfig:
     name: str
     settings: Options
 
 
-class MethodEntry(TypedDict):
+@dataclass(frozen=True)
+class MethodConfig:
+    """`file` is the method that `id` is a variant of, or `id` itself."""
+
     id: str
-    file: str  # the method that `id` is a variant of, or `id` itself
+    file: str
     settings: Options
 
 
-class RunEntry(TypedDict):
-    """A run's configuration as Snakemake hands it on and result.json keeps it."""
+@dataclass(frozen=True)
+class DeviceOptions:
+    """What the owner of a GPU may switch on. Each changes the last bits of a result, so none is on by default."""
 
-    dataset: str
-    noise: str
-    net: NetEntry
-    method: MethodEntry
-    training: Training
-    seed: int
+    tf32: bool = False
+    channels_last: bool = False
+    compile: bool = False
 
 
 @dataclass(frozen=True)
 class RunConfig:
     dataset: str
     noise: str
-    net: NetEntry
-    method: MethodEntry
+    net: NetConfig
+    method: MethodConfig
     training: Training
     seed: int
+    device: DeviceOptions = DeviceOptions()
 
-    def to_dict(self) -> RunEntry:
-        return cast(RunEntry, asdict(self))
+    @property
+    def path(self) -> str:
+        return f"{self.dataset}/{self.noise}/{self.net.name}/{self.method.id}/seed{self.seed}"
+
+    def to_dict(self) -> Options:
+        """Options of the device only where they are on: they are part of the identity of such runs alone."""
+        content = asdict(self)
+        on = {name: True for name, value in content.pop("device").items() if value}
+        return content | ({"device": on} if on else {})
 
     @classmethod
-    def from_dict(cls, content: RunEntry) -> "RunConfig":
-        return cls(**content)
+    def from_dict(cls, content: Options) -> "RunConfig":
+        net, method = NetConfig(**content["net"]), MethodConfig(**content["method"])
+        return cls(**{**content, "net": net, "method": method, "device": DeviceOptions(**content.get("device", {}))})

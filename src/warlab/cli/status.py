@@ -5,10 +5,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from warlab.common.files import read_json
+from warlab.artefacts.run_result import RunResult
+from warlab.common.progress import duration, seconds_left
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
-from warlab.engine.progress import duration
 from warlab.ids import RunId
 
 STATES = ("done", "running", "stopped", "failed", "waiting")
@@ -39,7 +39,7 @@ def status(study: Study) -> str:
 def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
     run, epochs = folder / "runs" / cell.path, study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
-        return RunState(cell.path, "done", f"{epochs}/{epochs}", read_json(run / "result.json")["summary"]["last"])
+        return RunState(cell.path, "done", f"{epochs}/{epochs}", RunResult.load(run / "result.json").summary["last"])
     rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{cell.path}.log")
     if is_locked(run):
         state, note = "running", ""
@@ -49,7 +49,7 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
         state, note = ("stopped", last) if rows else ("waiting", "")
     if not rows:
         return RunState(cell.path, state, f"0/{epochs}" if state == "running" else "", note=note)
-    left = (epochs - len(rows)) * seconds_per_epoch(rows)
+    left = seconds_left(epochs - len(rows), [float(row["seconds"]) for row in rows])
     tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
     return RunState(cell.path, state, f"{len(rows)}/{epochs}", tested[-1] if tested else None, left, note)
 
@@ -59,11 +59,6 @@ def live_rows(run: Path) -> list[dict[str, str]]:
     pattern = f"{last_configuration(run) or '*'}/metrics.csv"
     live = sorted((run / "checkpoint").glob(pattern), key=lambda path: path.stat().st_mtime)
     return list(csv.DictReader(live[-1].read_text().splitlines())) if live else []
-
-
-def seconds_per_epoch(rows: list[dict[str, str]]) -> float:
-    recent = [float(row["seconds"]) for row in rows[-3:]]  # a warm-up is cheaper than what follows it
-    return sum(recent) / len(recent)
 
 
 def last_line(log: Path) -> str:

@@ -80,8 +80,3 @@ def digest(data: bytes | np.ndarray, algorithm: str = "sha256") -> str:
 def file_digest(path: Path, algorithm: str = "sha256") -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
-
-
-def derive_seed(*parts: object) -> int:
-    """A 63-bit seed from the axes it depends on, the same on every machine: derive_seed("noise", "cifar10", …)."""
-    return int(digest("/".join(map(str, parts)).encode())[:16], 16) >> 1

@@ -88,6 +88,7 @@ class UserConfig(TypedDict):
     noise_files: NotRequired[dict[str, str]]
     runs_from: NotRequired[str]
     verify: NotRequired[int]
+    device: NotRequired[dict[str, bool]]
     overrides: NotRequired[Layer]
 
 

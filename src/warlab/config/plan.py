@@ -8,7 +8,7 @@ from itertools import product
 from typing import TypedDict, cast
 
 from warlab import data, methods
-from warlab.artefacts.run_config import MethodEntry, NetEntry, Options, Training
+from warlab.artefacts.run_config import Options, Training
 from warlab.config.entries import Cells, Choice, Experiment, Scale
 from warlab.config.remembering import remembered
 from warlab.config.settings import Settings
@@ -24,9 +24,9 @@ class Timing(TypedDict):
     shape: list[int]
     classes: int
     images: int
-    net: NetEntry
+    net: Options
     training: Training
-    methods: dict[str, MethodEntry]
+    methods: dict[str, Options]
     steps: int
 
 
@@ -168,7 +168,7 @@ class Plan:
         """The method whose settings a timed one has: itself, unless the experiment names another."""
         return self.experiments["timing"].get("settings_of", {}).get(method_id, method_id)
 
-    def _timed_method(self, cell: RunId) -> MethodEntry:
+    def _timed_method(self, cell: RunId) -> Options:
         method_id = self.timed_as(cell.method)
         settings = self.settings.method(method_id, cell.dataset)
         return {"id": cell.method, "file": self.settings.method_file(method_id), "settings": settings}

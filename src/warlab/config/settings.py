@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict, cast
 import yaml
 
 from warlab import data, noise
-from warlab.artefacts.run_config import MethodEntry, NetEntry, Options, RunConfig, Training
+from warlab.artefacts.run_config import DeviceOptions, MethodConfig, NetConfig, Options, RunConfig, Training
 from warlab.common.setting import Setting
 from warlab.common.wording import suggest
 from warlab.config.entries import Layer, Scale, Section, UserConfig
@@ -43,10 +43,11 @@ class Settings:
         return RunConfig(
             cell.dataset,
             cell.noise,
-            NetEntry(name=cell.net, settings=self.net(cell.net, cell.dataset)),
-            MethodEntry(id=cell.method, file=self.method_file(cell.method), settings=settings),
+            NetConfig(cell.net, self.net(cell.net, cell.dataset)),
+            MethodConfig(cell.method, self.method_file(cell.method), settings),
             self.training(cell.dataset, cell.noise, cell.method),
             cell.seed,
+            DeviceOptions(**self.config.get("device", {})),
         )
 
     @remembered

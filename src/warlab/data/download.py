@@ -4,12 +4,13 @@ What arrives is not checked here; the caller compares checksums before it uses t
 """
 
 import os
-import sys
 import time
 from pathlib import Path
 
 import requests
 import urllib3
+
+from warlab.common.progress import Progress
 
 ATTEMPTS = 3
 BACKOFF = 1.0  # seconds before the second attempt, doubled before each further one
@@ -81,7 +82,7 @@ def _start(response: requests.Response, part: Path, have: int) -> int:
 
 def _receive(response: requests.Response, part: Path, start: int, total: int | None, size: int) -> None:
     have = start
-    progress = _Progress(part.name.removesuffix(".part"), start, total or size)
+    progress = Progress(part.name.removesuffix(".part") + ": {:.1f} of {:.1f} MB", total or size, start, unit=10**6)
     with part.open("ab" if start else "wb") as file:
         for piece in response.raw.stream(_CHUNK, decode_content=False):
             have += len(piece)
@@ -89,32 +90,8 @@ def _receive(response: requests.Response, part: Path, start: int, total: int | N
                 part.unlink()
                 raise Unavailable(f"it sent more than the expected {size} bytes")
             file.write(piece)
-            progress.show(have)
+            progress(have)
         file.flush()
         os.fsync(file.fileno())
-    progress.end()
     if total is not None and have < total:
         raise _Interrupted(f"the connection broke off after {have} of {total} bytes")
-
-
-class _Progress:
-    """A line on stderr with the remaining time; on a terminal it is rewritten, in a log it is repeated."""
-
-    def __init__(self, name: str, start: int, total: int) -> None:
-        self.name, self.start, self.total = name, start, total
-        self.began = self.shown = time.monotonic()
-        self.rewrite = sys.stderr.isatty()
-
-    def show(self, have: int) -> None:
-        now = time.monotonic()
-        if now - self.shown < (0.5 if self.rewrite else 10.0):
-            return
-        self.shown = now
-        left = (self.total - have) * (now - self.began) / max(have - self.start, 1)
-        text = f"{self.name}: {have / 1e6:.1f} of {self.total / 1e6:.1f} MB, {left:.0f} s left"
-        line = f"\r{text:<79}" if self.rewrite else f"{text}\n"
-        print(line, end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self.rewrite and self.shown > self.began:
-            print(file=sys.stderr)

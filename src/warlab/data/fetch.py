@@ -5,6 +5,7 @@ first a folder that the user names, then the official addresses, then packages o
 """
 
 import fcntl
+import logging
 import os
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from warlab.data.download import Unavailable, download
 from warlab.data.user_data import InPlace
 from warlab.errors import WarlabError
 
+logger = logging.getLogger(__name__)
 _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
 
 
@@ -103,7 +105,7 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
             give(missing, root)
         except Unavailable as error:
             reasons.append(f"{place}: {error}")
-            print(f"warlab: {dataset.title} is not whole at {place} ({error})", file=sys.stderr)
+            logger.warning(f"{dataset.title} is not whole at {place} ({error})")
         before, missing = missing, wrong_sources(dataset, root)
         if len(missing) < len(before):
             givers.append(place)

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
+from warlab.engine.device import memory_format
 from warlab.methods.base import Batch, Method, Samples
 
 
@@ -27,16 +28,6 @@ class Images:
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         images = (self.pixels[index].float() / 255 - self.mean) / self.std
         return images.contiguous(memory_format=memory_format(images.device))
-
-
-def place(model: nn.Module, device: torch.device) -> nn.Module:
-    """The model on the device, in the memory format of the batches."""
-    return model.to(device).to(memory_format=memory_format(device))  # type: ignore[call-overload]
-
-
-def memory_format(device: torch.device) -> torch.memory_format:
-    """Channels last is about a quarter faster on CPUs (benchmarks/step.py); in float32 GPUs gain nothing by it."""
-    return torch.channels_last if device.type == "cpu" else torch.contiguous_format
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ configuration or code therefore never finds it, and going back to the old config
 
 import hashlib
 import io
+import logging
 import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -24,6 +25,7 @@ from warlab.common.files import write_atomic
 from warlab.engine.provenance import Machine, machine
 from warlab.errors import WarlabError
 
+logger = logging.getLogger(__name__)
 State = dict[str, Any]
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
 
@@ -35,10 +37,9 @@ class CheckpointFolder:
     depend on the machine too: a state names the machines it was made on, and a resume says what has changed.
     """
 
-    def __init__(self, run_folder: Path, run_id: str, say: Callable[[str], None]) -> None:
+    def __init__(self, run_folder: Path, run_id: str) -> None:
         self.path = run_folder / "checkpoint" / run_id[:16]
         self.run_id = run_id
-        self.say = say
         self.machines: list[Machine] = []
         self.next = self.path / "next.ckpt"  # whole, but not yet in its place: seen after a kill between two renames
         self.latest = self.path / "latest.ckpt"
@@ -87,7 +88,7 @@ class CheckpointFolder:
                 continue
             content = _content(file)
             if content is None:
-                self.say(f"{file} is damaged; falling back to the state before it.")
+                logger.info(f"{file} is damaged; falling back to the state before it.")
                 continue
             state = _read(file, content)
             if state.pop("run_id") != self.run_id:
@@ -103,7 +104,8 @@ class CheckpointFolder:
         self.machines = machines if now == before else [*machines, now]
         changes = [f"{key} {before.get(key)} became {value}" for key, value in now.items() if before.get(key) != value]
         if changes:
-            self.say(f"{', '.join(changes)} since the state was saved; the last bits of the result may depend on it.")
+            since = "since the state was saved; the last bits of the result may depend on it."
+            logger.info(f"{', '.join(changes)} {since}")
 
     def remove(self) -> None:
         """The states of this configuration, once its outputs are in place; those of others stay."""

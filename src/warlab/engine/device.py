@@ -1,13 +1,17 @@
-"""The one place that decides where a network lives: on the GPU, or on the CPU where there is none."""
+"""The one place that decides where a network lives, on a GPU or on the CPU, and how torch computes there."""
 
 import os
 
 import torch
+from torch import nn
 
+from warlab.artefacts.run_config import DeviceOptions
+from warlab.common.precision import allow_tf32, forbid_tf32
 from warlab.engine.lease import VISIBLE, device_count, visible_entries
 from warlab.errors import WarlabError
 
 CHOICE = "WARLAB_DEVICE"
+_options = DeviceOptions()  # of this process, as are the flags of torch
 
 
 def best_device() -> torch.device:
@@ -34,3 +38,33 @@ def _expected() -> str | None:
     if VISIBLE in os.environ:
         return f"{VISIBLE}={os.environ[VISIBLE]}" if visible_entries(os.environ[VISIBLE]) else None
     return f"{count} of this machine" if (count := device_count()) else None
+
+
+def device_settings(threads: int, options: DeviceOptions | None = None) -> None:
+    """Same seed, same bits: deterministic kernels where torch has them, and true float32 unless TF32 is asked for."""
+    global _options
+    _options = options or DeviceOptions()
+    if _options.tf32:
+        allow_tf32()
+    else:
+        forbid_tf32()
+    torch.set_num_threads(threads)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
+    # use_deterministic_algorithms(True, warn_only=True) does the same, but imports the compiler, which takes a second.
+    torch.set_deterministic_debug_mode("warn")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # only slow
+    torch.backends.cudnn.benchmark = False
+
+
+def memory_format(device: torch.device) -> torch.memory_format:
+    """Channels last is about a quarter faster on CPUs (benchmarks/step.py); on GPUs it is an option."""
+    last = device.type == "cpu" or _options.channels_last
+    return torch.channels_last if last else torch.contiguous_format
+
+
+def place(model: nn.Module, device: torch.device) -> nn.Module:
+    """The model on the device, in the memory format of the batches, compiled if that was asked for."""
+    placed: nn.Module = model.to(device).to(memory_format=memory_format(device))  # type: ignore[call-overload]
+    if _options.compile:
+        placed.forward = torch.compile(placed.forward)  # hooks and names of weights stay as they are
+    return placed

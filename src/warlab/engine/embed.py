@@ -2,8 +2,6 @@
 
 import io
 import pickle
-import time
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -12,23 +10,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
+from warlab.common.progress import Progress
 from warlab.data.resources._weights import CLASSES
-from warlab.engine.batches import Images, place
-from warlab.engine.device import best_device
-from warlab.engine.progress import duration
+from warlab.engine.batches import Images
+from warlab.engine.device import best_device, place
 from warlab.errors import WarlabError
 
 BATCH = 32
-EVERY = 10.0  # seconds between two lines of progress
 
 
-def embed(images: np.ndarray, network: str, weights: bytes, size: int, say: Callable[[str], None]) -> np.ndarray:
+def embed(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
     """Features (N, d) of uint8 images (N, 1 or 3, H, W), resized to `size`, in evaluation mode."""
     device = best_device()
     definition = import_module(f"warlab.nets.{network}")
     model: Any = place(_loaded(definition, weights, network), device).eval()
     source = Images(_coloured(images), definition.MEAN, definition.STD, device)
-    progress = _Progress(len(images), say)
+    progress = Progress("features of {} of {} images", len(images))
     found = []
     for index in torch.arange(len(images), device=device).split(BATCH):
         with torch.inference_mode():
@@ -59,19 +56,3 @@ def _coloured(images: np.ndarray) -> np.ndarray:
 
 def _resized(x: Tensor, size: int) -> Tensor:
     return x if x.shape[2:] == (size, size) else interpolate(x, (size, size), mode="bilinear", antialias=True)
-
-
-class _Progress:
-    """A line every ten seconds with what remains."""
-
-    def __init__(self, total: int, say: Callable[[str], None]) -> None:
-        self.total, self.say = total, say
-        self.began = self.said = time.monotonic()
-
-    def __call__(self, done: int) -> None:
-        now = time.monotonic()
-        if now - self.said < EVERY and done < self.total:
-            return
-        self.said = now
-        left = (now - self.began) * (self.total - done) / done
-        self.say(f"features of {done} of {self.total} images, remaining {duration(left)}")

@@ -1,12 +1,14 @@
 """What a run depends on, by checksums: the same identity means the same bits."""
 
 import json
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from warlab.common.files import digest, read_json, write_json
 
+logger = logging.getLogger(__name__)
 _FILE = "identity.json"
 _WORDS = {
     "run": "its settings",
@@ -26,11 +28,12 @@ def identity(run: Mapping[str, Any], code: str, checksums: Mapping[str, str]) ->
     return {"run": digest(json.dumps(run, sort_keys=True).encode()), "code": code, **checksums}
 
 
-def remember(folder: Path, mine: Mapping[str, str], say: Callable[[str], None]) -> None:
+def remember(folder: Path, mine: Mapping[str, str]) -> None:
     """Keep the identity beside the checkpoints; where only states of another identity are there, say what differs."""
     others = sorted(folder.parent.glob(f"*/{_FILE}"), key=lambda path: path.stat().st_mtime)
     if not folder.exists() and others:
         before = read_json(others[-1])
         changed = [_WORDS.get(name, name) for name in {**before, **mine} if before.get(name) != mine.get(name)]
-        say(f"starting from the beginning, because {' and '.join(changed)} changed since the saved state was made")
+        reason = f"because {' and '.join(changed)} changed since the saved state was made"
+        logger.info(f"starting from the beginning, {reason}")
     write_json(folder / _FILE, dict(mine))

@@ -5,10 +5,11 @@ scheduler has named in CUDA_VISIBLE_DEVICES, as Slurm does, one is leased and th
 """
 
 import fcntl
+import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count, takewhile
 from pathlib import Path
@@ -16,15 +17,14 @@ from typing import IO
 
 from warlab.engine.lock import machine_folder
 
+logger = logging.getLogger(__name__)
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
 Lock = tuple[str, str]  # GPU, and which of its locks
 
 
 @contextmanager
-def gpu_lease(
-    slots: int, say: Callable[[str], None], devices: int | None = None, whole: bool = False
-) -> Iterator[str | None]:
+def gpu_lease(slots: int, devices: int | None = None, whole: bool = False) -> Iterator[str | None]:
     """Make one GPU visible, of whose `slots` one was free, or all if it must be `whole`; None where there is none.
 
     Must be entered before CUDA is used; importing torch does not use it.
@@ -34,7 +34,7 @@ def gpu_lease(
         yield None
         return
     with ExitStack() as held:
-        gpu = _whole(gpus, slots, say, held) if whole else _slot(gpus, slots, say, held)
+        gpu = _whole(gpus, slots, held) if whole else _slot(gpus, slots, held)
         held.enter_context(_only(gpu))
         yield gpu
 
@@ -57,21 +57,21 @@ def _gpus(devices: int | None) -> list[str]:
     return [str(number) for number in range(device_count() if devices is None else devices)]
 
 
-def _slot(gpus: list[str], slots: int, say: Callable[[str], None], held: ExitStack) -> str:
+def _slot(gpus: list[str], slots: int, held: ExitStack) -> str:
     """Every GPU gets its first training before one gets a second."""
-    return _wait([(gpu, f"slot{slot}") for slot in range(slots) for gpu in gpus], say, held)[0]
+    return _wait([(gpu, f"slot{slot}") for slot in range(slots) for gpu in gpus], held)[0]
 
 
-def _whole(gpus: list[str], slots: int, say: Callable[[str], None], held: ExitStack) -> str:
+def _whole(gpus: list[str], slots: int, held: ExitStack) -> str:
     """All slots of one GPU, kept as they become free; only one process at a time collects those of a GPU."""
-    chosen, _ = _wait([(gpu, "whole") for gpu in gpus], say, held)
+    chosen, _ = _wait([(gpu, "whole") for gpu in gpus], held)
     left = [(chosen, f"slot{slot}") for slot in range(slots)]
     while left:
-        left.remove(_wait(left, say, held))
+        left.remove(_wait(left, held))
     return chosen
 
 
-def _wait(locks: list[Lock], say: Callable[[str], None], held: ExitStack) -> Lock:
+def _wait(locks: list[Lock], held: ExitStack) -> Lock:
     """Hold the first of these locks that is free."""
     for waited in count():
         for lock in locks:
@@ -80,7 +80,7 @@ def _wait(locks: list[Lock], say: Callable[[str], None], held: ExitStack) -> Loc
                 return lock
         if waited % 60 == 0:
             taken = f"all {len(locks)} GPU slots are taken" if len(locks) > 1 else f"GPU {locks[0][0]} is in use"
-            say(f"{taken}; waiting")
+            logger.info(f"{taken}; waiting")
         time.sleep(1)
     raise AssertionError
 

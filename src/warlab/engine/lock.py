@@ -5,12 +5,13 @@ The lock ends with its process, however that ends. Nothing here needs torch, so 
 
 import errno
 import fcntl
+import logging
 import os
 import socket
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import IO
 from warlab.common.files import digest
 from warlab.errors import WarlabError
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
 UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # flock on some mounts of Lustre and NFS
 
 
@@ -34,19 +35,20 @@ def owner_file(run_folder: Path) -> Path:
 
 
 @contextmanager
-def only_writer(run_folder: Path, say: Say, configuration: str = "") -> Iterator[None]:
+def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
     """Wait until no other process trains in this folder: a killed snakemake leaves its jobs running."""
     run_folder.mkdir(parents=True, exist_ok=True)
     path, owner = lock_file(run_folder), f"process {os.getpid()} on {socket.gethostname()}"
     with ExitStack() as held:
         try:
-            file = held.enter_context(_waited_for(path, say))
+            file = held.enter_context(_waited_for(path))
         except OSError as error:
             if error.errno not in UNSUPPORTED:
                 raise
-            say(f"The file system of {path} has no flock ({error.strerror}); the run is reserved by a file instead.")
+            instead = "the run is reserved by a file instead."
+            logger.info(f"The file system of {path} cannot lock files ({error.strerror}); {instead}")
             file = held.enter_context(path.open("a+"))
-            _reserve(run_folder, owner, say, held)
+            _reserve(run_folder, owner, held)
         _sweep(run_folder)
         _write(file, f"{owner}\n{configuration}\n")
         try:
@@ -85,12 +87,12 @@ def machine_folder() -> Path:
     return folder
 
 
-def _waited_for(path: Path, say: Say) -> IO[str]:
+def _waited_for(path: Path) -> IO[str]:
     """The locked file. One that was deleted while it was waited for locks nobody out, so that its successor is."""
     while True:
         file = path.open("a+")
         try:
-            _wait(file, say)
+            _wait(file)
         except BaseException:
             file.close()
             raise
@@ -99,7 +101,7 @@ def _waited_for(path: Path, say: Say) -> IO[str]:
         file.close()
 
 
-def _wait(file: IO[str], say: Say) -> None:
+def _wait(file: IO[str]) -> None:
     for waited in count():
         with suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,7 +109,7 @@ def _wait(file: IO[str], say: Say) -> None:
         if waited % 60 == 0:
             file.seek(0)
             holder = file.readline().strip() or "Another process"
-            say(f"{holder} trains this run already; waiting for it to end.")
+            logger.info(f"{holder} trains this run already; waiting for it to end.")
         time.sleep(1)
 
 
@@ -123,10 +125,10 @@ def _write(file: IO[str], text: str) -> None:
     os.write(file.fileno(), text.encode())  # nothing stays in a buffer that a full disk would refuse later
 
 
-def _reserve(run_folder: Path, owner: str, say: Say, held: ExitStack) -> None:
+def _reserve(run_folder: Path, owner: str, held: ExitStack) -> None:
     """Without flock: a lock of this machine against its own processes, a file that only one can make against others."""
     local = machine_folder() / f"run-{digest(str(run_folder.resolve()).encode())[:16]}"
-    held.enter_context(_waited_for(local, say))
+    held.enter_context(_waited_for(local))
     path = owner_file(run_folder)
     try:
         path.open("x").close()

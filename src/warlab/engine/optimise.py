@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import nn
 
+from warlab.artefacts.run_config import Training
 from warlab.errors import WarlabError
 
 
@@ -28,11 +28,11 @@ def set_rate(optimisers: Sequence[torch.optim.Optimizer], rate: float) -> None:
             group["lr"] = rate
 
 
-def make_optimiser(model: nn.Module, settings: dict[str, Any]) -> torch.optim.Optimizer:
+def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:
     """Adam(0.9, 0.999) or SGD with momentum, as the training section of the hyper-parameters says."""
-    lr, decay = settings["lr"], settings.get("weight_decay", 0.0)
-    if settings["optimiser"] == "adam":
+    lr, decay, kind = training["lr"], training["weight_decay"], training["optimiser"]
+    if kind == "adam":
         return torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.999), weight_decay=decay)
-    if settings["optimiser"] == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=lr, momentum=settings["momentum"], weight_decay=decay)
-    raise WarlabError(f"The optimiser must be adam or sgd, not {settings['optimiser']!r}.")
+    if kind == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=lr, momentum=training["momentum"], weight_decay=decay)
+    raise WarlabError(f"The optimiser must be adam or sgd, not {kind!r}.")

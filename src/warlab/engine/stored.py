@@ -5,15 +5,17 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from warlab.artefacts.run_config import Training
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Images, Material, TrainingData, memory_format
+from warlab.engine.batches import Images, Material, TrainingData
+from warlab.engine.device import memory_format
 from warlab.engine.evaluate import Evaluator
+from warlab.engine.inputs import DataDescription
 from warlab.engine.validation import CLEAN, WithValidation
 
 AHEAD = 4  # batches that are decoded before they are asked for
@@ -23,12 +25,10 @@ EVALUATED = 100  # images at once
 class StoredImages(Images):
     """Looks like `Images`, but holds no pixels: number → middle crop of the image in the shards, as float32."""
 
-    def __init__(
-        self, pack: Pack, numbers: np.ndarray, crop: int, meta: Mapping[str, Any], device: torch.device
-    ) -> None:
-        self.pack, self.numbers, self.crop, self.device = pack, numbers, crop, device
-        self.mean = torch.tensor(meta["mean"], device=device).view(1, -1, 1, 1)
-        self.std = torch.tensor(meta["std"], device=device).view(1, -1, 1, 1)
+    def __init__(self, pack: Pack, numbers: np.ndarray, about: DataDescription, device: torch.device) -> None:
+        self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
+        self.mean = torch.tensor(about.mean, device=device).view(1, -1, 1, 1)
+        self.std = torch.tensor(about.std, device=device).view(1, -1, 1, 1)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
         self.waiting: deque[tuple[Tensor, np.ndarray]] = deque()  # announced and not begun, with its numbers
         self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
@@ -100,22 +100,22 @@ class StoredEvaluator(Evaluator):
 
 def material(
     arrays: Mapping[str, np.ndarray],
-    meta: Mapping[str, Any],
+    about: DataDescription,
     labels: Tensor,
     trusted: Tensor,
-    training: Mapping[str, Any],
+    training: Training,
     seed: int,
 ) -> Material:
-    device, pack = labels.device, Pack(Path(meta["shards"]))
+    device, pack = labels.device, Pack(Path(about.shards))
 
     def images(part: str) -> StoredImages:
-        return StoredImages(pack, arrays[f"{part}_i"], meta["crop"], meta, device)
+        return StoredImages(pack, arrays[f"{part}_i"], about, device)
 
     def evaluator(part: str) -> Evaluator:
         return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), trusted, EVALUATED)
 
     return Material(
-        channels=len(meta["mean"]),
+        channels=len(about.mean),
         data=StoredData(images("train"), labels, training["batch_size"], seed),
         evaluate=WithValidation(evaluator("test"), evaluator("val"), CLEAN),
     )

@@ -5,18 +5,20 @@ and a pixel has one number wherever it appears.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.common.files import derive_seed
+from warlab.artefacts.run_config import Training
 from warlab.common.map_scores import confusion, scores
+from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import objects, starts, unflat
-from warlab.engine.batches import Material, memory_format
+from warlab.engine.batches import Material
 from warlab.engine.blend import Window, blended
+from warlab.engine.device import memory_format
 from warlab.engine.evaluate import purity
+from warlab.engine.inputs import DataDescription
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 
@@ -36,10 +38,10 @@ class PixelRows(nn.Module):
 class Pixels:
     """Flat uint8 pixels (channels, P) on the device, handed out as normalised float32 images by their numbers."""
 
-    def __init__(self, flat: np.ndarray, meta: Mapping[str, Any], device: torch.device) -> None:
+    def __init__(self, flat: np.ndarray, mean: Sequence[float], std: Sequence[float], device: torch.device) -> None:
         self.flat = torch.from_numpy(flat).to(device)
-        self.mean = torch.tensor(meta["mean"], device=device).view(1, -1, 1, 1)
-        self.std = torch.tensor(meta["std"], device=device).view(1, -1, 1, 1)
+        self.mean = torch.tensor(mean, device=device).view(1, -1, 1, 1)
+        self.std = torch.tensor(std, device=device).view(1, -1, 1, 1)
 
     def __getitem__(self, number: Tensor) -> Tensor:
         """(B, H, W) numbers of pixels → (B, channels, H, W)"""
@@ -64,9 +66,9 @@ class Grid:
 class Patches:
     """Training batches: `steps` times an epoch, patches at random places, turned by 90° and mirrored at random."""
 
-    def __init__(self, pixels: Pixels, grid: Grid, labels: Tensor, training: Mapping[str, Any], seed: int) -> None:
+    def __init__(self, pixels: Pixels, grid: Grid, labels: Tensor, training: Training, seed: int) -> None:
         self.pixels, self.grid, self.labels, self.seed = pixels, grid, labels, seed
-        self.patch, self.steps, self.batch_size = (training[key] for key in ("patch", "steps", "batch_size"))
+        self.patch, self.steps, self.batch_size = training["patch"], training["steps"], training["batch_size"]
         if grid.sizes.min() < self.patch:
             raise WarlabError(f"A tile has a side of {grid.sizes.min()} pixels; set a patch of at most that.")
 
@@ -104,14 +106,14 @@ class TileEvaluator:
     """The scores on whole test tiles; `trusted` says of every training pixel whether its label is true."""
 
     def __init__(
-        self, pixels: Pixels, grid: Grid, truth: np.ndarray, trusted: Tensor, window: Window, meta: Mapping[str, Any]
+        self, pixels: Pixels, grid: Grid, truth: np.ndarray, trusted: Tensor, window: Window, about: DataDescription
     ) -> None:
         self.pixels, self.grid, self.trusted, self.window = pixels, grid, trusted, window
         self.truth = unflat(truth, grid.sizes)
         self.recent: list[Tensor] = []  # maps are made from the weights, see engine/maps.py
-        names = meta["class_names"]
+        names = about.class_names
         self.classes = len(names)
-        self.scored = {names.index(name): metric for name, metric in meta["scored"].items()}
+        self.scored = {names.index(name): metric for name, metric in about.scored.items()}
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         """Every score in percent, averaged over the networks that the method reports."""
@@ -152,19 +154,20 @@ class TileEvaluator:
 
 def material(
     arrays: Mapping[str, np.ndarray],
-    meta: Mapping[str, Any],
+    about: DataDescription,
     labels: Tensor,
     trusted: Tensor,
-    training: Mapping[str, Any],
+    training: Training,
     seed: int,
 ) -> Material:
     device = labels.device
+    pixels, test_pixels = (Pixels(arrays[f"{part}_x"], about.mean, about.std, device) for part in ("train", "test"))
     train, test = (Grid(arrays[f"{split}_sizes"], device) for split in ("train", "test"))
     window = Window(training["patch"], training["overlap"], training["sigma"])
     return Material(
         channels=len(arrays["train_x"]),
-        data=Patches(Pixels(arrays["train_x"], meta, device), train, labels, training, seed),
-        evaluate=TileEvaluator(Pixels(arrays["test_x"], meta, device), test, arrays["test_y"], trusted, window, meta),
+        data=Patches(pixels, train, labels, training, seed),
+        evaluate=TileEvaluator(test_pixels, test, arrays["test_y"], trusted, window, about),
         adapt=PixelRows,
         units=lambda: torch.from_numpy(objects(labels.cpu().numpy(), arrays["train_sizes"])).to(device),
     )

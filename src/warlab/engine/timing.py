@@ -15,28 +15,26 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab import methods, nets
-from warlab.engine.batches import memory_format, place
-from warlab.engine.device import best_device
+from warlab.common.progress import Progress
+from warlab.engine.device import best_device, memory_format, place
 from warlab.engine.optimise import make_optimiser
-from warlab.engine.progress import duration
 from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
 AS_THE_AUTHORS_CODE = "war_code"
-EVERY = 10.0  # seconds between two lines of progress
 _PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what guards its division, in the authors' code
 TakeStep = Callable[[], None]
 Loss = Callable[[], Losses]
 
 
-def seconds_per_epoch(spec: dict[str, Any], say: Callable[[str], None]) -> dict[str, dict[str, float]]:
+def seconds_per_epoch(spec: dict[str, Any]) -> dict[str, dict[str, float]]:
     """method → median seconds of a step, seconds of an epoch, and the standard error of these.
 
     `spec` has shape, classes, images (how many an epoch has), net, training, methods (id → file and settings), steps.
     """
     device = best_device()
     takers = {name: _taker(method, spec, device) for name, method in spec["methods"].items()}
-    times = _measured(takers, spec["steps"], device, say)
+    times = _measured(takers, spec["steps"], device)
     per_epoch = -(-spec["images"] // spec["training"]["batch_size"])
     medians = {name: statistics.median(values) for name, values in times.items()}
     return {
@@ -52,21 +50,16 @@ def error_of_median(values: list[float]) -> float:
     return (ordered[min(high, len(values) - 1)] - ordered[max(low, 0)]) / 4
 
 
-def _measured(
-    takers: dict[str, TakeStep], steps: int, device: torch.device, say: Callable[[str], None]
-) -> dict[str, list[float]]:
+def _measured(takers: dict[str, TakeStep], steps: int, device: torch.device) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {name: [] for name in takers}
     warm_up = max(1, steps // 10)
-    began = said = time.monotonic()
+    progress = Progress("step {} of {}, the warm-up included", warm_up + steps)
     for number in range(-warm_up, steps):
         for name, take in takers.items():
             seconds = _timed(take, device)
             if number >= 0:
                 times[name].append(seconds)
-        if time.monotonic() - said > EVERY:
-            said = time.monotonic()
-            left = (said - began) / (number + warm_up + 1) * (steps - number - 1)
-            say(f"step {max(number + 1, 0)} of {steps}, remaining {duration(left)}")
+        progress(number + warm_up + 1)
     return times
 
 

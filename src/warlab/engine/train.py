@@ -3,6 +3,7 @@
 All randomness of a step is a function of (seed, epoch, step), so a run that was killed continues to the same bits.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from warlab.common.files import derive_seed
 from warlab.common.readings import is_tested
+from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
 from warlab.engine.listener import Listener
@@ -22,6 +23,7 @@ from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
 
+logger = logging.getLogger(__name__)
 Row = dict[str, float]
 TIMES = ("seconds", "processor_seconds")
 
@@ -39,7 +41,7 @@ class Trainer:
     checkpoints: CheckpointFolder
     seed: int
     fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
-    on_epoch: Callable[[list[Row]], None]
+    on_epoch: Callable[[list[Row]], object]
     listener: Listener
     evaluate_every: int = 1  # epochs
     rows: list[Row] = field(default_factory=list)
@@ -140,7 +142,7 @@ class Trainer:
         self.listener.load_state_dict(state["audit"])
         done, batch = len(self.rows), state["batch"]
         place = _place(done, batch) if done < self.schedule.epochs else f"epoch {done}, which was the last"
-        self.checkpoints.say(f"resumed from {place}")
+        logger.info(f"resumed from {place}")
         return _Position(state["batch"], state["times"], _Meter(**state["meter"]))
 
 

@@ -2,15 +2,15 @@
 would have to. With a share of 0, as in the paper, nothing is kept back and nothing is logged."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Evaluation, Images
 from warlab.engine.evaluate import Evaluator
+from warlab.engine.inputs import DataDescription
 from warlab.errors import WarlabError
 from warlab.methods.base import Method
 
@@ -25,10 +25,9 @@ def training_part(count: int, share: float, seed: int) -> np.ndarray:
 
 
 def hold_out(
-    data: dict[str, np.ndarray], labels: np.ndarray, trusted: np.ndarray, training: Mapping[str, Any], seed: int
+    data: dict[str, np.ndarray], labels: np.ndarray, trusted: np.ndarray, share: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Labels and trust of the samples to train on; `data` keeps these, and the others as `held_x` and `held_y`."""
-    share = training.get("validation", 0.0)
     if not share:
         return labels, trusted
     if "train_x" not in data or len(data["train_x"]) != len(labels):
@@ -43,12 +42,12 @@ def hold_out(
 
 
 def with_held_out(
-    test: Evaluation, data: Mapping[str, np.ndarray], meta: Mapping[str, Any], device: torch.device
+    test: Evaluation, data: Mapping[str, np.ndarray], about: DataDescription, device: torch.device
 ) -> Evaluation:
     """The evaluation and the accuracy on the samples that `hold_out` kept back, if there are any."""
     if "held_x" not in data:
         return test
-    images = Images(data["held_x"], meta["mean"], meta["std"], device)
+    images = Images(data["held_x"], about.mean, about.std, device)
     noisy = torch.from_numpy(data["held_y"]).to(device).long()
     return WithValidation(test, Evaluator(images, noisy, noisy.bool()), NOISY)
 

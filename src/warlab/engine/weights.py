@@ -1,4 +1,4 @@
-"""The weights of a finished run, put back into its networks."""
+"""A finished run: its networks with their weights."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,18 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from warlab.artefacts.run_config import RunConfig
+from warlab.engine.build import Parts, build_parts
+from warlab.engine.device import device_settings
+from warlab.engine.inputs import RunInputs
 from warlab.errors import WarlabError
+
+
+def finished_run(run: RunConfig, inputs: RunInputs, weights: Path, threads: int) -> Parts:
+    device_settings(threads, run.device)
+    parts = build_parts(run, inputs)
+    load_weights(weights, parts.models)
+    return parts
 
 
 def load_weights(path: Path, models: Sequence[nn.Module]) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.adversarial import perturbation
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, probabilities
 
 CLASSES = ("orange", "red", "black")

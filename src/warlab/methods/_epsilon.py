@@ -3,22 +3,23 @@
 Read as: at the end of that epoch, if its mean training loss is not below that of the epoch before it.
 """
 
-from collections.abc import Callable
+import logging
 
 from torch import Tensor
 
 from warlab.errors import WarlabError
 
+logger = logging.getLogger(__name__)
 RULES = ("never", "loss", "always")  # "loss" is the paper's; "always" forces the division
 
 
 class EpsilonRule:
     """Follows the losses of the last two epochs; its numbers are part of a run's checkpoint."""
 
-    def __init__(self, rule: str, after: int, epsilon: float, say: Callable[[str], None]) -> None:
+    def __init__(self, rule: str, after: int, epsilon: float) -> None:
         if rule not in RULES:
             raise WarlabError(f"epsilon_rule must be one of {', '.join(RULES)}, not {rule!r}.")
-        self.rule, self.after, self.epsilon, self.say = rule, after, epsilon, say
+        self.rule, self.after, self.epsilon = rule, after, epsilon
         self.means: list[float] = []
         self.total: Tensor | float = 0.0
         self.batches = 0
@@ -38,7 +39,7 @@ class EpsilonRule:
         if self.rule == "always" or not decreased:
             self.epsilon /= 10
         told = " and ".join(f"{mean:.4f}" for mean in self.means[-2:])
-        self.say(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {told}")
+        logger.info(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {told}")
 
     def state(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in ("epsilon", "means", "total", "batches")}

@@ -10,6 +10,7 @@ the samples, those with an even or an odd number. Then tau is estimated once fro
 half, which it has not seen (`_noise_rate`), and stays.
 """
 
+import logging
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from warlab.errors import WarlabError
 from warlab.methods._noise_rate import noise_rate
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
 
+logger = logging.getLogger(__name__)
 ESTIMATED = "estimated"
 MOST = 0.9  # of every batch may be forgotten after an estimate
 
@@ -54,7 +56,7 @@ class Selecting(Method):
             next(iter(samples.in_order()))  # what cannot be asked for every sample ends here, not after the warm-up
         if self.estimates and step.epoch == self.config.ramp:
             self.tau = min(MOST, noise_rate(*_unseen(models, samples)))
-            self.task.say(f"estimated share of wrong labels, which is forgotten from now on: {self.tau:.3f}")
+            logger.info(f"estimated share of wrong labels, which is forgotten from now on: {self.tau:.3f}")
 
     def forgotten(self, step: Step) -> float:
         """R of this epoch."""

@@ -9,6 +9,7 @@ Patrini et al., Making deep neural networks robust to label noise, 2017, and the
 discarded predictions, so that later rows may read zeros; here every class looks at the untouched ones.
 """
 
+import logging
 import math
 from typing import Any
 
@@ -17,6 +18,8 @@ import torch
 
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
+
+logger = logging.getLogger(__name__)
 
 
 class Corrected(Method):
@@ -29,7 +32,7 @@ class Corrected(Method):
                 "A transition matrix needs the predictions of the CCE run of the same cell; train it first."
             )
         self.transition = estimate(task.predictions.double().numpy(), config.percentile)
-        task.say(f"condition number of the estimated transition matrix: {np.linalg.cond(self.transition):.3g}")
+        logger.info(f"condition number of the estimated transition matrix: {np.linalg.cond(self.transition):.3g}")
 
     def tensor(self, matrix: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(matrix).float().to(self.task.device)

@@ -6,7 +6,8 @@ T is estimated from the CCE run of the same cell. With T = I this is CCE.
 Patrini et al., Making deep neural networks robust to label noise: a loss correction approach, 2017.
 """
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from warlab.methods._probabilities import clipped
 from warlab.methods._transition import Corrected
 from warlab.methods.base import Batch, Log, Losses, Step, Task
 
+logger = logging.getLogger(__name__)
 WORST_CONDITION = 1e3  # our choice: beyond it, T^-1 magnifies errors of the estimate a thousandfold
 
 
@@ -33,16 +35,16 @@ class Algorithm(Corrected):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.matrix = self.tensor(inverse(self.transition, task.say))
+        self.matrix = self.tensor(inverse(self.transition))
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         log_p = clipped(models[0](batch.x)).log()
         return -(self.matrix[batch.y] * log_p).sum(1).mean(), {}
 
 
-def inverse(transition: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
+def inverse(transition: np.ndarray) -> np.ndarray:
     """T^-1; of a nearly singular T the pseudo-inverse without its smallest singular values."""
     if np.linalg.cond(transition) <= WORST_CONDITION:
         return np.linalg.inv(transition)
-    say("the estimated transition matrix is nearly singular: Backward uses its pseudo-inverse")
+    logger.info("the estimated transition matrix is nearly singular: Backward uses its pseudo-inverse")
     return np.linalg.pinv(transition, rcond=1 / WORST_CONDITION)

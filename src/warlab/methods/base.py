@@ -46,10 +46,6 @@ class Samples(Protocol):
         """All samples by their number."""
 
 
-def _silent(message: str) -> None:
-    return
-
-
 @dataclass(frozen=True)
 class Task:
     """What a method may know before it starts."""
@@ -62,7 +58,6 @@ class Task:
     cost: Tensor | None = None
     predictions: Tensor | None = None  # probabilities of the run named by `needs_run` on the training images
     noise_kind: str = ""  # asym, sym, pairflip, …: a baseline's code may ask for it
-    say: Callable[[str], None] = _silent  # a sentence for the run's log
 
 
 # One scalar for all models, or one each; or scalars in turn, each differentiated before the next is computed, so that

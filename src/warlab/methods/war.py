@@ -14,10 +14,11 @@ from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
+from warlab.losses.regulariser import AdversarialLoss
+from warlab.losses.war_loss import WARLoss
 from warlab.methods._epsilon import EpsilonRule
 from warlab.methods._regularised import Regularised
 from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
-from warlab.war import AdversarialLoss, WARLoss
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Algorithm(Regularised):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon, task.say)
+        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
 
     def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
         self.rule.begin(step.epoch)

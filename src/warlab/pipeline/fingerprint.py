@@ -1,7 +1,8 @@
 """Which code does a result depend on? A hash of the syntax trees of modules and of all warlab modules they import.
 
-A module or script that reads files of the package, such as templates or word vectors, names them in `ASSETS`, a tuple
-of patterns relative to src/warlab; their content counts, too.
+Comments, docstrings, log lines and the words of errors do not count, nor do modules that only read, write or lock. A
+module or script that reads files of the package, such as templates or word vectors, names them in `ASSETS`, a tuple of
+patterns relative to src/warlab; their content counts, too.
 
 Snakemake's own `code` trigger reruns every training after a changed comment and none after a changed loss. This
 hash, given to a rule as a parameter, changes with what the code does and with nothing else.
@@ -18,24 +19,30 @@ from warlab.pipeline.tree_store import Found, store
 
 ROOT = Path(__file__).parents[1]
 
-# What these do (messages, locks, saving, look-up by name) cannot change a number; editing them reruns nothing.
+# How these read, write, lock, log and look up by name decides no number. What they import counts all the same.
 INERT = {
     "warlab",
     "warlab.common.setting",
-    "warlab.common.wording",
     "warlab.errors",
     "warlab.registry",
-    "warlab.pipeline.script",
-    "warlab.methods",
-    "warlab.nets",
+    "warlab.artefacts",
+    "warlab.artefacts.run_result",
+    "warlab.common",
+    "warlab.common.files",
+    "warlab.common.progress",
+    "warlab.common.wording",
     "warlab.engine",
     "warlab.engine.checkpoint",
     "warlab.engine.identity",
     "warlab.engine.lease",
     "warlab.engine.lock",
-    "warlab.engine.progress",
     "warlab.engine.provenance",
+    "warlab.engine.run",
+    "warlab.methods",
+    "warlab.nets",
+    "warlab.pipeline.script",
 }
+_LOGGERS, _LEVELS = {"log", "logger"}, {"debug", "info", "warning", "error", "exception"}
 
 
 def fingerprint(script: Path, *modules: str) -> str:
@@ -94,7 +101,7 @@ def _parse(file: Path, _mtime: int) -> _Parsed:
 
 
 def _read(source: str) -> Found:
-    tree = _without_settings(_without_docstrings(ast.parse(source)))
+    tree = _without_settings(_WithoutWords().visit(ast.parse(source)))
     names = [name for node in ast.walk(tree) for name in _imported(node)]
     digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return {"tree": [digest], "imports": names, "assets": list(assets(tree))}
@@ -108,11 +115,31 @@ def assets(tree: ast.Module) -> tuple[str, ...]:
     return ()
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:]
-    return tree
+class _WithoutWords(ast.NodeTransformer):
+    """Takes out what people read: docstrings, log lines and the texts of WarlabError."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and ast.get_docstring(node) is not None:  # type: ignore[arg-type]
+            node.body = node.body[1:]  # type: ignore[attr-defined]
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name(name), level)) if name in _LOGGERS and level in _LEVELS:
+                return ast.Pass()
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        match node.exc:
+            case ast.Call(ast.Name("WarlabError")) as error:
+                error.args = [ast.Constant("") if _is_text(one) else one for one in error.args]
+        return self.generic_visit(node)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _without_settings(tree: ast.Module) -> ast.Module:

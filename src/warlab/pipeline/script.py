@@ -1,9 +1,9 @@
 """What every script of the workflow runs in: messages to the job's log and the terminal, errors as one sentence."""
 
 import errno
+import logging
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,43 +12,69 @@ from warlab.errors import Interrupted, WarlabError
 EXIT_INTERRUPTED = 75  # EX_TEMPFAIL: saved and stopped on request, call again to continue
 
 EXIT_KEYBOARD = 130  # what a shell makes of Ctrl-C
+logger = logging.getLogger("warlab")
 
 
 @contextmanager
-def job(log: str, name: str = "", history: Path | None = None) -> Iterator[Callable[[str], None]]:
-    """`with job(snakemake.log[0]) as say:` — what is said goes to the log with the time, and to the terminal.
+def job(log: str, name: str = "", history: Path | None = None) -> Iterator[logging.Logger]:
+    """`with job(snakemake.log[0]):` — what warlab logs goes to the log with the time, and to the terminal.
 
-    Snakemake empties the log before every try; what was said in all tries stands in `history`.
+    Snakemake empties the log before every try; the messages of all tries stay in `history`.
     """
-    paths = [Path(log), *([history] if history else [])]
-
-    def say(message: str) -> None:
-        for path in paths:
-            with path.open("a") as file:
-                file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
-        print(f"{name}: {message}" if name else message, file=sys.stderr, flush=True)
-
-    try:
-        for path in paths:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        yield say
-    except Interrupted as stop:
-        say(f"{stop} Call again to continue.")
-        sys.exit(EXIT_INTERRUPTED)
-    except KeyboardInterrupt:
-        say("stopped by Ctrl-C. Call again to continue.")
-        sys.exit(EXIT_KEYBOARD)
-    except WarlabError as error:
-        say(f"warlab: {error}")
-        sys.exit(1)
-    except OSError as error:
-        _unless_full(say, f"warlab: {unwritable(error) or f'{type(error).__name__}: {error}'}")
-        if unwritable(error) is None:
+    files = [Path(log), *([history] if history else [])]
+    with _logging_to(files, name):
+        try:
+            for file in files:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            yield logger
+        except Interrupted as stop:
+            logger.info(f"{stop} Call again to continue.")
+            sys.exit(EXIT_INTERRUPTED)
+        except KeyboardInterrupt:
+            logger.info("stopped by Ctrl-C. Call again to continue.")
+            sys.exit(EXIT_KEYBOARD)
+        except WarlabError as error:
+            logger.error(f"warlab: {error}")
+            sys.exit(1)
+        except OSError as error:
+            _log_unless_full(f"warlab: {unwritable(error) or f'{type(error).__name__}: {error}'}")
+            if unwritable(error) is None:
+                raise
+            sys.exit(1)
+        except Exception as error:
+            text = " ".join(str(error).split())
+            logger.error(f"warlab: unexpected {type(error).__name__}: {text}; please report it.")
             raise
-        sys.exit(1)
-    except Exception as error:
-        say(f"warlab: unexpected {type(error).__name__}: {' '.join(str(error).split())}; please report it.")
-        raise
+
+
+@contextmanager
+def _logging_to(files: list[Path], name: str) -> Iterator[None]:
+    terminal = logging.StreamHandler(sys.stderr)
+    terminal.setFormatter(logging.Formatter((f"{name}: " if name else "").replace("%", "%%") + "%(message)s"))
+    handlers: list[logging.Handler] = [*map(_LogFile, files), terminal]
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    for handler in handlers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        for handler in handlers:
+            logger.removeHandler(handler)
+
+
+class _LogFile(logging.Handler):
+    """Opened for every line, so that a log may be moved away. A full disk ends the job, unlike in a FileHandler."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with self.path.open("a") as file:
+            file.write(f"{self.format(record)}\n")
 
 
 def unwritable(error: OSError) -> str | None:
@@ -65,9 +91,9 @@ def unwritable(error: OSError) -> str | None:
     return f"{place} ({error.strerror}); {what} and call again."
 
 
-def _unless_full(say: Callable[[str], None], message: str) -> None:
-    """The log may lie on the disk that is full: then the terminal alone hears it."""
+def _log_unless_full(message: str) -> None:
+    """The log may lie on the disk that is full: then only the terminal shows it."""
     try:
-        say(message)
+        logger.error(message)
     except OSError:
         print(message, file=sys.stderr, flush=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from warlab.artefacts.run_config import RunEntry
-from warlab.common.files import derive_seed
+from warlab.artefacts.run_config import Options
+from warlab.common.seeds import derive_seed
 from warlab.ids import RunId
 from warlab.pipeline import resources
 from warlab.pipeline.workflow import Row, Wildcards, Workflow, asked_often, row, run_of
@@ -27,7 +27,7 @@ class TrainJobs:
             files["verified"] = self.ancient(files["verified"])
         return files
 
-    def run(self, wildcards: Wildcards) -> RunEntry:
+    def run(self, wildcards: Wildcards) -> Options:
         return self.flow.study.settings.run(run_of(wildcards)).to_dict()
 
     def train_code(self, wildcards: Wildcards) -> str:

@@ -8,7 +8,6 @@ made again: resizing that was stopped goes on with the shard it was at.
 import io
 import logging
 import os
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,34 +17,28 @@ import numpy as np
 from PIL import Image
 
 from warlab.common.files import write_atomic
+from warlab.common.progress import Progress
 from warlab.errors import WarlabError
 
 log = logging.getLogger(__name__)
 PER_SHARD = 10_000
 _QUALITY = 95
-_EVERY = 10.0  # seconds between two lines of progress
 
 
 def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1) -> None:
     """Resize all images to side × side into the shards of `folder`."""
     shards = [files[start : start + PER_SHARD] for start in range(0, len(files), PER_SHARD)]
-    done, began, said = 0, time.monotonic(), 0.0
-    for number, shard in enumerate(shards):
-        if _offsets(folder, number).is_file():
-            continue
+    missing = [number for number in range(len(shards)) if not _offsets(folder, number).is_file()]
+    done = len(files) - sum(len(shards[number]) for number in missing)
+    progress = Progress("resized {} of {} images", len(files), done)
+    for number in missing:
         with ThreadPoolExecutor(threads) as pool:
             pieces = []
-            for piece in pool.map(partial(_resized, side=side), shard):
+            for piece in pool.map(partial(_resized, side=side), shards[number]):
                 pieces.append(piece)
                 done += 1
-                if time.monotonic() - said > _EVERY:
-                    said = time.monotonic()
-                    log.info(_progress(number * PER_SHARD + len(pieces), len(files), done, said - began))
+                progress(done)
         _write(folder, number, pieces)
-
-
-def _progress(have: int, total: int, done: int, seconds: float) -> str:
-    return f"resized {have} of {total} images, {(total - have) * seconds / done / 60:.0f} min left"
 
 
 def _write(folder: Path, number: int, pieces: list[bytes]) -> None:

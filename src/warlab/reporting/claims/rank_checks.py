@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.items import Item, Part, Settings, pair, present, shown, untested
 from warlab.reporting.stats import intervals

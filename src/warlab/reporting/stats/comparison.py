@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.reporting.claims.evidence import paths_of
 from warlab.reporting.read.predictions import Kept
 from warlab.reporting.read.results import CELL, complete, plain_text, read_csv, under_other_names

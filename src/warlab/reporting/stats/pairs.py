@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from warlab.common.files import derive_seed
+from warlab.common.seeds import derive_seed
 from warlab.reporting.read.predictions import Kept
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import MIN_SEEDS, Number

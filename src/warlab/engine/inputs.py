@@ -1,0 +1,66 @@
+"""The files of a run, and what is in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from warlab.artefacts.ground_cost import read_matrix
+from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels
+from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.common.files import file_digest, read_arrays
+from warlab.data.resources._weights import initial_file
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What a run reads. `other` are the images that open-set noise puts in place of some."""
+
+    data: PreparedData
+    noise: NoisyLabels
+    cost: np.ndarray | None = None
+    predictions: np.ndarray | None = None
+    other: np.ndarray | None = None
+    initial: Path | None = None  # weights that the networks begin with
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The paths of what a run reads. All of it is part of the run's identity by checksums, as are the descriptions of
+    data and noise, the JSON files with the same names."""
+
+    data: Path
+    noise: Path
+    cost: Path | None = None
+    predictions: Path | None = None
+    images: Path | None = None
+    initial: Path | None = None
+
+    @classmethod
+    def of(cls, named: Mapping[str, str]) -> "RunFiles":
+        """Those among the named files that a run reads."""
+        files = {one.name: Path(named[one.name]) for one in fields(cls) if one.name in named}
+        if "initial" in files:
+            files["initial"] = initial_file(files["initial"])
+        return cls(**files)
+
+    def checksums(self) -> dict[str, str]:
+        described = {
+            "data_json": DataDescription.load(self.data).identity(),
+            "noise_json": NoiseManifest.load(self.noise).identity(),
+        }
+        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | described
+
+    def read(self) -> RunInputs:
+        data, noise = PreparedData.load(self.data), NoisyLabels.load(self.noise)
+        noise.check(data.arrays["train_y"], self.noise)
+        replaces = noise.manifest.open_set is not None
+        return RunInputs(
+            data,
+            noise,
+            cost=None if self.cost is None else read_matrix(self.cost, data.about.class_names),
+            predictions=None if self.predictions is None else read_arrays(self.predictions)["probabilities"],
+            other=read_arrays(self.images)["train_x"] if replaces and self.images else None,
+            initial=self.initial,
+        )
