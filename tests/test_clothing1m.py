@@ -304,7 +304,7 @@ def test_the_schedules_of_the_paper() -> None:
     ):
         training = cells[method].training
         assert (training["epochs"], training["drops"]) == (epochs, drops) and training.items() >= shared.items()
-    war, pencil = cells["war_w2v"].method["settings"], cells["pencil"].method["settings"]
+    war, pencil = cells["war_w2v"].method.settings, cells["pencil"].method.settings
     assert (war["epsilon"], war["warmup"], war["epsilon_rule"], war["epsilon_after"]) == (0.5, 0, "loss", 5)
     assert (pencil["stage2"], pencil["stage3"]) == (3, 9)
 

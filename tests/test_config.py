@@ -32,8 +32,8 @@ def test_paper_scale_has_the_papers_numbers() -> None:
     run = study("paper").settings.run(CELL)
     assert run.training["epochs"] == 60 and run.training["drops"] == [20, 40]
     assert run.training["batch_size"] == 256 and run.training["lr"] == 0.001
-    assert run.method["settings"]["warmup"] == 15 and run.method["settings"]["beta"] == 10
-    assert run.net["settings"]["width"] == 1.0
+    assert run.method.settings["warmup"] == 15 and run.method.settings["beta"] == 10
+    assert run.net.settings["width"] == 1.0
 
 
 def test_a_runs_configuration_survives_the_way_through_json() -> None:
@@ -47,13 +47,13 @@ def test_a_runs_configuration_survives_the_way_through_json() -> None:
 
 def test_schedules_shrink_in_proportion() -> None:
     short = study("paper", overrides={"training": {"fashion_mnist": {"epochs": 40}}}).settings.run(CELL)
-    assert short.training["drops"] == [13, 27] and short.method["settings"]["warmup"] == 10
+    assert short.training["drops"] == [13, 27] and short.method.settings["warmup"] == 10
 
 
 def test_an_override_of_the_id_is_one_setting() -> None:
     base, changed = (study().settings.run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
-    assert changed.method["settings"].pop("beta") == 5 and base.method["settings"].pop("beta") == 10
-    assert changed.method["settings"] == base.method["settings"]
+    assert changed.method.settings.pop("beta") == 5 and base.method.settings.pop("beta") == 10
+    assert changed.method.settings == base.method.settings
 
 
 def cell(method: str) -> RunId:
@@ -61,9 +61,7 @@ def cell(method: str) -> RunId:
 
 
 def test_variants_of_war_differ_in_the_cost_alone() -> None:
-    runs = {
-        m: study().settings.run(cell(m)).method["settings"] for m in ("war_01", "war_w2v", "war_embed", "war_random")
-    }
+    runs = {m: study().settings.run(cell(m)).method.settings for m in ("war_01", "war_w2v", "war_embed", "war_random")}
     costs = {m: settings_.pop("cost") for m, settings_ in runs.items()}
     assert costs == {"war_01": "zero_one", "war_w2v": "w2v", "war_embed": "embed", "war_random": "random"}
     assert len({str(settings_) for settings_ in runs.values()}) == 1
@@ -82,9 +80,7 @@ def test_a_run_is_trained_once_however_many_tables_show_it() -> None:
 
 def test_user_overrides_reach_the_run() -> None:
     given_ = (
-        study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}})
-        .settings.run(CELL)
-        .method["settings"]
+        study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}}).settings.run(CELL).method.settings
     )
     assert given_["lam"] == 0.1 and given_["beta"] == 3
 

@@ -142,7 +142,7 @@ def test_open_set_has_its_own_schedule_and_scaling(paper: Study, smoke: Study) -
             "mean": [0.5] * 3,
             "std": [0.5] * 3,
         }
-        assert run.method["settings"]["warmup"] == 15
+        assert run.method.settings["warmup"] == 15
     assert paper.settings.training("cifar10", "asym-40")["epochs"] == 120 and "mean" not in paper.settings.training(
         "cifar10", "asym-40"
     )

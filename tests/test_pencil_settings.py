@@ -41,7 +41,7 @@ def settings_for(dataset: str, noise: str, share: float) -> tuple[dict[str, Any]
     epochs = round(share * paper().settings.training(dataset, noise, "pencil")["epochs"])
     shorter = replace(paper(), scale={**paper().scale, "training": {dataset: {"epochs": epochs}}})
     run = (paper() if share == 1 else shorter).settings.run(RunId(dataset, noise, "cnn9", "pencil", 0))
-    return run.method["settings"], run.training["epochs"]
+    return run.method.settings, run.training["epochs"]
 
 
 def logits_of(confidence: float, classes: int, of: int) -> Tensor:

@@ -277,9 +277,9 @@ def resolved(study: Any, section: str, name: str, key: str) -> Any:
     """What a run to which the setting applies has in its place; the paper's scale, so that no schedule shrinks."""
     dataset, _, special = name.partition("@") if section == "training" else ("cifar10", "", "")
     if section == "methods":
-        return study.settings.run(RunId(dataset, "asym-40", "cnn9", name, 0)).method["settings"][key]
+        return study.settings.run(RunId(dataset, "asym-40", "cnn9", name, 0)).method.settings[key]
     if section == "nets":
-        return study.settings.run(RunId(dataset, "asym-40", name, "cce", 0)).net["settings"][key]
+        return study.settings.run(RunId(dataset, "asym-40", name, "cce", 0)).net.settings[key]
     if section == "costs":
         return study.settings.cost(name, dataset)[key]
     is_method = special in warlab.methods.names()
