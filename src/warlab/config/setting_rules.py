@@ -8,6 +8,7 @@ import yaml
 from warlab.common.wording import suggest
 from warlab.config.reading import parse_yaml, problem, read_yaml
 from warlab.errors import WarlabError
+from warlab.ot import costs
 
 Tree = dict[str, Any]
 
@@ -20,7 +21,9 @@ class Allowed:
 
     @classmethod
     def read(cls, schema: Path) -> "Allowed":
-        return cls(read_yaml(schema))
+        rules = read_yaml(schema)
+        rules["costs"]["kind"] = {"enum": costs.kinds()}
+        return cls(rules)
 
     def rule(self, section: str, name: str, key: str) -> Tree | None:
         names = self.rules.get(section, {})

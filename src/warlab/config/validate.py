@@ -67,12 +67,12 @@ def _place(study: "Study", place: str, where: str) -> None:
     """Behind the @ of a place stands a noise, a sort of noise or a method; under another name no run would find it."""
     special = Place.parse(place).special
     named = [*methods.names(), *study.numbers["variants"]]
-    if not special or special in named or any(f"{kind}_".startswith(f"{special}_") for kind in noise.kinds()):
+    if not special or special in named or any(f"{kind}_".startswith(f"{special}_") for kind in noise.kind_names()):
         return
     try:
         noise.parse(special)
     except WarlabError as error:
-        known = suggest(special, [*named, *noise.kinds()])
+        known = suggest(special, [*named, *noise.kind_names()])
         raise WarlabError(f"{where}: training.{place} is of no noise and no method; {known}") from error
 
 

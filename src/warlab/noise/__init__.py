@@ -25,7 +25,7 @@ def _kinds() -> "dict[str, NoiseKind]":
     return {name: KINDS.load(name).KIND for name in KINDS.names()}
 
 
-def kinds() -> list[str]:
+def kind_names() -> list[str]:
     """The names that ids begin with."""
     return [name for kind in _kinds().values() for name in kind.names]
 
