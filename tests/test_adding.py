@@ -105,7 +105,7 @@ def follow(example: Example, folder: Path) -> None:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copyfile
         copy(ROOT / part, folder / part)
     (folder / example.file).write_text(example.block("python"))
-    if example.section:
+    if NUMBERS in touched(example):
         numbers, line = folder / NUMBERS, f"\n{example.section}:\n"
         text = numbers.read_text()
         assert text.count(line) == 1

@@ -30,9 +30,9 @@ class Source:
     """
 
     file: str
-    addresses: tuple[str, ...]
-    md5: str
-    bytes: int
+    addresses: tuple[str, ...] = ()
+    md5: str = ""
+    bytes: int = 0
     content_md5: str | None = None
     content_bytes: int = 0
     sha256: str = ""

@@ -58,7 +58,7 @@ def _raw_files(root: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith(".") and path.suffix != ".part")
 
 
-def _entry(path: Path) -> dict[str, Any]:
+def _entry(path: Path) -> dict[str, str | int]:
     return {"sha256": file_digest(path), "bytes": path.stat().st_size}
 
 

@@ -9,7 +9,6 @@ large (two classes, cost 1, opposite predictions: transport 1, middle term 2); w
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import ot
@@ -27,7 +26,7 @@ EXACT = 1e-10  # an identity, up to rounding in float64
 SOLVER = 1e-7  # of the linear program
 
 
-def report() -> dict[str, dict[str, Any]]:
+def report() -> dict[str, dict[str, float]]:
     """Statement → its trials, how many of them fail, the largest violation, and whether it holds."""
     costs = list(_costs())
     found = {
@@ -39,7 +38,7 @@ def report() -> dict[str, dict[str, Any]]:
     return found | _bounds(costs)
 
 
-def _statement(violations: list[ndarray], limit: float) -> dict[str, Any]:
+def _statement(violations: list[ndarray], limit: float) -> dict[str, float]:
     every = np.concatenate(violations)
     failed = int((every > limit).sum())
     return {"holds": failed == 0, "trials": len(every), "failed": failed, "largest": float(every.max())}
@@ -92,7 +91,7 @@ def _exact(a: ndarray, b: ndarray, cost: ndarray) -> ndarray:
     return np.array([ot.emd2(x, y, cost) for x, y in zip(a, b, strict=True)])
 
 
-def _bounds(costs: list[ndarray]) -> dict[str, dict[str, Any]]:
+def _bounds(costs: list[ndarray]) -> dict[str, dict[str, float]]:
     """Proposition 2 as printed, and as corrected: c TV <= 1/2 sum_k c_k |a_k - b_k| <= W <= OT."""
     printed, corrected = [], []
     for cost in costs:

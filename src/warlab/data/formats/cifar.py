@@ -1,10 +1,9 @@
 """What CIFAR-10 and CIFAR-100 share: batches of rows of 3072 bytes, pickled in a tar file (Krizhevsky, 2009)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def load(layout: Layout, root: Path) -> Arrays:
 
 
 def once(archive: Path, read: Callable[[Path], Arrays]) -> Arrays:
-    """What `read` makes of the archive, kept beside it with the archive's checksum for the next time."""
+    """What `read` makes of the archive, kept next to it with the archive's checksum for the next time."""
     kept, of = archive.parent / CONVERTED, file_digest(archive, "md5")
     if kept.is_file():
         found = read_arrays(kept)
@@ -98,9 +97,15 @@ def stand_in_labels(classes: int, seed: int, n_train: int, n_test: int) -> tuple
 
 
 def write_stand_in(
-    layout: Layout, root: Path, groups: Sequence[object], seed: int, n_train: int, n_test: int, extra: dict[str, Any]
+    layout: Layout,
+    root: Path,
+    groups: Sequence[object],
+    seed: int,
+    n_train: int,
+    n_test: int,
+    extra: Mapping[str, object],
 ) -> None:
-    """Patterns in the official files: `extra` are files of the folder beside the batches, such as the names."""
+    """Patterns in the official files: `extra` are files of the folder besides the batches, such as the names."""
     train_y, test_y = stand_in_labels(len(groups), seed, n_train, n_test)
     rng = np.random.default_rng([seed, 1])
     shares = zip(layout.train, np.array_split(train_y, len(layout.train)), strict=True)
@@ -111,5 +116,5 @@ def write_stand_in(
         _write(root / layout.folder / name, content)
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def _write(path: Path, content: object) -> None:
     write_atomic(path, lambda file: file.write(pickles.dumps(content)))

