@@ -9,11 +9,11 @@ import pytest
 from tests.reports import LABELS, PUBLISHED, runs_table, texts
 from warlab.reporting import figures
 from warlab.reporting.claims import evidence
-from warlab.reporting.claims.evidence import Setting
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.headline import headlines
 from warlab.reporting.read import results
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats import comparison, over_settings
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.reports import LABELS, PUBLISHED, no_published, runs_table
 from warlab.reporting.read import results
 from warlab.reporting.stats import comparison, comparison_text, over_settings
+from warlab.reporting.stats.statistic import Statistic
 
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:
@@ -169,7 +170,7 @@ def test_statistics_six_settings() -> None:
     table = comparison.statistics(
         over_settings.readings(six_settings()), {"x": spec}, results.read_published(PUBLISHED)
     )
-    assert tuple(table.columns) == comparison.COLUMNS and set(table["reading"]) == {"last10_mean", "last"}
+    assert tuple(table.columns) == Statistic._fields and set(table["reading"]) == {"last10_mean", "last"}
     first = table[table["reading"] == "last10_mean"].set_index("test")
     assert first.loc["friedman", "p_value"] == pytest.approx(math.exp(-6), rel=1e-6)
     text = comparison_text.to_markdown(table, {"x": "Variants"}, LABELS)

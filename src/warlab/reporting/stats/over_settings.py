@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from warlab.reporting.read.results import CELL, at_best, finished
+from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
+from warlab.reporting.setting import ACCURACY, SETTING
+from warlab.common.wording import several
+from warlab.reporting.tables.ranks import average_ranks
 
-LAST = 10  # epochs, the paper's figure of merit
 READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
 NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
-SETTING = ("dataset", "noise", "net")  # a block of the tests: two seeds of one setting are no two settings
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
 LEVEL = 0.05
@@ -36,7 +37,7 @@ def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Agreem
     """Over the methods that both have a number for; p by scipy: exact without ties, asymptotic with them."""
     common = [method for method in ours if not np.isnan(ours[method]) and not np.isnan(published.get(method, np.nan))]
     if len(common) < MIN_METHODS:
-        note = f"only {len(common)} methods have both numbers; an order needs {MIN_METHODS}"
+        note = f"only {several(len(common), 'method')} with both numbers; an order needs {MIN_METHODS}"
         return Agreement(np.nan, np.nan, len(common), note)
     found = stats.kendalltau([ours[m] for m in common], [published[m] for m in common])
     if np.isnan(found.statistic):
@@ -52,32 +53,27 @@ def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
     return (signs @ theirs) / np.sqrt((signs**2).sum(1) * (theirs**2).sum())
 
 
-def readings(runs: pd.DataFrame, last: int = LAST, metric: str = "test_accuracy") -> pd.DataFrame:
+def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd.DataFrame:
     """One row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
 
     best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
     several), empty where a run has none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a
     result.
     """
-    keys = [*CELL, "seed", "data"]
-    done = finished(runs)
+    done, run = finished(runs), [*CELL, "seed"]
     done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
-    by_run = done.sort_values("epoch", kind="stable").groupby(keys, sort=False)[metric]
-    rows = [
-        {**dict(zip(keys, key, strict=True)), "metric": metric, **_readings(values.to_numpy(float), last)}
-        for key, values in by_run
-    ]
-    read = pd.DataFrame(rows, columns=[*keys, "metric", *READINGS])
-    chosen = at_best(done, NOISY, metric).reindex(pd.MultiIndex.from_frame(read[[*CELL, "seed"]]))
-    return read.assign(best_by_noisy_validation=chosen.to_numpy(float))
-
-
-def _readings(values: np.ndarray, last: int) -> dict[str, float]:
-    return {
-        "last10_mean": float(values[-last:].mean()),
-        "last": float(values[-1]),
-        "best_on_test_diagnostic": float(values.max()),
-    }
+    by_run = done.sort_values("epoch", kind="stable").groupby(run, sort=False)
+    read = pd.DataFrame(
+        {
+            "data": by_run["data"].first(),
+            "last10_mean": last_epochs(done, [metric], last)["mean"].droplevel("metric"),
+            "last": by_run[metric].last(),
+            "best_by_noisy_validation": at_best(done, NOISY, metric).astype(float),
+            "best_on_test_diagnostic": by_run[metric].max(),
+        },
+        index=by_run.size().index,
+    )
+    return read.reset_index().assign(metric=metric)[[*RUN, "metric", *READINGS]]
 
 
 class Pair(NamedTuple):
@@ -104,17 +100,16 @@ class Comparison:
 
 
 def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
-    """Settings × methods, means over seeds; a setting in which one of the methods has no run is left out whole."""
+    """Settings × methods, means over seeds: two seeds are not two settings. A setting without all methods is left out."""
     chosen = per_run[per_run["method"].isin(list(methods))]
-    wide = chosen.pivot_table(index=list(SETTING), columns="method", values=reading, sort=False)
+    wide = chosen.pivot_table(index=SETTING, columns="method", values=reading, sort=False)
     return wide.reindex(columns=list(methods)).dropna()
 
 
 def compare(wide: pd.DataFrame) -> Comparison:
     """Friedman's test over complete settings and, behind it, both corrections of pairwise tests (Demšar 2006)."""
     cells, methods = wide.shape
-    ranks = wide.rank(axis=1, ascending=False).mean().to_dict() if cells else {}
-    average = {str(method): float(rank) for method, rank in ranks.items()}
+    average = {str(method): float(rank) for method, rank in average_ranks(wide).items()} if cells else {}
     if methods < MIN_METHODS or cells < MIN_SETTINGS:
         note = f"ranks are tested over settings, of {MIN_METHODS} methods in {MIN_SETTINGS} settings or more"
         return Comparison(average, cells, note=note)
