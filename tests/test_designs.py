@@ -161,7 +161,7 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
 def test_no_picture_averages_the_seeds_that_happen_to_be_there() -> None:
     runs = with_a_gap().assign(seconds=1.0, purity=50.0)
     (panel,) = curves(runs, LABELS)
-    assert [line["name"] for line in panel["lines"]] == ["AR", "WAR_w2v"]
+    assert [line.name for line in panel.lines] == ["AR", "WAR_w2v"]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
     for name in ("learning_curves", "purity", "time_and_accuracy", "agreement"):
         shown = texts(figures.get(name).draw(inputs)).splitlines()

@@ -44,7 +44,7 @@ def test_names_beside_points_do_not_cover_each_other() -> None:
     ax = figure.subplots()
     ax.set(xlim=(0, 10), ylim=(0, 10))
     marks = [drawing.Mark(5 + 0.1 * k, 5 + 0.1 * (k % 2), f"method {k}", "k") for k in range(6)]
-    drawing.name_points(ax, marks, 3.1, 2.3)
+    drawing.name_points(ax, marks)
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])

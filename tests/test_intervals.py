@@ -37,7 +37,8 @@ def test_two_seeds_give_the_test_set_instead() -> None:
     generator = np.random.default_rng(0)
     common = generator.random(500)
     a, b = (common < 0.8).astype(float), (common < 0.7).astype(float)
-    one, two = Number(80.0, by_seed={0: 79.0, 1: 81.0}, images={0: a, 1: a}), Number(70.0, by_seed={0: 69.0, 1: 71.0}, images={0: b, 1: b})
+    one = Number(80.0, by_seed={0: 79.0, 1: 81.0}, images={0: a, 1: a})
+    two = Number(70.0, by_seed={0: 69.0, 1: 71.0}, images={0: b, 1: b})
     found = intervals.difference(one, two)
     reference = stats.ttest_rel(100 * a, 100 * b).confidence_interval(0.95)
     width = found.interval()[1] - found.interval()[0]

@@ -72,9 +72,7 @@ def best(case: Case, method: str, among: list[str]) -> Item:
 
 
 @in_each_setting
-def difference(
-    case: Case, left: str, right: str | list[str], at_least: float = 0.0, at_most: float = math.inf
-) -> Item:
+def difference(case: Case, left: str, right: str | list[str], at_least: float = 0.0, at_most: float = math.inf) -> Item:
     """left minus right (the best of several) lies above `at_least` and not above `at_most`, in points."""
     return _against_best(case, left, [right] if isinstance(right, str) else right, at_least, at_most)
 

@@ -80,7 +80,7 @@ def of_runs(
     long = under_other_names(per_run(_with_seconds(runs), epochs), list(aliases))
     numbers = {}
     for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
-        setting = Setting(*map(str, key), str(metric))
+        setting = Setting(*map(str, [*key, metric]))
         on = (tested_on or {}).get(setting.dataset, 0) if metric in ACCURACIES else 0
         read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
         numbers[setting, str(method)] = _number(group, kept or Kept(), read, on)
@@ -123,9 +123,7 @@ def _with_seconds(runs: pd.DataFrame) -> pd.DataFrame:
     return runs if known else runs.assign(seconds_per_epoch=runs["seconds"])
 
 
-def with_times(
-    evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[str, Sequence[str]]
-) -> Evidence:
+def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[str, Sequence[str]]) -> Evidence:
     """The evidence and the measured seconds per epoch, on random images, which take as long as any others.
 
     `stands_for` names the methods that take as long as a timed one.

@@ -161,7 +161,8 @@ def _scope(items: Sequence[Item]) -> str:
 def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
     """One row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
     rows = [_verdict(claim, judge(claim, ours), judge(claim, paper(claim.experiment))) for claim in claims]
-    return pd.DataFrame(sorted(rows, key=lambda row: _order(row.verdict)), columns=list(Verdict._fields))
+    rows.sort(key=lambda row: _order(row.verdict))
+    return pd.DataFrame(rows, columns=list(Verdict._fields))
 
 
 def _verdict(claim: Claim, found: Finding, printed: Finding) -> Verdict:

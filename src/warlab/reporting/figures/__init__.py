@@ -4,9 +4,9 @@ from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
 from warlab.reporting.figure_registry import FIGURES
-from warlab.reporting.figures.base import NEEDS, FigureSpec, Inputs, NothingToDraw, note
+from warlab.reporting.figures.base import NEEDS, FigureSpec, Inputs, NothingToDraw, note, read_inputs
 
-__all__ = ["FigureSpec", "Inputs", "get", "make", "names"]
+__all__ = ["FigureSpec", "Inputs", "get", "make", "names", "read_inputs"]
 
 names = FIGURES.names
 

@@ -1,4 +1,4 @@
-"""What other steps of the workflow wrote: prepared data, noise, ground costs and maps, with the arrays they describe."""
+"""What other steps of the workflow wrote: prepared data, noise, ground costs, times and maps."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """What the networks of finished runs say of each test image in their last epochs.
 
-Training keeps test_predictions.npz in the folder of the run: `predictions` (E, M, N), the class that each of M networks gives
-to each of N test images in the last E epochs. Evidence that stands in place of training has one file of that name with
-an array per run, named by the path of the run, and the true classes as `labels/<dataset>`. Older evidence has none.
+Training keeps test_predictions.npz in the folder of the run: `predictions` (E, M, N), the class that each of M networks
+gives to each of N test images in the last E epochs. Evidence that stands in place of training has one file of that name
+with an array per run, named by its id, and the true classes as `labels/<dataset>`. Older evidence has none.
 """
 
 import zipfile

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from warlab.common.wording import several
 from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
 from warlab.reporting.setting import ACCURACY, SETTING
-from warlab.common.wording import several
 from warlab.reporting.tables.ranks import average_ranks
 
 READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
@@ -100,7 +100,7 @@ class Comparison:
 
 
 def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
-    """Settings × methods, means over seeds: two seeds are not two settings. A setting without all methods is left out."""
+    """Settings × methods, means over seeds (two seeds are not two settings); complete settings only."""
     chosen = per_run[per_run["method"].isin(list(methods))]
     wide = chosen.pivot_table(index=SETTING, columns="method", values=reading, sort=False)
     return wide.reindex(columns=list(methods)).dropna()

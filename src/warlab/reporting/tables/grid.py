@@ -67,7 +67,10 @@ class Grid:
 def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     """Settings and methods in the order in which the tidy table first names them."""
     rows = _noise_in_columns(table).itertuples(index=False)
-    cells = {(Setting(*map(str, row[:3]), str(row.metric)), str(row.method)): _cell(row, spread) for row in rows}
+    cells = {
+        (Setting(*map(str, (row.dataset, row.noise, row.net, row.metric))), str(row.method)): _cell(row, spread)
+        for row in rows
+    }
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))

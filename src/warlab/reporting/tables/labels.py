@@ -1,7 +1,7 @@
 """What an id is called in print, and the special characters of each output format.
 
-`labels` maps kind → id → text, with the kinds "dataset", "noise", "net", "method" and "metric"; an id without a text is printed as it is. In a method's text what follows capitals and an underscore
-is a subscript, as in the paper: "WAR_w2v".
+`labels` maps kind → id → text, with the kinds "dataset", "noise", "net", "method" and "metric"; an id without a text is
+printed as it is. In a method's text what follows capitals and an underscore is a subscript, as in the paper: "WAR_w2v".
 """
 
 import re

@@ -59,22 +59,26 @@ def timing_latex(table: pd.DataFrame, labels: Labels, title: str, machine: str, 
 
 def timing_markdown(table: pd.DataFrame, labels: Labels, title: str, machine: str, reduced: bool) -> str:
     rows = [
-        [markdown(row["dataset"]), " / ".join(markdown_method({}, part) for part in row["method"].split(" / "))]
-        + [row["ours"], row["paper"]]
+        (markdown(row["dataset"]), _subscripted(row["method"]), row["ours"], row["paper"])
         for row in _listed(table, labels)
     ]
     return "\n".join([markdown_table(COLUMNS, rows), "", markdown(_legend(title, machine, reduced)), ""])
 
 
+def _subscripted(ratio: str) -> str:
+    return " / ".join(markdown_method({}, part) for part in ratio.split(" / "))
+
+
 def _listed(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
+    shown = ["dataset", "method", "metric", "mean", "published"]
     return [
         {
-            "dataset": name(labels, "dataset", str(row.dataset)),
-            "method": " / ".join(name(labels, "method", part) for part in str(row.method).split("/")),
-            "ours": _value(row.mean, row.metric),
-            "paper": _value(row.published, row.metric),
+            "dataset": name(labels, "dataset", dataset),
+            "method": " / ".join(name(labels, "method", part) for part in method.split("/")),
+            "ours": _value(mean, metric),
+            "paper": _value(published, metric),
         }
-        for row in table.itertuples(index=False)
+        for dataset, method, metric, mean, published in table[shown].itertuples(index=False)
     ]
 
 
@@ -92,4 +96,3 @@ def _legend(title: str, machine: str, reduced: bool) -> str:
     if reduced:
         legend += " This scale has a narrower network or smaller images, so that even the ratios are not the paper's."
     return legend
-
