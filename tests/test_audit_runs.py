@@ -250,6 +250,15 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
     assert "95 %" in audit_markdown(audit_table([]), reports.LABELS)
 
 
+def test_only_the_panels_of_stand_ins_are_marked_in_the_figure() -> None:
+    real = quality_rows()
+    mixed = audit_table([*real, *({**row, "dataset": "tiles", "data": "stand-in"} for row in real)])
+    figure = figures.get("audit").draw(figures.Inputs(audit=mixed, labels=reports.LABELS))
+    marked = [ax.get_title() for ax in figure.axes if "stand-in data" in ax.get_title()]
+    assert len(figure.axes) == 2 and len(marked) == 1 and marked[0].startswith("tiles")
+    assert figure.get_suptitle() == ""
+
+
 def test_the_figure_shows_every_method_or_says_that_nothing_is_known() -> None:
     figure = figures.get("audit")
     inputs = figures.Inputs(audit=audit_table(quality_rows()), labels=reports.LABELS)

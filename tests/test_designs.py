@@ -135,6 +135,25 @@ def test_the_figure_of_beta_has_no_panel_for_a_setting_that_was_not_varied() -> 
     assert len(figures.get("beta_sensitivity").draw(inputs).axes) == 1
 
 
+def test_the_figure_of_beta_takes_the_seeds_that_all_its_points_share() -> None:
+    """The usual β has three seeds, the last two far above the first; β = 1 has the first alone."""
+    usual = {("war_w2v", seed): [70.0 + 10 * seed] for seed in range(3)}
+    runs = runs_of(("cifar10", "asym-40", "cnn9"), usual | {("war_w2v+beta=1", 0): [60.0]}).astype({"epoch": "Int64"})
+    aliases = [("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
+    inputs = Inputs(runs=runs, aliases=aliases, labels=LABELS)
+    (axes,) = figures.get("beta_sensitivity").draw(inputs).axes
+    drawn = [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in axes.lines if len(line.get_xdata())]
+    assert drawn == [[(1.0, 60.0), (10.0, 70.0)]]
+    assert "this scale, 1 run each, the same seeds" in figures.get("beta_sensitivity").caption(inputs)
+
+
+def test_beta_with_another_changed_setting_is_not_a_point_of_its_method() -> None:
+    at = ("cifar10", "asym-40", "cnn9")
+    runs = runs_of(at, {("war_w2v+beta=1", 0): [60.0], ("war_w2v+beta=5+epsilon=0", 0): [99.0]})
+    (axes,) = figures.get("beta_sensitivity").draw(Inputs(runs=runs.astype({"epoch": "Int64"}), labels=LABELS)).axes
+    assert [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata())] == [[60.0]]
+
+
 # ---- cells that lack a seed
 
 

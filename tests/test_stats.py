@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.reports import LABELS, PUBLISHED, no_published, runs_table
 from warlab.reporting.read import results
-from warlab.reporting.stats import comparison, comparison_text, over_settings
+from warlab.reporting.stats import comparison, comparison_text, over_settings, pairs
+from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.statistic import Statistic
 
 
@@ -196,6 +197,45 @@ def test_statistics_of_seeds_in_one_setting() -> None:
     assert paired["p_value"].tolist() == pytest.approx([3 * 2 / 2**6] * 3)  # three pairs, Holm
     text = comparison_text.to_markdown(table, {"x": "Variants"}, LABELS)
     assert "Kendall's τ = +1.00" in text and "| AR | CCE | Wilcoxon over seeds | 6 seeds | +5.00 |  | 0.094 |" in text
+
+
+def test_five_seeds_of_two_methods_have_a_paired_t_and_a_wilcoxon_test() -> None:
+    generator = np.random.default_rng(0)
+    values = {"cce": generator.normal(70, 1, 5), "war_w2v": generator.normal(72, 1, 5)}
+    runs = runs_table({(m, s): [float(v)] for m, numbers in values.items() for s, v in enumerate(numbers)})
+    found = comparison.statistics(over_settings.readings(runs), {"x": experiment(list(values))}, no_published())
+    rows = found[(found["reading"] == "last10_mean") & (found["note"] == "")].set_index("test")
+    gaps = values["war_w2v"] - values["cce"]
+    for test, reference in (
+        ("paired_t", scipy.stats.ttest_1samp(gaps, 0)),
+        ("wilcoxon_seeds", scipy.stats.wilcoxon(gaps)),
+    ):
+        row = rows.loc[test]
+        assert (row["subject"], row["against"], row["cells"]) == ("war_w2v", "cce", 5)
+        assert row["value"] == pytest.approx(gaps.mean()) and row["p_value"] == pytest.approx(reference.pvalue)
+    text = comparison_text.to_markdown(found, {"x": "Two"}, LABELS)
+    assert text.count("| 5 seeds |") == 4 and "1 settings" not in text  # two tests, two readings
+    assert text.count("of 3 methods in 6 settings or more") == text.count("need the test predictions") == 1
+
+
+def test_one_is_singular() -> None:
+    found = comparison.statistics(
+        over_settings.readings(three_methods(1)), {"x": experiment(["cce", "ar", "war_w2v"])}, no_published()
+    )
+    text = comparison_text.to_markdown(found, {"x": "Variants"}, LABELS)
+    assert "Average ranks over 1 setting: " in text and "1 settings" not in text
+    assert {row["over"] for row in comparison_text.for_page(found, LABELS) if row.get("over")} == {"1 setting"}
+
+
+def test_methods_are_compared_on_the_images_of_the_seeds_that_both_have() -> None:
+    """AR has seed 0 alone, on which it is as good as CCE; CCE's other seeds are far better."""
+    right = np.arange(100) < 50
+    numbers = {
+        "cce": Number(83.3, by_seed={0: 50.0, 1: 100.0, 2: 100.0}, images={0: right, 1: right | True, 2: right | True}),
+        "ar": Number(50.0, by_seed={0: 50.0}, images={0: right}),
+    }
+    (found,) = pairs.over_images(numbers)
+    assert (found.subject, found.value, found.low, found.high) == ("ar", 0.0, 0.0, 0.0)
 
 
 def test_what_is_missing_is_said_once() -> None:

@@ -121,9 +121,10 @@ _FORMATS = {  # the canvas of each, and what keeps times and versions out of the
 }
 
 
-def save(figure: Figure, stem: Path) -> None:
+def save(figure: Figure, stem: Path, endings: Iterable[str] = tuple(_FORMATS)) -> None:
     """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone."""
-    for ending, (canvas, metadata) in _FORMATS.items():
+    for ending in endings:
+        canvas, metadata = _FORMATS[ending]
         dpi = 200 if ending == "png" else None
         draw = partial(canvas(figure).print_figure, dpi=dpi, bbox_inches="tight", metadata=metadata)
         with context():
