@@ -1,4 +1,4 @@
-"""docs/extending.md, done literally: a figure, a table and a claim are added by the files of their rows, and no others."""
+"""docs/extending.md, done literally: a figure, a table and a claim, each by the files of its row and no others."""
 
 import os
 import re

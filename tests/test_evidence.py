@@ -1,5 +1,7 @@
 """tools/make_evidence.py: what is kept of a finished scale."""
 
+import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,3 +136,26 @@ def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(
     assert table.loc["war_w2v", "interval"] == f"{4 - reach:+.2f} to {4 + reach:+.2f}"
     assert table.loc["war_w2v", "interval_from"] == "3 seeds, Student's t"
     assert not (tmp_path / "evidence" / "learning_curves.png").exists()
+
+
+def test_the_lead_is_drawn_against_the_size_of_each_study(tmp_path):
+    """Of the kept studies that are scales; the share of images is that of their configuration."""
+    for study in ("laptop", "sixteenth", "audit"):
+        shutil.copytree(ROOT / "docs" / "evidence" / study, tmp_path / study)
+    command = [sys.executable, ROOT / "tools" / "lead_over_scale.py", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "lead_over_scale.png").read_bytes().startswith(b"\x89PNG")
+    drawn = (tmp_path / "lead_over_scale.svg").read_text()
+    assert all(f"<!-- {word} -->" in drawn for word in ("laptop", "sixteenth", "the paper", "2000 test images"))
+    assert "laptop: size 14×14 (paper 28×28), epochs 24 (paper 60)" in " ".join(done.stdout.split())
+
+
+def test_the_lead_of_a_study_is_that_of_its_summary():
+    spec = importlib.util.spec_from_file_location("lead_over_scale", ROOT / "tools" / "lead_over_scale.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    (point,) = tool.points(ROOT / "docs" / "evidence" / "sixteenth")
+    row = pd.read_csv(ROOT / "docs" / "evidence" / "sixteenth" / "summary.csv").set_index("method").loc["war_w2v"]
+    assert point.share == 1 / 16 and round(point.lead.value, 2) == row["above_cce"]
+    assert "{:+.2f} to {:+.2f}".format(*point.lead.interval()) == row["interval"]

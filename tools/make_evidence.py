@@ -6,8 +6,8 @@ writes runs.csv (a row per run and epoch; tables and figures can be made from it
 summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
 learning_curves.png, the test predictions of the last epochs where the runs kept them, and reductions.md, what the scale
 changes of the paper. A folder that has a README.md keeps it: what the numbers mean is written by hand.
---no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes the runs
-that are finished where others are still to come.
+--no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes the
+runs that are finished where others are still to come.
 """
 
 import csv
