@@ -16,9 +16,9 @@ from warlab.reporting.page.sections import SECTIONS, category
 
 @pytest.mark.parametrize("name", figures.names())
 def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
-    made = figures.get(name)
-    assert made.title == figure_registry.figure_title(name) and made.section == figure_registry.figure_section(name)
-    assert made.section in SECTIONS and "_" not in made.title and made.title != name.replace("_", " ").capitalize()
+    title, section = figures.get(name).TITLE, figures.get(name).SECTION
+    assert title == figure_registry.figure_title(name) and section == figure_registry.figure_section(name)
+    assert section in SECTIONS and "_" not in title and title != name.replace("_", " ").capitalize()
 
 
 def test_snakemakes_report_sorts_the_sections_as_the_page_does() -> None:

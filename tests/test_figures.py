@@ -22,7 +22,7 @@ def test_figures_are_found_by_name() -> None:
     known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "corrupted_truth", "critical_difference"}
     known |= {"flipped_samples", "learning_curves", "matrices", "purity", "segmentation_maps", "simplex"}
     assert known | {"time_and_accuracy"} <= set(figures.names())
-    assert figures.get("matrices").needs == ("costs", "noise")
+    assert figures.get("matrices").NEEDS == ("costs", "noise")
     with pytest.raises(WarlabError, match="learning_curves"):
         figures.get("nothing")
 

@@ -19,16 +19,16 @@ from warlab.reporting.stats.statistic import Statistic
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:
     paper = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
-    assert over_settings.kendall(paper, paper).tau == pytest.approx(1)
-    assert over_settings.kendall({m: -v for m, v in paper.items()}, paper).tau == pytest.approx(-1)
+    assert over_settings.kendall(paper, paper).value == pytest.approx(1)
+    assert over_settings.kendall({m: -v for m, v in paper.items()}, paper).value == pytest.approx(-1)
     swapped = {**paper, "a": 2.5}  # b and a change places: 5 pairs in order, 1 against it, of 6
     found = over_settings.kendall(swapped, paper)
-    assert found.tau == pytest.approx(4 / 6) and found.methods == 4 and 0 < found.p_value <= 1 and found.note == ""
+    assert found.value == pytest.approx(4 / 6) and found.cells == 4 and 0 < found.p_value <= 1 and found.note == ""
 
 
 def test_kendall_takes_the_common_methods_and_refuses_too_few() -> None:
     found = over_settings.kendall({"a": 1.0, "b": 2.0, "own": 9.0}, {"a": 1.0, "b": 2.0, "c": math.nan})
-    assert math.isnan(found.tau) and math.isnan(found.p_value) and found.methods == 2 and "only 2 methods" in found.note
+    assert math.isnan(found.value) and math.isnan(found.p_value) and found.cells == 2 and "only 2 methods" in found.note
     assert "no order" in over_settings.kendall({"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 2, "c": 3}).note
 
 
@@ -108,28 +108,40 @@ def wide(cells: int, methods: int = 3) -> pd.DataFrame:
     return pd.DataFrame(numbers, columns=[f"m{k}" for k in range(methods)])
 
 
+def compared(table: pd.DataFrame) -> dict[tuple[str, str, str], Statistic]:
+    """By test, subject and against."""
+    return {(row.test, row.subject, row.against): row for row in over_settings.compare(table)}
+
+
 def test_compare_finds_a_clear_order() -> None:
-    found = over_settings.compare(wide(12))
-    assert found.ranks == {"m0": 3.0, "m1": 2.0, "m2": 1.0} and found.cells == 12
-    assert found.statistic == pytest.approx(24) and found.p_value == pytest.approx(math.exp(-12), rel=1e-6)
-    last = next(pair for pair in found.pairs if (pair.first, pair.second) == ("m0", "m2"))
-    assert last.difference == pytest.approx(-10, abs=1) and last.wilcoxon_holm == pytest.approx(3 / 2**11)
-    assert last.nemenyi < 0.001 and found.critical_difference == pytest.approx(0.957, abs=1e-3)
+    found = compared(wide(12))
+    ranks = {subject: row.value for (test, subject, _), row in found.items() if test == "average_rank"}
+    assert ranks == {"m0": 3.0, "m1": 2.0, "m2": 1.0} and {row.cells for row in found.values()} == {12}
+    friedman = found["friedman", "", ""]
+    assert friedman.value == pytest.approx(24) and friedman.p_value == pytest.approx(math.exp(-12), rel=1e-6)
+    last = found["wilcoxon_holm", "m0", "m2"]
+    assert last.value == pytest.approx(-10, abs=1) and last.p_value == pytest.approx(3 / 2**11)
+    assert found["nemenyi", "m0", "m2"].p_value < 0.001
+    assert found["critical_difference", "", ""].value == pytest.approx(0.957, abs=1e-3)
 
 
 def test_nemenyi_and_the_critical_difference_say_the_same() -> None:
     table = wide(8, 4)
-    found = over_settings.compare(table + np.random.default_rng(1).normal(0, 6, table.shape))
-    for pair in found.pairs:
-        apart = abs(found.ranks[pair.first] - found.ranks[pair.second])
-        assert (pair.nemenyi < 0.05) == (apart > found.critical_difference)
+    found = compared(table + np.random.default_rng(1).normal(0, 6, table.shape))
+    critical = found["critical_difference", "", ""].value
+    pairs_of = [row for row in found.values() if row.test == "nemenyi"]
+    assert len(pairs_of) == 6
+    for pair in pairs_of:
+        apart = abs(found["average_rank", pair.subject, ""].value - found["average_rank", pair.against, ""].value)
+        assert (pair.p_value < 0.05) == (apart > critical)
 
 
 @pytest.mark.parametrize(("cells", "methods"), [(5, 3), (12, 2), (0, 3)])
 def test_compare_says_when_there_is_too_little(cells: int, methods: int) -> None:
-    found = over_settings.compare(wide(cells, methods))
-    assert math.isnan(found.p_value) and not found.pairs and "3 methods in 6 settings" in found.note
-    assert found.cells == cells
+    found = compared(wide(cells, methods))
+    friedman = found["friedman", "", ""]
+    assert math.isnan(friedman.p_value) and "3 methods in 6 settings" in friedman.note and friedman.cells == cells
+    assert {test for test, _, _ in found} <= {"friedman", "average_rank"}
 
 
 def test_blocks_leave_out_incomplete_settings() -> None:
@@ -144,7 +156,7 @@ def test_seeds_of_one_setting_are_one_block() -> None:
     """Six seeds of one setting are no six settings: ranks over settings have one block, and no test."""
     found = over_settings.blocks(over_settings.readings(three_methods(6)), ["cce", "ar", "war_w2v"])
     assert found.to_numpy().tolist() == [[72.5, 77.5, 82.5]]
-    assert math.isnan(over_settings.compare(found).p_value)
+    assert all(math.isnan(row.p_value) for row in over_settings.compare(found))
 
 
 # ---- as a table

@@ -139,8 +139,8 @@ def caption(found: list[Point]) -> str:
         "How far WAR_w2v leads CCE in test accuracy (mean of the last ten epochs), against the training images as "
         "a share of the paper's. Bars: 95 % intervals, over the seeds where there are three or more, else over the "
         "test images of the seeds that both methods have, which leaves out the spread between trainings. Open marker: "
-        "the paper's published difference, for which it gives no interval. The studies differ in more than the number of "
-        "images, so the points are not one curve: "
+        "the paper's published difference, for which it gives no interval. The studies differ in more than the number "
+        "of images, so the points are not one curve: "
     )
     told = dict.fromkeys(f"{point.study}: {point.differs}" for point in found if point.differs)
     return "\n".join(textwrap.wrap(f"{text}{'; '.join(told)}.", 120))

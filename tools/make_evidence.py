@@ -168,7 +168,7 @@ def page(setting: str, part: pd.DataFrame) -> str:
     head = [f"| {' | '.join(title for title, _ in shown.values())} |", "| --- |" + " ---: |" * (len(shown) - 1)]
     ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("ours", "published"))
     found = kendall(ours, published)
-    agreement = f"Kendall's τ with the paper: {found.tau:.2f} (p = {found.p_value:.3f}, {found.methods} methods)"
+    agreement = f"Kendall's τ with the paper: {found.value:.2f} (p = {found.p_value:.3f}, {found.cells:g} methods)"
     return "\n".join([f"### {setting}", "", *head, *rows, "", found.note or agreement])
 
 

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,17 +80,6 @@ def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels, aliase
 
 class NothingToDraw(WarlabError):
     """The inputs are there and hold nothing that this figure shows; that is no failure of a study."""
-
-
-class FigureSpec(NamedTuple):
-    """One figure as its module defines it; SECTION is that of the report (`sections.SECTIONS`) which shows it."""
-
-    name: str
-    title: str
-    section: str
-    needs: tuple[str, ...]
-    draw: Callable[[Inputs], Figure]
-    caption: Callable[[Inputs], str]
 
 
 def stand_in_datasets(inputs: Inputs) -> list[str]:

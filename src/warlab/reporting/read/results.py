@@ -69,7 +69,7 @@ def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     """The paper's numbers; those of `experiment` first.
 
-    The others follow because a table of ours may hold a method (CCE beside the WAR variants) that the paper
+    The others follow because a table of ours may hold a method (CCE next to the WAR variants) that the paper
     prints in another table. Of several rows of one cell the first counts.
     """
     text = ("experiment", *CELL, "metric", "note")

@@ -89,7 +89,7 @@ def _rows(
         for at, found in numbers.items()
     }
     parts: list[Iterable[Statistic]] = [
-        _test_rows(over_settings.compare(over_settings.blocks(shown.drop(lacking.index), methods, reading))),
+        over_settings.compare(over_settings.blocks(shown.drop(lacking.index), methods, reading)),
         pairs.across(list(whole.values())),
         _setting_rows(settings, numbers, reading, kept),
         (_agreement_row(at, found, published) for at, found in whole.items() if found),
@@ -97,19 +97,6 @@ def _rows(
     ]
     data = kind_of_data(shown["data"])
     yield from (row._replace(data=data) for part in parts for row in part)
-
-
-def _test_rows(found: over_settings.Comparison) -> Iterator[Statistic]:
-    row = Statistic(cells=found.cells)
-    yield row._replace(test="friedman", value=found.statistic, p_value=found.p_value, note=found.note)
-    if not np.isnan(found.critical_difference):
-        yield row._replace(test="critical_difference", value=found.critical_difference)
-    for method, rank in found.ranks.items():
-        yield row._replace(test="average_rank", subject=method, value=rank)
-    for pair in found.pairs:
-        both = row._replace(subject=pair.first, against=pair.second, value=pair.difference)
-        yield both._replace(test="wilcoxon_holm", p_value=pair.wilcoxon_holm)
-        yield both._replace(test="nemenyi", p_value=pair.nemenyi)
 
 
 def _setting_rows(
@@ -130,10 +117,9 @@ def _setting_rows(
 
 def _agreement_row(at: Setting, numbers: Mapping[str, Number], published: pd.DataFrame) -> Statistic:
     paper = _paper(published, at)
-    found = over_settings.kendall({method: number.mean for method, number in numbers.items()}, paper)
-    low, high = _span(numbers, paper) if not found.note else (np.nan, np.nan)
-    row = Statistic(test="kendall", subject=str(at), against="paper", cells=found.methods, note=found.note)
-    return row._replace(value=found.tau, low=low, high=high, p_value=found.p_value)
+    row = over_settings.kendall({method: number.mean for method, number in numbers.items()}, paper)
+    low, high = _span(numbers, paper) if not row.note else (np.nan, np.nan)
+    return row._replace(subject=str(at), low=low, high=high)
 
 
 def _span(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> tuple[float, float]:

@@ -3,10 +3,8 @@
 Whatever needs more runs than there are says so in its `note` and has no p-value.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ from scipy import stats
 from warlab.common.wording import several
 from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
 from warlab.reporting.setting import ACCURACY, SETTING
+from warlab.reporting.stats.statistic import Statistic
 from warlab.reporting.tables.ranks import average_ranks
 
 READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
@@ -24,25 +23,18 @@ MIN_METHODS = 3
 LEVEL = 0.05
 
 
-class Agreement(NamedTuple):
-    """Kendall's tau-b between our order of the methods and the paper's; 1: the same order, -1: the reverse."""
-
-    tau: float
-    p_value: float
-    methods: int
-    note: str
-
-
-def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Agreement:
-    """Over the methods that both have a number for; p by scipy: exact without ties, asymptotic with them."""
+def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Statistic:
+    """Kendall's tau-b between our order of the methods that both have a number for and the paper's: 1 the same order,
+    -1 the reverse; p by scipy: exact without ties, asymptotic with them."""
     common = [method for method in ours if not np.isnan(ours[method]) and not np.isnan(published.get(method, np.nan))]
+    row = Statistic(test="kendall", against="paper", cells=len(common))
     if len(common) < MIN_METHODS:
         note = f"only {several(len(common), 'method')} with both numbers; an order needs {MIN_METHODS}"
-        return Agreement(np.nan, np.nan, len(common), note)
+        return row._replace(note=note)
     found = stats.kendalltau([ours[m] for m in common], [published[m] for m in common])
     if np.isnan(found.statistic):
-        return Agreement(np.nan, np.nan, len(common), "all numbers of one side are equal: there is no order")
-    return Agreement(float(found.statistic), float(found.pvalue), len(common), "")
+        return row._replace(note="all numbers of one side are equal: there is no order")
+    return row._replace(value=float(found.statistic), p_value=float(found.pvalue))
 
 
 def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
@@ -76,29 +68,6 @@ def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd
     return read.reset_index().assign(metric=metric)[[*RUN, "metric", *READINGS]]
 
 
-class Pair(NamedTuple):
-    """Two methods over all settings; p by Wilcoxon's signed-rank test, Holm-corrected, and by Nemenyi's."""
-
-    first: str
-    second: str
-    difference: float  # mean of first minus second, points
-    wilcoxon_holm: float
-    nemenyi: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Several methods over the same settings (dataset, noise, net); rank 1 is the best."""
-
-    ranks: dict[str, float]
-    cells: int
-    statistic: float = np.nan  # Friedman's chi-square
-    p_value: float = np.nan
-    critical_difference: float = np.nan  # of average ranks, Nemenyi, at LEVEL
-    pairs: list[Pair] = field(default_factory=list)
-    note: str = ""
-
-
 def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
     """Settings × methods, means over seeds (two seeds are not two settings); complete settings only."""
     chosen = per_run[per_run["method"].isin(list(methods))]
@@ -106,16 +75,22 @@ def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10
     return wide.reindex(columns=list(methods)).dropna()
 
 
-def compare(wide: pd.DataFrame) -> Comparison:
-    """Friedman's test over complete settings and, behind it, both corrections of pairwise tests (Demšar 2006)."""
+def compare(wide: pd.DataFrame) -> Iterator[Statistic]:
+    """Average ranks (1 is the best), Friedman's test over complete settings and, behind it, both corrections of
+    pairwise tests (Demšar 2006): Wilcoxon's with Holm's, and Nemenyi's."""
     cells, methods = wide.shape
-    average = {str(method): float(rank) for method, rank in average_ranks(wide).items()} if cells else {}
-    if methods < MIN_METHODS or cells < MIN_SETTINGS:
+    row, ranks = Statistic(cells=cells), average_ranks(wide) if cells else pd.Series(dtype=float)
+    enough = methods >= MIN_METHODS and cells >= MIN_SETTINGS
+    if enough:
+        found = stats.friedmanchisquare(*(wide[method] for method in wide))
+        yield row._replace(test="friedman", value=float(found.statistic), p_value=float(found.pvalue))
+        yield row._replace(test="critical_difference", value=critical_difference(methods, cells))
+    else:
         note = f"ranks are tested over settings, of {MIN_METHODS} methods in {MIN_SETTINGS} settings or more"
-        return Comparison(average, cells, note=note)
-    statistic, p_value = stats.friedmanchisquare(*(wide[method] for method in wide))
-    difference = critical_difference(methods, cells)
-    return Comparison(average, cells, float(statistic), float(p_value), difference, _pairs(wide, average))
+        yield row._replace(test="friedman", note=note)
+    for method, rank in ranks.items():
+        yield row._replace(test="average_rank", subject=str(method), value=float(rank))
+    yield from _pairs(wide, ranks) if enough else ()
 
 
 def critical_difference(methods: int, cells: int, level: float = LEVEL) -> float:
@@ -128,16 +103,17 @@ def _standard_error(methods: int, cells: int) -> float:
     return float(np.sqrt(methods * (methods + 1) / (6 * cells)))
 
 
-def _pairs(wide: pd.DataFrame, ranks: Mapping[str, float]) -> list[Pair]:
+def _pairs(wide: pd.DataFrame, ranks: pd.Series) -> Iterator[Statistic]:
     names = list(combinations(map(str, wide.columns), 2))
     corrected = holm([signed_rank(wide[first] - wide[second]) for first, second in names])
     error = _standard_error(wide.shape[1], len(wide))
-    distances = [abs(ranks[first] - ranks[second]) / error * np.sqrt(2) for first, second in names]
-    nemenyi = [float(stats.studentized_range.sf(distance, wide.shape[1], np.inf)) for distance in distances]
-    return [
-        Pair(first, second, float((wide[first] - wide[second]).mean()), p, n)
-        for (first, second), p, n in zip(names, corrected, nemenyi, strict=True)
-    ]
+    for (first, second), p_value in zip(names, corrected, strict=True):
+        distance = abs(ranks[first] - ranks[second]) / error * np.sqrt(2)
+        nemenyi = float(stats.studentized_range.sf(distance, wide.shape[1], np.inf))
+        value = float((wide[first] - wide[second]).mean())
+        row = Statistic(subject=first, against=second, cells=len(wide), value=value)
+        yield row._replace(test="wilcoxon_holm", p_value=p_value)
+        yield row._replace(test="nemenyi", p_value=nemenyi)
 
 
 def signed_rank(differences: pd.Series | np.ndarray) -> float:
