@@ -41,11 +41,7 @@ class Headline:
 
 
 def headlines(
-    table: pd.DataFrame,
-    labels: Labels,
-    sources: Mapping[str, str],
-    epochs: Epochs,
-    evidence: Evidence | None = None,
+    table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], epochs: Epochs, evidence: Evidence | None = None
 ) -> list[Headline]:
     """One per noisy setting with at least two methods; of the clean settings only where there are no others.
 

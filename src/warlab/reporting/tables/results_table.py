@@ -31,10 +31,7 @@ TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "differenc
 
 
 def tidy(
-    summary: pd.DataFrame,
-    cells: Iterable[Mapping[str, str]],
-    published: pd.DataFrame,
-    ranks: Sequence[str] = (),
+    summary: pd.DataFrame, cells: Iterable[Mapping[str, str]], published: pd.DataFrame, ranks: Sequence[str] = ()
 ) -> pd.DataFrame:
     """A row for every declared cell, in the order of declaration; empty where nothing was run or published.
 
