@@ -76,6 +76,18 @@ def test_only_the_panels_of_stand_ins_are_marked(name: str) -> None:
     assert figure.get_suptitle() == "" and "Stand-in data" in figures.get(name).caption(mixed)
 
 
+def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
+    noises = ("openset_imagenet32-40", "openset_svhn-40", "pairflip-40")
+    runs = pd.concat(
+        [runs_table({("cce", 0): [50.0, 60.0]}).assign(noise=noise, net=f"cnn{k}") for k, noise in enumerate(noises)]
+    )
+    named = {**LABELS, "noise": dict.fromkeys(noises, "40 % of the images from another dataset (open set)")}
+    figure = figures.get("learning_curves").draw(Inputs(runs=runs, labels=named))
+    figure.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in figure.axes]
+    assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
 def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:
     inputs = figure_inputs("real")
     figure = figures.get("corrupted_truth").draw(inputs)

@@ -35,7 +35,8 @@ def draw(inputs: Inputs) -> Figure:
     most = table.groupby(SETTING)["method"].nunique().max()
     figure = in_panels(table, inputs, panel, 0.27 * most + 0.9, most=2)
     handles, texts = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
+    with style.context():
+        figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
     return figure
 
 

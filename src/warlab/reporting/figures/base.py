@@ -15,7 +15,7 @@ from warlab.common.files import read_arrays, read_json
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
-from warlab.reporting.drawing import MAX_COLUMNS, panel_rows, panels
+from warlab.reporting.drawing import MAX_COLUMNS, inches, panel_rows, panels
 from warlab.reporting.read.artefacts import (
     Arrays,
     Cost,
@@ -157,7 +157,7 @@ def in_panels(
         shown = [ax for row in axes for ax in row]
         for ax, (setting, rows) in zip(shown, groups, strict=True):
             draw(ax, rows, setting)
-            ax.set_title(setting.called(inputs.labels, kinds))
+            ax.set_title(textwrap.fill(setting.called(inputs.labels, kinds), int(16 * inches(ax)[0])))
         for row in axes:
             row[0].set_ylabel(y_label)
         mark_panels(figure, inputs, [(ax, setting.dataset) for ax, (setting, _) in zip(shown, groups, strict=True)])
