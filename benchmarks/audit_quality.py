@@ -24,7 +24,8 @@ from warlab.audit.record import Means
 from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, scores
 from warlab.common.files import read_json, write_text
-from warlab.reporting.stats.audit_scores import audit_table, interval
+from warlab.reporting.stats.audit_scores import audit_table
+from warlab.reporting.stats.intervals import of_seeds
 
 Quality = Callable[..., np.ndarray]
 PACKAGES = ("cleanlab", "tqdm", "termcolor")  # the other packages that cleanlab needs are warlab's, too
@@ -128,7 +129,7 @@ def differences(rows: list[dict[str, Any]]) -> str:
         by = group.pivot(index="seed", columns="score", values="value")
         for score in [name for name in map(str, by) if name.startswith("cleanlab")]:
             paired = (by[DEFAULT] - by[score]).to_numpy()
-            low, high = interval(paired)
+            low, high = of_seeds(paired.tolist()).interval()
             lines.append(
                 "| " + " | ".join([*map(str, key), score, f"{paired.mean():+.3f} ({low:+.3f} to {high:+.3f})"]) + " |"
             )

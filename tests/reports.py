@@ -9,9 +9,11 @@ import pandas as pd
 
 from tests import tiles as drawn
 from tests.artefacts import noise_on_disk
+from warlab.ids import RunId
 from warlab.noise.make import make_noise
 from warlab.reporting.figures import Inputs
 from warlab.reporting.read import results
+from warlab.reporting.read.artefacts import PredictedMap
 from warlab.reporting.stats import comparison, over_settings
 from warlab.reporting.tables import results_table
 
@@ -141,7 +143,8 @@ def figure_inputs(data: str = "real") -> Inputs:
         activations=_activations(data),
         noise=[noise_manifest(data), object_noise(data)],
         costs=[ground_cost()],
-        data={"fashion_mnist": (arrays, description(data)), "vaihingen": (tiles, drawn.description(data))},
+        data={"fashion_mnist": (arrays, description(data))},
+        tiles={"vaihingen": (tiles, drawn.description(data))},
         maps=[run_map(noise, tiles["test_y"]) for noise in ("objects-33", "clean")],
         labels=LABELS,
     )
@@ -152,10 +155,10 @@ def object_noise(data: str) -> dict[str, Any]:
     return {**manifest, **made, "data": data}
 
 
-def run_map(noise: str, truth: np.ndarray) -> dict[str, Any]:
+def run_map(noise: str, truth: np.ndarray) -> PredictedMap:
     """A map with an error in every seventh pixel."""
     predicted = np.where(np.arange(len(truth)) % 7, truth, 0).astype(np.uint8)
-    return {"dataset": "vaihingen", "noise": noise, "net": "unet", "method": "cce", "seed": 0, "labels": predicted}
+    return PredictedMap(RunId("vaihingen", noise, "unet", "cce", 0), predicted)
 
 
 def _beta_runs(data: str) -> pd.DataFrame:
@@ -165,11 +168,11 @@ def _beta_runs(data: str) -> pd.DataFrame:
 
 def _statistics(data: str) -> pd.DataFrame:
     series = {(m, s): [v] for m, v in {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}.items() for s in range(2)}
-    cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
+    noises = ("asym-20", "asym-40")
+    cells = [("fashion_mnist", noise, "cnn9", method) for noise in noises for method in ("cce", "ar", "war_w2v")]
+    runs = pd.concat([runs_table(series, data).assign(noise=noise) for noise in noises])
     spec = {"ar_war_variants": {"cells": cells, "trained_as": []}}
-    return comparison.statistics(
-        over_settings.readings(runs_table(series, data)), spec, results.read_published(PUBLISHED)
-    )
+    return comparison.statistics(over_settings.readings(runs), spec, results.read_published(PUBLISHED))
 
 
 def _activations(data: str) -> dict[str, np.ndarray]:

@@ -37,7 +37,6 @@ from warlab.reporting.stats.audit_scores import (
     audit_markdown,
     audit_rows,
     audit_table,
-    interval,
     legend,
     read_audit,
     run_quality,
@@ -244,7 +243,7 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
     table = audit_table(quality_rows())
     assert table["mean"].tolist() == pytest.approx([0.81] * 15) and set(table["seeds"]) == {3}
     assert table["high"][0] - table["mean"][0] == pytest.approx(4.302653 * 0.01 / np.sqrt(3), rel=1e-5)
-    assert np.isnan(interval(np.array([0.5]))).all()
+    assert audit_table(quality_rows(1))[["low", "high"]].isna().all(axis=None)
     table.to_csv(tmp_path / "audit.csv", index=False)
     pd.testing.assert_frame_equal(read_audit(tmp_path / "audit.csv"), table, check_dtype=False)
     rows = audit_rows(table, reports.LABELS)
@@ -252,6 +251,15 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
     text = audit_markdown(audit_table(quality_rows(1, "stand-in")), reports.LABELS)
     assert "0.800 |" in text and "†" in text and "± 0" not in text and "stand-in" in text
     assert "95 %" in audit_markdown(audit_table([]), reports.LABELS)
+
+
+def test_only_the_panels_of_stand_ins_are_marked_in_the_figure() -> None:
+    real = quality_rows()
+    mixed = audit_table([*real, *({**row, "dataset": "tiles", "data": "stand-in"} for row in real)])
+    figure = figures.get("audit").draw(figures.Inputs(audit=mixed, labels=reports.LABELS))
+    marked = [ax.get_title() for ax in figure.axes if "stand-in data" in ax.get_title()]
+    assert len(figure.axes) == 2 and len(marked) == 1 and marked[0].startswith("tiles")
+    assert figure.get_suptitle() == ""
 
 
 def test_the_figure_shows_every_method_or_says_that_nothing_is_known() -> None:
@@ -262,7 +270,8 @@ def test_the_figure_shows_every_method_or_says_that_nothing_is_known() -> None:
     marked = figures.Inputs(audit=audit_table(quality_rows(1, "stand-in")), labels=reports.LABELS)
     assert "tand-in data" in figure.caption(marked) and "stand-in data" in reports.texts(figure.draw(marked))
     empty = figures.Inputs(audit=audit_table([]))
-    assert "No run" in reports.texts(figure.draw(empty)) and figure.caption(empty).startswith("No run")
+    note, caption = figures.make("audit", empty)
+    assert "No run" in reports.texts(note) and caption.startswith("No run")
 
 
 def test_the_report_has_the_sheet_and_the_table(tmp_path: Path) -> None:

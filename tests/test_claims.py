@@ -16,8 +16,9 @@ from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
 from warlab.reporting.claims import checks, evidence, items, verdicts
-from warlab.reporting.claims.evidence import Evidence, Setting
+from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.tables import ranks, results_table
@@ -257,7 +258,7 @@ def test_propositions_as_computed() -> None:
 
 
 @pytest.fixture(scope="module")
-def verdicts() -> pd.DataFrame:
+def judged() -> pd.DataFrame:
     study = paper_study()
     # No aliases: the paper prints β = 10 beside the table of variants, so both are runs of their own here.
     ours = evidence.of_runs(runs_of_the_paper(), [], study.labels, {})
@@ -298,23 +299,23 @@ EXPECTED = {
 
 @pytest.mark.parametrize(("identifier", "verdict"), EXPECTED.items())
 def test_the_papers_numbers_as_runs_give_the_verdicts_known_from_its_tables(
-    verdicts: pd.DataFrame, identifier: str, verdict: str
+    judged: pd.DataFrame, identifier: str, verdict: str
 ) -> None:
-    assert verdicts.loc[identifier, "verdict"] == verdict, verdicts.loc[identifier, "numbers"]
+    assert judged.loc[identifier, "verdict"] == verdict, judged.loc[identifier, "numbers"]
 
 
-def test_runs_and_tables_are_judged_alike(verdicts: pd.DataFrame) -> None:
-    tested = verdicts[(verdicts["paper_verdict"] != "") & (verdicts["verdict"] != "not tested here")]
+def test_runs_and_tables_are_judged_alike(judged: pd.DataFrame) -> None:
+    tested = judged[(judged["paper_verdict"] != "") & (judged["verdict"] != "not tested here")]
     assert len(tested) >= 25 and (tested["verdict"] == tested["paper_verdict"]).all()
 
 
-def test_verdicts_name_their_numbers_and_runs(verdicts: pd.DataFrame) -> None:
-    row = verdicts.loc["zero_one_below_cce"]
+def test_verdicts_name_their_numbers_and_runs(judged: pd.DataFrame) -> None:
+    row = judged.loc["zero_one_below_cce"]
     assert row["numbers"] == "CIFAR-10, 40 % asymmetric, cnn9: CCE 76.23, WAR_0-1 74.15, +2.08"
     assert row["runs"] == "cifar10/asym-40/cnn9/cce/seed0…2; cifar10/asym-40/cnn9/war_01/seed0…2"
     assert row["tested"] == "1 of 1"
-    text = verdicts.to_markdown(verdicts.reset_index(), "paper")
-    assert verdicts.counts(verdicts["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
+    text = verdicts.to_markdown(judged.reset_index(), "paper")
+    assert verdicts.counts(judged["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
 
 
 def test_the_papers_numbers_as_runs_give_its_bold_cells_and_ranks(tmp_path: Path) -> None:

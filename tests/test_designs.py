@@ -9,11 +9,11 @@ import pytest
 from tests.reports import LABELS, PUBLISHED, runs_table, texts
 from warlab.reporting import figures
 from warlab.reporting.claims import evidence
-from warlab.reporting.claims.evidence import Setting
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.headline import headlines
 from warlab.reporting.read import results
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats import comparison, over_settings
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
@@ -135,6 +135,25 @@ def test_the_figure_of_beta_has_no_panel_for_a_setting_that_was_not_varied() -> 
     assert len(figures.get("beta_sensitivity").draw(inputs).axes) == 1
 
 
+def test_the_figure_of_beta_takes_the_seeds_that_all_its_points_share() -> None:
+    """The usual β has three seeds, the last two far above the first; β = 1 has the first alone."""
+    usual = {("war_w2v", seed): [70.0 + 10 * seed] for seed in range(3)}
+    runs = runs_of(("cifar10", "asym-40", "cnn9"), usual | {("war_w2v+beta=1", 0): [60.0]}).astype({"epoch": "Int64"})
+    aliases = [("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
+    inputs = Inputs(runs=runs, aliases=aliases, labels=LABELS)
+    (axes,) = figures.get("beta_sensitivity").draw(inputs).axes
+    drawn = [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in axes.lines if len(line.get_xdata())]
+    assert drawn == [[(1.0, 60.0), (10.0, 70.0)]]
+    assert "this scale, 1 run each, the same seeds" in figures.get("beta_sensitivity").caption(inputs)
+
+
+def test_beta_with_another_changed_setting_is_not_a_point_of_its_method() -> None:
+    at = ("cifar10", "asym-40", "cnn9")
+    runs = runs_of(at, {("war_w2v+beta=1", 0): [60.0], ("war_w2v+beta=5+epsilon=0", 0): [99.0]})
+    (axes,) = figures.get("beta_sensitivity").draw(Inputs(runs=runs.astype({"epoch": "Int64"}), labels=LABELS)).axes
+    assert [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata())] == [[60.0]]
+
+
 # ---- cells that lack a seed
 
 
@@ -161,7 +180,7 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
 def test_no_picture_averages_the_seeds_that_happen_to_be_there() -> None:
     runs = with_a_gap().assign(seconds=1.0, purity=50.0)
     (panel,) = curves(runs, LABELS)
-    assert [line["name"] for line in panel["lines"]] == ["AR", "WAR_w2v"]
+    assert [line.name for line in panel.lines] == ["AR", "WAR_w2v"]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
     for name in ("learning_curves", "purity", "time_and_accuracy", "agreement"):
         shown = texts(figures.get(name).draw(inputs)).splitlines()

@@ -16,9 +16,9 @@ from warlab.reporting.page.sections import SECTIONS, category
 
 @pytest.mark.parametrize("name", figures.names())
 def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
-    made = figures.get(name)
-    assert made.title == figure_registry.figure_title(name) and made.section == figure_registry.figure_section(name)
-    assert made.section in SECTIONS and "_" not in made.title and made.title != name.replace("_", " ").capitalize()
+    title, section = figures.get(name).TITLE, figures.get(name).SECTION
+    assert title == figure_registry.figure_title(name) and section == figure_registry.figure_section(name)
+    assert section in SECTIONS and "_" not in title and title != name.replace("_", " ").capitalize()
 
 
 def test_snakemakes_report_sorts_the_sections_as_the_page_does() -> None:
@@ -44,7 +44,7 @@ def test_names_beside_points_do_not_cover_each_other() -> None:
     ax = figure.subplots()
     ax.set(xlim=(0, 10), ylim=(0, 10))
     marks = [drawing.Mark(5 + 0.1 * k, 5 + 0.1 * (k % 2), f"method {k}", "k") for k in range(6)]
-    drawing.name_points(ax, marks, 3.1, 2.3)
+    drawing.name_points(ax, marks)
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
@@ -74,6 +74,18 @@ def test_only_the_panels_of_stand_ins_are_marked(name: str) -> None:
     marked = [title for title in titles if title.endswith("stand-in data")]
     assert len(marked) == 1 and marked[0].startswith("other") and len(titles) > 1
     assert figure.get_suptitle() == "" and "Stand-in data" in figures.get(name).caption(mixed)
+
+
+def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
+    noises = ("openset_imagenet32-40", "openset_svhn-40", "pairflip-40")
+    runs = pd.concat(
+        [runs_table({("cce", 0): [50.0, 60.0]}).assign(noise=noise, net=f"cnn{k}") for k, noise in enumerate(noises)]
+    )
+    named = {**LABELS, "noise": dict.fromkeys(noises, "40 % of the images from another dataset (open set)")}
+    figure = figures.get("learning_curves").draw(Inputs(runs=runs, labels=named))
+    figure.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in figure.axes]
+    assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:

@@ -1,5 +1,7 @@
 """tools/make_evidence.py: what is kept of a finished scale."""
 
+import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +89,34 @@ def test_predictions_and_reductions_are_kept(tmp_path):
     assert "| Fashion-MNIST, cnn9: dropout | 0.25 | 0.125 |" in (tmp_path / "evidence" / "reductions.md").read_text()
 
 
+def write_run(scale: Path, method: str, seed: int, accuracy: float, right: list[int]) -> None:
+    """A finished run whose predictions are right for these of ten test images; their true class is 0."""
+    folder = scale / "runs/fashion_mnist/asym-40/cnn9" / method / f"seed{seed}"
+    folder.mkdir(parents=True)
+    rows = "\n".join(f"{epoch},{accuracy}" for epoch in range(1, 13))
+    (folder / "metrics.csv").write_text(f"epoch,test_accuracy\n{rows}\n")
+    (folder / "result.json").write_text('{"data": "real"}')
+    predicted = np.array([[[0 if image in right else 1 for image in range(10)]]], np.uint8)
+    write_arrays(folder / "test_predictions.npz", predictions=predicted)
+
+
+def test_a_method_with_one_seed_is_compared_with_that_seed_of_cce(tmp_path):
+    """Seed 0 of CCE is 10 points below its others, as right answers and as accuracy."""
+    scale = tmp_path / "results"
+    for seed, (accuracy, right) in enumerate([(60.0, [0, 1, 2, 3, 4, 5])] + [(70.0, [0, 1, 2, 3, 4, 5, 6])] * 2):
+        write_run(scale, "cce", seed, accuracy, right)
+    write_run(scale, "war_w2v", 0, 80.0, [0, 1, 2, 3, 4, 5, 6, 7])
+    write_arrays(scale / "data" / "fashion_mnist.npz", test_y=np.zeros(10, np.uint8))
+    result = make(scale, tmp_path / "evidence", "--unfinished")
+    assert result.returncode == 0, result.stderr
+    row = pd.read_csv(tmp_path / "evidence" / "summary.csv").set_index("method").loc["war_w2v"]
+    error = 100 * np.std([0] * 8 + [1] * 2, ddof=1) / np.sqrt(10)  # seed 0 of both: two images more
+    reach = stats.norm.ppf(0.975) * error
+    assert row["above_cce"] == 20.0, "the mean of all three seeds of CCE would make it 13.33"
+    assert row["interval"] == f"{20 - reach:+.2f} to {20 + reach:+.2f}"
+    assert row["interval_from"] == "10 paired test images"
+
+
 def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(tmp_path):
     """Two methods with three seeds each and a run without a result; the interval is Student's t by hand."""
     gaps = {"cce": [70.0, 71.0, 69.0], "war_w2v": [74.0, 74.0, 74.0]}
@@ -106,3 +136,26 @@ def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(
     assert table.loc["war_w2v", "interval"] == f"{4 - reach:+.2f} to {4 + reach:+.2f}"
     assert table.loc["war_w2v", "interval_from"] == "3 seeds, Student's t"
     assert not (tmp_path / "evidence" / "learning_curves.png").exists()
+
+
+def test_the_lead_is_drawn_against_the_size_of_each_study(tmp_path):
+    """Of the kept studies that are scales; the share of images is that of their configuration."""
+    for study in ("laptop", "sixteenth", "audit"):
+        shutil.copytree(ROOT / "docs" / "evidence" / study, tmp_path / study)
+    command = [sys.executable, ROOT / "tools" / "lead_over_scale.py", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "lead_over_scale.png").read_bytes().startswith(b"\x89PNG")
+    drawn = (tmp_path / "lead_over_scale.svg").read_text()
+    assert all(f"<!-- {word} -->" in drawn for word in ("laptop", "sixteenth", "the paper", "2000 test images"))
+    assert "laptop: size 14×14 (paper 28×28), epochs 24 (paper 60)" in " ".join(done.stdout.split())
+
+
+def test_the_lead_of_a_study_is_that_of_its_summary():
+    spec = importlib.util.spec_from_file_location("lead_over_scale", ROOT / "tools" / "lead_over_scale.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    (point,) = tool.points(ROOT / "docs" / "evidence" / "sixteenth")
+    row = pd.read_csv(ROOT / "docs" / "evidence" / "sixteenth" / "summary.csv").set_index("method").loc["war_w2v"]
+    assert point.share == 1 / 16 and round(point.lead.value, 2) == row["above_cce"]
+    assert "{:+.2f} to {:+.2f}".format(*point.lead.interval()) == row["interval"]

@@ -22,7 +22,7 @@ def test_figures_are_found_by_name() -> None:
     known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "corrupted_truth", "critical_difference"}
     known |= {"flipped_samples", "learning_curves", "matrices", "purity", "segmentation_maps", "simplex"}
     assert known | {"time_and_accuracy"} <= set(figures.names())
-    assert figures.get("matrices").needs == ("costs", "noise")
+    assert figures.get("matrices").NEEDS == ("costs", "noise")
     with pytest.raises(WarlabError, match="learning_curves"):
         figures.get("nothing")
 
@@ -115,9 +115,9 @@ def test_a_scale_without_flips_or_costs_says_so_instead_of_stopping() -> None:
     (name, (arrays, meta)) = next(iter(given.data.items()))
     clean["labels"] = arrays["train_y"]
     inputs = Inputs(noise=[clean], data={name: (arrays, meta)}, labels=LABELS)
-    assert "No noise of this scale" in texts(figures.get("flipped_samples").draw(inputs))
-    assert figures.get("flipped_samples").caption(inputs).startswith("No noise of this scale")
-    assert "No method of this scale" in texts(figures.get("matrices").draw(inputs))
+    figure, caption = figures.make("flipped_samples", inputs)
+    assert "No noise of this scale" in texts(figure) and caption.startswith("No noise of this scale")
+    assert "No method of this scale" in texts(figures.make("matrices", inputs)[0])
 
 
 def test_twenty_random_costs_are_one_panel() -> None:
@@ -206,7 +206,7 @@ def test_groups_of_the_critical_difference() -> None:
 
 def test_the_diagram_of_ranks_says_when_there_is_no_test() -> None:
     shown = texts(figures.get("critical_difference").draw(figure_inputs()))
-    assert "1 setting, too few for a test" in shown
+    assert "2 settings, too few for a test" in shown
 
 
 def test_matrices_put_similar_classes_beside_each_other() -> None:
@@ -257,10 +257,10 @@ def test_the_simplex_is_white_at_zero_and_darker_where_a_divergence_is_larger() 
 
 def test_runs_kept_without_their_times_say_so() -> None:
     runs = runs_table({("cce", 0): [50.0, 51.0], ("ar", 0): [60.0, 61.0]}, "real")
-    figure = figures.get("time_and_accuracy")
     inputs = Inputs(runs=runs.drop(columns="seconds", errors="ignore"), labels=LABELS)
-    assert "kept without their times" in texts(figure.draw(inputs))
-    assert figure.caption(inputs).startswith("These runs were kept without their times")
+    figure, caption = figures.make("time_and_accuracy", inputs)
+    assert "kept without their times" in texts(figure)
+    assert caption.startswith("These runs were kept without their times")
 
 
 # ---- what a figure asks of a study
@@ -270,10 +270,17 @@ def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name
     return Design({name: [(dataset, noise, "cnn9", m) for m in methods]}, published=published_cells(PUBLISHED))
 
 
+def ranked(*methods: str) -> Design:
+    """The same methods in two settings."""
+    cells = [cell for noise in ("asym-20", "asym-40") for cell in design(*methods, noise=noise).cells]
+    return Design({"main_benchmark": cells})
+
+
 @pytest.mark.parametrize(
     ("name", "there", "lacking", "reason"),
     [
-        ("critical_difference", design("cce", "ar", "tv"), design("cce", "ar"), "no experiment has 3 methods"),
+        ("critical_difference", ranked("cce", "ar", "tv"), ranked("cce", "ar"), "3 methods that all run in 2 settings"),
+        ("critical_difference", ranked("cce", "ar", "tv"), design("cce", "ar", "tv"), "run in 2 settings"),
         ("time_and_accuracy", design("cce", "ar"), design("cce"), "no setting has 2 methods"),
         ("agreement", design("cce"), design("cce", noise="sym-40"), "the paper has no number"),
         ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
@@ -288,8 +295,9 @@ def test_a_figure_says_what_it_lacks_of_a_study(name: str, there: Design, lackin
     assert reason in str(why_not(name, lacking))
 
 
-def test_ranks_need_a_setting_in_which_all_methods_of_an_experiment_run() -> None:
-    cells = [("cifar10", noise, "cnn9", m) for noise, ms in {"clean": "ab", "asym-40": "bc"}.items() for m in ms]
+def test_ranks_need_settings_in_which_all_methods_of_an_experiment_run() -> None:
+    noises = {"clean": "abc", "asym-20": "ab", "asym-40": "bc"}
+    cells = [("cifar10", noise, "cnn9", m) for noise, methods in noises.items() for m in methods]
     assert why_not("critical_difference", Design({"main_benchmark": cells}))
     whole = [*cells, ("cifar10", "asym-40", "cnn9", "a")]
     assert why_not("critical_difference", Design({"main_benchmark": whole})) is None
@@ -298,7 +306,7 @@ def test_ranks_need_a_setting_in_which_all_methods_of_an_experiment_run() -> Non
 
 @pytest.mark.parametrize("name", figures.names())
 def test_what_a_figure_asks_is_known(name: str) -> None:
-    assert set(figure_registry._constant(name, "ASKS") or {}) <= set(figure_registry._CHECKS)
+    assert set(figure_registry.FIGURES.literals(name).get("ASKS", {})) <= set(figure_registry.ASKED)
 
 
 def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:

@@ -12,12 +12,14 @@ from tests.reports import LABELS, no_published, runs_table
 from warlab.common.files import write_arrays
 from warlab.errors import WarlabError
 from warlab.reporting.claims import evidence
-from warlab.reporting.read import predictions
+from warlab.reporting.read import predictions, results
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats import comparison, intervals, pairs
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.over_settings import holm, readings
 
 RUN = "fashion_mnist/asym-40/cnn9/{method}/seed{seed}"
+ANY = "a/b/c/d/seed0"
 
 
 # ---- intervals
@@ -35,7 +37,8 @@ def test_two_seeds_give_the_test_set_instead() -> None:
     generator = np.random.default_rng(0)
     common = generator.random(500)
     a, b = (common < 0.8).astype(float), (common < 0.7).astype(float)
-    one, two = Number(80.0, by_seed={0: 79.0, 1: 81.0}, images=a), Number(70.0, by_seed={0: 69.0, 1: 71.0}, images=b)
+    one = Number(80.0, by_seed={0: 79.0, 1: 81.0}, images={0: a, 1: a})
+    two = Number(70.0, by_seed={0: 69.0, 1: 71.0}, images={0: b, 1: b})
     found = intervals.difference(one, two)
     reference = stats.ttest_rel(100 * a, 100 * b).confidence_interval(0.95)
     width = found.interval()[1] - found.interval()[0]
@@ -66,7 +69,7 @@ def test_resampling_within_a_cell_has_the_spread_of_its_mean_and_keeps_pairs(cel
         error = values.std() / math.sqrt(12)
     else:
         right = (generator.random(400) < 0.8).astype(float)
-        known, error = [Number(80.0 + k, images=right) for k in (0, 1)], 100 * right.std() / math.sqrt(400)
+        known, error = [Number(80.0 + k, images={0: right}) for k in (0, 1)], 100 * right.std() / math.sqrt(400)
     draws, basis = intervals.resampled(known, np.random.default_rng(0))
     assert cell in basis and draws.shape == (2000, 2)
     assert draws[:, 0].std() == pytest.approx(error, rel=0.1)
@@ -118,7 +121,7 @@ def kept(right: dict[tuple[str, int], np.ndarray]) -> predictions.Kept:
 
 
 def with_paths(runs: pd.DataFrame) -> pd.DataFrame:
-    return readings(runs).pipe(lambda read: read.assign(run=evidence.paths_of(read)))
+    return readings(runs).pipe(lambda read: read.assign(run=results.run_ids(read)))
 
 
 def test_mcnemar_by_hand() -> None:
@@ -181,18 +184,18 @@ def test_predictions_are_read_from_runs_and_from_evidence_alike(tmp_path: Path) 
 
 
 def test_predictions_of_other_images_are_refused() -> None:
-    store = predictions.Kept({"a/b": lambda: np.zeros((1, 1, 5), np.uint8)}, {"a": np.zeros(4)})
-    with pytest.raises(WarlabError, match=r"a/b have the shape \(1, 1, 5\), but there are 4 test labels"):
-        store.correct("a/b")
-    tiles = predictions.Kept({"a/b": lambda: np.zeros((0, 0, 0), np.uint8)}, {"a": np.zeros(4)})
-    assert tiles.correct("a/b") is None
+    store = predictions.Kept({ANY: lambda: np.zeros((1, 1, 5), np.uint8)}, {"a": np.zeros(4)})
+    with pytest.raises(WarlabError, match=rf"{ANY} have the shape \(1, 1, 5\), but there are 4 test labels"):
+        store.correct(ANY)
+    tiles = predictions.Kept({ANY: lambda: np.zeros((0, 0, 0), np.uint8)}, {"a": np.zeros(4)})
+    assert tiles.correct(ANY) is None
 
 
 def test_claims_take_the_predictions_where_they_are_kept() -> None:
     generator = np.random.default_rng(5)
     store = kept({(m, 0): generator.random((3, 1, 300)) < p for m, p in (("cce", 0.5), ("war_w2v", 0.9))})
     runs = runs_table({("cce", 0): [50.0] * 3, ("war_w2v", 0): [90.0] * 3})
-    at = evidence.Setting("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
+    at = Setting("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
     with_kept = evidence.of_runs(runs, [], LABELS, {}, kept=store, tested_on={"fashion_mnist": 300})
     without = evidence.of_runs(runs, [], LABELS, {}, tested_on={"fashion_mnist": 300})
     bases = [intervals.difference(e.number(at, "war_w2v"), e.number(at, "cce")).basis for e in (with_kept, without)]

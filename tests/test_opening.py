@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.reports import LABELS, PUBLISHED, description, no_published, runs_table
+from tests.reports import LABELS, PUBLISHED, description, no_published, published_table, runs_table
 from warlab.reporting.claims import evidence
+from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page import headline, opening, report_page
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.opening_picture import picture
@@ -89,7 +90,7 @@ def test_a_study_without_war_has_no_word_on_it_and_no_equation() -> None:
     assert "<math" not in text and "Wasserstein" not in said
     assert "No variant of WAR was run." in said and "AR ends at 71.3 %, CCE at 70.0 %" in said
     assert "paper" not in said, "nothing was published of these runs"
-    assert ">Results<" in text and "Results beside the paper" not in text
+    assert ">Results<" in text and "the paper's numbers" not in text
 
 
 def test_a_study_without_cce() -> None:
@@ -119,13 +120,18 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: 
     rows = [("seeds of “All”", "3", "1"), ("Fashion-MNIST: train images", "60000", "10000")]
     rows += [("Fashion-MNIST: epochs", "60", "24"), ("Fashion-MNIST: lr", "1", "2")]
     reduced = [dict(zip(("what", "paper", "here"), row, strict=True)) for row in rows]
-    claims = [{"verdict": "not tested here"}, {"verdict": "held"}]
-    content = opening.Content(
-        LABELS, "", curves(runs_table({("cce", 0): RISES}), LABELS), [], None, [], reduced, claims, 5, "5 s"
+    claims = [Verdict(verdict="not tested here"), Verdict(verdict="held")]
+    context = report_page.Context(
+        scale="mine",
+        labels=LABELS,
+        tables=[report_page.TableSection("main_benchmark", "All", published_table())],
+        curves=curves(runs_table({("cce", 0): RISES}), LABELS),
+        reductions=reduced,
+        claims=claims,
     )
-    made = opening.opening(content)
+    made = opening.opening(context, [], 5.0)
     assert made.run[1] == "Reduced: train images 10000 (paper: 60000), epochs 24 (paper: 60); two more values below."
-    assert made.run[0].endswith("; 5 s of training.")
+    assert made.run[0].endswith("; 5.0 s of training.")
     assert "1 of the 2 claims need data or trainings that are not here." in made.limits
 
 
@@ -144,7 +150,7 @@ def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
     parts = [runs_table({(m, 0): RISES for m in methods}).assign(noise=noise) for noise, methods in cells.items()]
     fake = runs_table({("cce", 0): RISES, ("war_w2v", 0): RISES}, "stand-in").assign(dataset="cifar10", noise="asym-45")
     panel = opening.pictured(curves(pd.concat([*parts, fake]), LABELS))
-    assert panel is not None and panel["setting"] == ["fashion_mnist", "asym-40", "cnn9"]
+    assert panel is not None and panel.setting[:3] == ("fashion_mnist", "asym-40", "cnn9")
 
 
 @pytest.mark.parametrize(
@@ -159,8 +165,8 @@ def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
 def test_cce_ar_and_war_are_drawn_over_the_others_in_grey(methods: list[str], bright: list[str]) -> None:
     series = {(method, 0): [60.0, 70.0 + number] for number, method in enumerate(methods)}
     (panel,) = curves(runs_table(series), LABELS)
-    assert opening.prominent(panel["lines"]) == bright
-    drawn = picture(panel["lines"], bright)
+    assert opening.prominent(panel.lines) == bright
+    drawn = picture(panel.lines, bright)
     strokes = re.findall(r'polyline [^>]* stroke="([^"]*)"', drawn)
     assert len(strokes) == len(methods) and strokes.count("var(--grey)") == len(methods) - len(bright)
     assert drawn.count('class="end"') == len(bright) + (len(methods) > len(bright))
@@ -168,4 +174,4 @@ def test_cce_ar_and_war_are_drawn_over_the_others_in_grey(methods: list[str], br
 
 def test_a_name_cannot_end_the_picture() -> None:
     (panel,) = curves(runs_table({("cce", 0): RISES}), {"method": {"cce": "<script>"}})
-    assert "<script>" not in picture(panel["lines"], ["cce"])
+    assert "<script>" not in picture(panel.lines, ["cce"])

@@ -116,12 +116,11 @@ def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
     )
 
 
-def claim_row(text: str, verdict: str) -> dict[str, str]:
-    row = dict.fromkeys(verdicts.COLUMNS, "")
+def claim_row(text: str, verdict: str) -> verdicts.Verdict:
     numbers = {"numbers": "WAR_w2v 80.00, CCE 70.00", "runs": "fashion_mnist/x", "tested": "1 of 2", "source": "paper"}
     decided = {"decided_by": "WAR_w2v − CCE", "difference": "10.0", "low": "7.5", "high": "12.5", "level": "0.95"}
     decided |= {"threshold": "above 0", "interval_from": "3 seeds, Student's t"}
-    return {**row, "id": text[0], "claim": text, "verdict": verdict, **numbers, **decided}
+    return verdicts.Verdict(id=text[0], claim=text, verdict=verdict, **numbers, **decided)
 
 
 def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
@@ -197,10 +196,10 @@ def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(
 
 def test_curves_have_the_mean_and_the_band_of_the_seeds() -> None:
     first = curves(figure_inputs("stand-in").runs, LABELS)[0]
-    assert first["title"] == "Fashion-MNIST, asymmetric 40 %, cnn9 (stand-in data)"
-    line = first["lines"][0]
-    assert (line["mean"][:2], line["low"][:2], line["high"][:2]) == ([50.5, 51.5], [50.0, 51.0], [51.0, 52.0])
-    assert line["seeds"] == 2 and line["colour"] == "currentColor" and line["epochs"] == [1, 2, 3, 4, 5, 6]
+    assert first.title == "Fashion-MNIST, asymmetric 40 %, cnn9 (stand-in data)"
+    line = first.lines[0]
+    assert (line.mean[:2], line.low[:2], line.high[:2]) == ([50.5, 51.5], [50.0, 51.0], [51.0, 52.0])
+    assert line.seeds == 2 and line.colour == "currentColor" and line.epochs == [1, 2, 3, 4, 5, 6]
 
 
 def test_page_marks_stand_in_data(tmp_path: Path) -> None:

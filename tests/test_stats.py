@@ -12,21 +12,23 @@ from hypothesis import strategies as st
 
 from tests.reports import LABELS, PUBLISHED, no_published, runs_table
 from warlab.reporting.read import results
-from warlab.reporting.stats import comparison, comparison_text, over_settings
+from warlab.reporting.stats import comparison, comparison_text, over_settings, pairs
+from warlab.reporting.stats.intervals import Number
+from warlab.reporting.stats.statistic import Statistic
 
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:
     paper = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
-    assert over_settings.kendall(paper, paper).tau == pytest.approx(1)
-    assert over_settings.kendall({m: -v for m, v in paper.items()}, paper).tau == pytest.approx(-1)
+    assert over_settings.kendall(paper, paper).value == pytest.approx(1)
+    assert over_settings.kendall({m: -v for m, v in paper.items()}, paper).value == pytest.approx(-1)
     swapped = {**paper, "a": 2.5}  # b and a change places: 5 pairs in order, 1 against it, of 6
     found = over_settings.kendall(swapped, paper)
-    assert found.tau == pytest.approx(4 / 6) and found.methods == 4 and 0 < found.p_value <= 1 and found.note == ""
+    assert found.value == pytest.approx(4 / 6) and found.cells == 4 and 0 < found.p_value <= 1 and found.note == ""
 
 
 def test_kendall_takes_the_common_methods_and_refuses_too_few() -> None:
     found = over_settings.kendall({"a": 1.0, "b": 2.0, "own": 9.0}, {"a": 1.0, "b": 2.0, "c": math.nan})
-    assert math.isnan(found.tau) and math.isnan(found.p_value) and found.methods == 2 and "only 2 methods" in found.note
+    assert math.isnan(found.value) and math.isnan(found.p_value) and found.cells == 2 and "only 2 methods" in found.note
     assert "no order" in over_settings.kendall({"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 2, "c": 3}).note
 
 
@@ -106,28 +108,40 @@ def wide(cells: int, methods: int = 3) -> pd.DataFrame:
     return pd.DataFrame(numbers, columns=[f"m{k}" for k in range(methods)])
 
 
+def compared(table: pd.DataFrame) -> dict[tuple[str, str, str], Statistic]:
+    """By test, subject and against."""
+    return {(row.test, row.subject, row.against): row for row in over_settings.compare(table)}
+
+
 def test_compare_finds_a_clear_order() -> None:
-    found = over_settings.compare(wide(12))
-    assert found.ranks == {"m0": 3.0, "m1": 2.0, "m2": 1.0} and found.cells == 12
-    assert found.statistic == pytest.approx(24) and found.p_value == pytest.approx(math.exp(-12), rel=1e-6)
-    last = next(pair for pair in found.pairs if (pair.first, pair.second) == ("m0", "m2"))
-    assert last.difference == pytest.approx(-10, abs=1) and last.wilcoxon_holm == pytest.approx(3 / 2**11)
-    assert last.nemenyi < 0.001 and found.critical_difference == pytest.approx(0.957, abs=1e-3)
+    found = compared(wide(12))
+    ranks = {subject: row.value for (test, subject, _), row in found.items() if test == "average_rank"}
+    assert ranks == {"m0": 3.0, "m1": 2.0, "m2": 1.0} and {row.cells for row in found.values()} == {12}
+    friedman = found["friedman", "", ""]
+    assert friedman.value == pytest.approx(24) and friedman.p_value == pytest.approx(math.exp(-12), rel=1e-6)
+    last = found["wilcoxon_holm", "m0", "m2"]
+    assert last.value == pytest.approx(-10, abs=1) and last.p_value == pytest.approx(3 / 2**11)
+    assert found["nemenyi", "m0", "m2"].p_value < 0.001
+    assert found["critical_difference", "", ""].value == pytest.approx(0.957, abs=1e-3)
 
 
 def test_nemenyi_and_the_critical_difference_say_the_same() -> None:
     table = wide(8, 4)
-    found = over_settings.compare(table + np.random.default_rng(1).normal(0, 6, table.shape))
-    for pair in found.pairs:
-        apart = abs(found.ranks[pair.first] - found.ranks[pair.second])
-        assert (pair.nemenyi < 0.05) == (apart > found.critical_difference)
+    found = compared(table + np.random.default_rng(1).normal(0, 6, table.shape))
+    critical = found["critical_difference", "", ""].value
+    pairs_of = [row for row in found.values() if row.test == "nemenyi"]
+    assert len(pairs_of) == 6
+    for pair in pairs_of:
+        apart = abs(found["average_rank", pair.subject, ""].value - found["average_rank", pair.against, ""].value)
+        assert (pair.p_value < 0.05) == (apart > critical)
 
 
 @pytest.mark.parametrize(("cells", "methods"), [(5, 3), (12, 2), (0, 3)])
 def test_compare_says_when_there_is_too_little(cells: int, methods: int) -> None:
-    found = over_settings.compare(wide(cells, methods))
-    assert math.isnan(found.p_value) and not found.pairs and "3 methods in 6 settings" in found.note
-    assert found.cells == cells
+    found = compared(wide(cells, methods))
+    friedman = found["friedman", "", ""]
+    assert math.isnan(friedman.p_value) and "3 methods in 6 settings" in friedman.note and friedman.cells == cells
+    assert {test for test, _, _ in found} <= {"friedman", "average_rank"}
 
 
 def test_blocks_leave_out_incomplete_settings() -> None:
@@ -142,7 +156,7 @@ def test_seeds_of_one_setting_are_one_block() -> None:
     """Six seeds of one setting are no six settings: ranks over settings have one block, and no test."""
     found = over_settings.blocks(over_settings.readings(three_methods(6)), ["cce", "ar", "war_w2v"])
     assert found.to_numpy().tolist() == [[72.5, 77.5, 82.5]]
-    assert math.isnan(over_settings.compare(found).p_value)
+    assert all(math.isnan(row.p_value) for row in over_settings.compare(found))
 
 
 # ---- as a table
@@ -169,7 +183,7 @@ def test_statistics_six_settings() -> None:
     table = comparison.statistics(
         over_settings.readings(six_settings()), {"x": spec}, results.read_published(PUBLISHED)
     )
-    assert tuple(table.columns) == comparison.COLUMNS and set(table["reading"]) == {"last10_mean", "last"}
+    assert tuple(table.columns) == Statistic._fields and set(table["reading"]) == {"last10_mean", "last"}
     first = table[table["reading"] == "last10_mean"].set_index("test")
     assert first.loc["friedman", "p_value"] == pytest.approx(math.exp(-6), rel=1e-6)
     text = comparison_text.to_markdown(table, {"x": "Variants"}, LABELS)
@@ -195,6 +209,45 @@ def test_statistics_of_seeds_in_one_setting() -> None:
     assert paired["p_value"].tolist() == pytest.approx([3 * 2 / 2**6] * 3)  # three pairs, Holm
     text = comparison_text.to_markdown(table, {"x": "Variants"}, LABELS)
     assert "Kendall's τ = +1.00" in text and "| AR | CCE | Wilcoxon over seeds | 6 seeds | +5.00 |  | 0.094 |" in text
+
+
+def test_five_seeds_of_two_methods_have_a_paired_t_and_a_wilcoxon_test() -> None:
+    generator = np.random.default_rng(0)
+    values = {"cce": generator.normal(70, 1, 5), "war_w2v": generator.normal(72, 1, 5)}
+    runs = runs_table({(m, s): [float(v)] for m, numbers in values.items() for s, v in enumerate(numbers)})
+    found = comparison.statistics(over_settings.readings(runs), {"x": experiment(list(values))}, no_published())
+    rows = found[(found["reading"] == "last10_mean") & (found["note"] == "")].set_index("test")
+    gaps = values["war_w2v"] - values["cce"]
+    for test, reference in (
+        ("paired_t", scipy.stats.ttest_1samp(gaps, 0)),
+        ("wilcoxon_seeds", scipy.stats.wilcoxon(gaps)),
+    ):
+        row = rows.loc[test]
+        assert (row["subject"], row["against"], row["cells"]) == ("war_w2v", "cce", 5)
+        assert row["value"] == pytest.approx(gaps.mean()) and row["p_value"] == pytest.approx(reference.pvalue)
+    text = comparison_text.to_markdown(found, {"x": "Two"}, LABELS)
+    assert text.count("| 5 seeds |") == 4 and "1 settings" not in text  # two tests, two readings
+    assert text.count("of 3 methods in 6 settings or more") == text.count("need the test predictions") == 1
+
+
+def test_one_is_singular() -> None:
+    found = comparison.statistics(
+        over_settings.readings(three_methods(1)), {"x": experiment(["cce", "ar", "war_w2v"])}, no_published()
+    )
+    text = comparison_text.to_markdown(found, {"x": "Variants"}, LABELS)
+    assert "Average ranks over 1 setting: " in text and "1 settings" not in text
+    assert {row["over"] for row in comparison_text.for_page(found, LABELS) if row.get("over")} == {"1 setting"}
+
+
+def test_methods_are_compared_on_the_images_of_the_seeds_that_both_have() -> None:
+    """AR has seed 0 alone, on which it is as good as CCE; CCE's other seeds are far better."""
+    right = np.arange(100) < 50
+    numbers = {
+        "cce": Number(83.3, by_seed={0: 50.0, 1: 100.0, 2: 100.0}, images={0: right, 1: right | True, 2: right | True}),
+        "ar": Number(50.0, by_seed={0: 50.0}, images={0: right}),
+    }
+    (found,) = pairs.over_images(numbers)
+    assert (found.subject, found.value, found.low, found.high) == ("ar", 0.0, 0.0, 0.0)
 
 
 def test_what_is_missing_is_said_once() -> None:

@@ -131,10 +131,10 @@ def test_special_characters_are_escaped() -> None:
 def test_names_of_methods() -> None:
     assert labels.name(LABELS, "method", "war_w2v+beta=5") == "WAR_w2v, β = 5"
     assert labels.name(LABELS, "method", "own_method") == "own_method"
-    assert labels.latex_method("WAR_0-1, β = 5") == r"WAR\textsubscript{0-1}, $\beta$ = 5"
-    assert labels.latex_method("own_method") == r"own\_method"
-    assert labels.markdown_method("WAR_w2v") == "WAR<sub>w2v</sub>"
-    assert labels.plot_method("WAR_w2v") == r"WAR$_{\mathrm{w2v}}$"
+    assert labels.latex_method({}, "WAR_0-1, β = 5") == r"WAR\textsubscript{0-1}, $\beta$ = 5"
+    assert labels.latex_method({}, "own_method") == r"own\_method"
+    assert labels.markdown_method({}, "WAR_w2v") == "WAR<sub>w2v</sub>"
+    assert labels.plot_method({}, "WAR_w2v") == r"WAR$_{\mathrm{w2v}}$"
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")

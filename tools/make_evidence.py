@@ -1,4 +1,4 @@
-"""Keep a finished scale as evidence: its runs, what they come to beside the paper, and the picture.
+"""Keep a finished scale as evidence: its runs, what they come to, the paper's numbers, and the picture.
 
     python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times] [--unfinished]
 
@@ -6,8 +6,8 @@ writes runs.csv (a row per run and epoch; tables and figures can be made from it
 summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
 learning_curves.png, the test predictions of the last epochs where the runs kept them, and reductions.md, what the scale
 changes of the paper. A folder that has a README.md keeps it: what the numbers mean is written by hand.
---no-times leaves out how long runs took, which means nothing if other work ran beside them. --unfinished takes the runs
-that are finished where others are still to come.
+--no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes the
+runs that are finished where others are still to come.
 """
 
 import csv
@@ -24,14 +24,13 @@ from warlab.common.files import write_atomic
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.reporting.claims.evidence import paths_of
 from warlab.reporting.read.predictions import Kept, collect_predictions
-from warlab.reporting.read.results import CELL, collect, finished, read_published, read_runs
+from warlab.reporting.read.results import CELL, collect, finished, read_published, read_runs, run_ids
+from warlab.reporting.setting import SETTING, by_setting
 from warlab.reporting.stats.intervals import difference
 from warlab.reporting.stats.over_settings import kendall, readings
 from warlab.reporting.stats.pairs import numbers_of
 
-SETTING = ["dataset", "noise", "net"]
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "config" / "published.csv"
 COLUMNS = {  # column: (its title, how a number is printed)
@@ -41,7 +40,7 @@ COLUMNS = {  # column: (its title, how a number is printed)
     "last": ("last epoch", "{:.2f}"),
     "best_on_test": ("best epoch on test (diagnostic)", "{:.2f}"),
     "published": ("paper", "{:.2f}"),
-    "above_cce": ("ours − CCE", "{:+.2f}"),
+    "above_cce": ("ours − CCE, same seeds", "{:+.2f}"),
     "interval": ("95 % interval", "{}"),
     "interval_from": ("from", "{}"),
     "published_above_cce": ("paper − CCE", "{:+.2f}"),
@@ -71,11 +70,11 @@ def evidence(source: Path, times: bool, unfinished: bool) -> dict[str, bytes]:
     """All files by their names, so that nothing is written before everything was read."""
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
-    kept = collect_predictions(source, dict.fromkeys(paths_of(finished(runs))))
+    kept = collect_predictions(source, dict.fromkeys(run_ids(finished(runs))))
     known = Kept.of_arrays(kept)
     timed = runs if times else runs.drop(columns="seconds", errors="ignore")
     table = summary(timed, read_published(PUBLISHED), known)
-    pages = [page(setting, part) for setting, part in by_setting(table)]
+    pages = [page(" · ".join(setting[:3]), part) for setting, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name)
     return {
@@ -125,7 +124,7 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame, kept: Kept) -> pd.DataF
     cells = per_run.groupby(list(CELL), sort=False)
     ours = cells[values].mean().assign(seeds=cells.size()).reset_index()
     ours = ours.set_axis([*CELL, "ours", "last", "best_on_test", "seeds"], axis=1)
-    ours = ours.merge(intervals(per_run, kept), how="left", on=list(CELL))
+    ours = ours.merge(differences(per_run, kept), how="left", on=list(CELL))
     timed = runs if "seconds" in runs else runs.assign(seconds=np.nan)
     seconds = timed.groupby(list(CELL), sort=False)["seconds"].sum(min_count=1) / 60
     theirs = published[published["metric"] == "test_accuracy"].drop_duplicates(list(CELL))
@@ -135,22 +134,19 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame, kept: Kept) -> pd.DataF
     return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]].dropna(axis=1, how="all")
 
 
-def intervals(per_run: pd.DataFrame, kept: Kept) -> pd.DataFrame:
-    """For every method the 95 % interval of its mean of the last ten epochs minus CCE's, and what it rests on."""
+def differences(per_run: pd.DataFrame, kept: Kept) -> pd.DataFrame:
+    """For every method its mean of the last ten epochs minus CCE's, on the seeds that both have, with its 95 % interval
+    and what that rests on."""
     rows = []
-    for setting, part in by_setting(per_run.assign(run=paths_of(per_run))):
+    for setting, part in by_setting(per_run.assign(run=run_ids(per_run))):
         numbers = numbers_of(part, "last10_mean", kept)
-        for method, number in numbers.items():
-            if method != "cce" and "cce" in numbers:
-                found = difference(number, numbers["cce"])
-                low, high = found.interval()
-                if np.isfinite([low, high]).all():
-                    rows.append((*setting, method, f"{low:+.2f} to {high:+.2f}", found.basis))
-    return pd.DataFrame(rows, columns=[*CELL, "interval", "interval_from"])
-
-
-def by_setting(table: pd.DataFrame) -> list[tuple[tuple[str, ...], pd.DataFrame]]:
-    return [(tuple(map(str, setting)), part) for setting, part in table.groupby(SETTING, sort=False)]
+        for method, number in numbers.items() if "cce" in numbers else ():
+            found = difference(number, numbers["cce"])
+            low, high = found.interval()
+            known = method != "cce" and np.isfinite([low, high]).all()
+            interval = (f"{low:+.2f} to {high:+.2f}", found.basis) if known else (None, None)
+            rows.append((*setting[:3], method, found.value, *interval))
+    return pd.DataFrame(rows, columns=[*CELL, "above_cce", "interval", "interval_from"])
 
 
 def compare(part: pd.DataFrame) -> pd.DataFrame:
@@ -158,14 +154,13 @@ def compare(part: pd.DataFrame) -> pd.DataFrame:
     both = part[part["published"].notna()]
     cce = part[part["method"] == "cce"].iloc[0]
     return part.assign(
-        above_cce=part["ours"] - cce["ours"],
         published_above_cce=part["published"] - cce["published"],
         rank=both["ours"].rank(ascending=False),
         published_rank=both["published"].rank(ascending=False),
     ).sort_values("ours", ascending=False)
 
 
-def page(setting: tuple[str, ...], part: pd.DataFrame) -> str:
+def page(setting: str, part: pd.DataFrame) -> str:
     """One setting as a table, the best first, and how far the two orders agree."""
     shown = {name: entry for name, entry in COLUMNS.items() if name in part}
     columns = [[text(value, form) for value in part[name]] for name, (_, form) in shown.items()]
@@ -173,8 +168,8 @@ def page(setting: tuple[str, ...], part: pd.DataFrame) -> str:
     head = [f"| {' | '.join(title for title, _ in shown.values())} |", "| --- |" + " ---: |" * (len(shown) - 1)]
     ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("ours", "published"))
     found = kendall(ours, published)
-    agreement = f"Kendall's τ with the paper: {found.tau:.2f} (p = {found.p_value:.3f}, {found.methods} methods)"
-    return "\n".join([f"### {' · '.join(setting)}", "", *head, *rows, "", found.note or agreement])
+    agreement = f"Kendall's τ with the paper: {found.value:.2f} (p = {found.p_value:.3f}, {found.cells:g} methods)"
+    return "\n".join([f"### {setting}", "", *head, *rows, "", found.note or agreement])
 
 
 def _put(content: bytes, file: IO[bytes]) -> None:

@@ -4,6 +4,7 @@ run       fashion_mnist/asym-40/cnn9/war_w2v+beta=5/seed0
 method    war_w2v+beta=5: the method war_w2v with one setting changed
 cost      w2v, or embed@asym-40@seed0 where the cost is computed from noisy labels
 place     cifar10@asym-40: a dataset with a noise, a sort of noise or a method
+column    cce@clean: a method in a table whose other methods were trained on another noise
 """
 
 import re
@@ -100,6 +101,22 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.dataset}@{self.special}" if self.special else self.dataset
+
+
+@dataclass(frozen=True, order=True)
+class ColumnId:
+    """A method as a column of a table, with its noise where the other columns have another one."""
+
+    method: str
+    noise: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "ColumnId":
+        method, _, noise = text.partition("@")
+        return cls(method, noise)
+
+    def __str__(self) -> str:
+        return f"{self.method}@{self.noise}" if self.noise else self.method
 
 
 # One spelling per rate (no 040, no 40.0), because the id is also the name of a folder.

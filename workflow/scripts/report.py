@@ -7,16 +7,17 @@ import yaml
 from warlab.common.files import read_json, write_text
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence
-from warlab.reporting.claims.verdicts import read_table
+from warlab.reporting.claims.verdicts import read_verdicts
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render
 from warlab.reporting.page.report_rows import hyperparameter_rows, tail
-from warlab.reporting.read.figure_inputs import read_costs, read_noise
+from warlab.reporting.read.artefacts import read_costs, read_noise
 from warlab.reporting.read.predictions import read_any
 from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
-from warlab.reporting.stats.comparison import all_readings, read_statistics
+from warlab.reporting.stats.comparison import all_readings
 from warlab.reporting.stats.comparison_text import for_page, readings_for_page
+from warlab.reporting.stats.statistic import read_statistics
 from warlab.reporting.tables.results_table import read_tidy
 
 ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint
@@ -50,7 +51,7 @@ with job(snakemake.log[0]) as log:
         fidelity=yaml.safe_load(Path(given.fidelity).read_text()),
         hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
         results=[read_json(Path(p)) for p in given.results],
-        claims=read_table(Path(given.claims)).to_dict("records"),
+        claims=read_verdicts(Path(given.claims)),
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
         readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),
         reductions=spec["reductions"],

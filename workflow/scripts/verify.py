@@ -10,5 +10,5 @@ from warlab.reporting.read.retrained import compare
 with job(snakemake.log[0]) as log:
     run = snakemake.params.run
     found = compare(read_runs(Path(snakemake.input.runs)), Path(snakemake.input.metrics), run)
-    log.info(found["sentence"])
-    write_json(snakemake.output.comparison, found)
+    log.info(found.sentence)
+    write_json(snakemake.output.comparison, found._asdict())

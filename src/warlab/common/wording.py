@@ -12,6 +12,11 @@ def suggest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names) or 'none'}."
 
 
+def several(number: float, noun: str) -> str:
+    """ "1 setting", "3 settings" """
+    return f"{number:g} {noun}{'s' * (number != 1)}"
+
+
 def short(value: Any) -> str:
     """A value as Python writes it, cut where it is long."""
     text = repr(value)

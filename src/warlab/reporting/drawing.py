@@ -1,12 +1,16 @@
-"""What several figures share: panels that fill their rows, and names beside lines and points instead of a legend."""
+"""What several figures share: panels that fill their rows, lines with bands, and names next to lines and points."""
 
 import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from warlab.reporting import style
 
 MAX_COLUMNS = 3
 
@@ -54,6 +58,23 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     return found.tolist()
 
 
+def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, name: str) -> Mark:
+    """The mean over the seeds of one method by epoch, with a band from the lowest to the highest seed; its end."""
+    seeds = rows.pivot_table(index="epoch", columns="seed", values=column)
+    epochs, mean = seeds.index.to_numpy(dtype=float), seeds.mean(axis=1)
+    colour, dashes = style.line(method)
+    ax.plot(epochs, mean, color=colour, linestyle=dashes)
+    if seeds.shape[1] > 1:
+        ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
+    return Mark(1, float(mean.iloc[-1]), name, style.ink(colour))
+
+
+def epochs_axis(ax: Axes, last: float) -> None:
+    ax.set_xlabel("epoch")
+    ax.set_xlim(1, max(2, last))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
 def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
     """Names at the right edge, at the height of the lines' ends or as near to it as fits; the limits must be set."""
     marks = list(marks)
@@ -73,13 +94,23 @@ def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
         )
 
 
-# Where a name may stand beside its point, in widths and heights of itself from its lower left corner.
+# Where a name may stand next to its point, in widths and heights of itself from its lower left corner.
 _PLACES = [(0.0, -0.5), (-1.0, -0.5), (-0.5, 0.4), (-0.5, -1.4), (0.0, 0.3), (0.0, -1.3), (-1.0, 0.3), (-1.0, -1.3)]
 _PLACES += [(0.0, 1.2), (0.0, -2.2), (-1.0, 1.2), (-1.0, -2.2), (0.0, 2.1), (0.0, -3.1), (-0.5, 3.0), (-0.5, -4.0)]
 
 
-def name_points(ax: Axes, marks: Sequence[Mark], width: float, height: float, size: float = 6.0) -> None:
-    """A name beside each point where it covers least; `width` and `height` of the axes in inches, about."""
+def inches(ax: Axes) -> tuple[float, float]:
+    """About how wide and high the plot is, without its labels, before the figure is laid out."""
+    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
+    assert figure is not None and place is not None
+    rows, columns = place.get_gridspec().get_geometry()
+    width, height = figure.get_size_inches()
+    return width * len(place.colspan) / columns - 0.6, height * len(place.rowspan) / rows - 0.8
+
+
+def name_points(ax: Axes, marks: Sequence[Mark], size: float = 6.0) -> None:
+    """A name next to each point, where it covers least."""
+    width, height = inches(ax)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     at = [((m.x - left) / (right - left) * 72 * width, (m.y - low) / (high - low) * 72 * height) for m in marks]
     taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in at]

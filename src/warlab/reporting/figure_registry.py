@@ -1,7 +1,7 @@
 """Which figures there are and what they read, from their syntax trees: the Snakefile must not import matplotlib."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,17 @@ figure_names = FIGURES.names
 
 def figure_needs(name: str) -> tuple[str, ...]:
     """The figure's NEEDS: any of those in figures/base.py."""
-    found = _constant(name, "NEEDS")
-    if found is None:
-        raise ValueError(f"figures/{name}.py has no NEEDS")
-    return found
+    return tuple(FIGURES.literals(name)["NEEDS"])
 
 
 def figure_title(name: str) -> str:
     """Its name in words."""
-    return str(_constant(name, "TITLE"))
+    return str(FIGURES.literals(name)["TITLE"])
 
 
 def figure_section(name: str) -> str:
     """The section of the report that shows it."""
-    return str(_constant(name, "SECTION"))
+    return str(FIGURES.literals(name)["SECTION"])
 
 
 @dataclass(frozen=True)
@@ -65,12 +62,12 @@ def why_not(name: str, design: Design) -> str | None:
     """Why a figure cannot be made of a study, as the end of a sentence; None where it can.
 
     A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (so many methods in one
-    setting), `compared` (so many methods of an experiment that all run in one setting), `published` and `timed`.
+    setting), `ranked` (so many methods of an experiment that all run in several settings), `published` and `timed`.
     """
     for kind in figure_needs(name):
         if kind in design.absent:
             return design.absent[kind]
-    asked = (_CHECKS[key](wanted, design) for key, wanted in (_constant(name, "ASKS") or {}).items())
+    asked = (ASKED[key](wanted, design) for key, wanted in FIGURES.literals(name).get("ASKS", {}).items())
     return next((reason for reason in asked if reason), None)
 
 
@@ -94,12 +91,14 @@ def _together(wanted: int, design: Design) -> str | None:
     return f"no setting has {wanted} methods"
 
 
-def _compared(wanted: int, design: Design) -> str | None:
+def _ranked(wanted: Sequence[int], design: Design) -> str | None:
+    """An average rank is one over several settings: of a single one it would only repeat the table."""
+    methods, settings = wanted
     for cells in design.experiments.values():
-        methods = {cell[3] for cell in cells}
-        if len(methods) >= wanted and methods in _by_setting(cells).values():
+        there = {cell[3] for cell in cells}
+        if len(there) >= methods and list(_by_setting(cells).values()).count(there) >= settings:
             return None
-    return f"no experiment has {wanted} methods that all run in one setting"
+    return f"average ranks need {methods} methods that all run in {settings} settings, and no experiment has them"
 
 
 def _published(_wanted: bool, design: Design) -> str | None:
@@ -110,12 +109,12 @@ def _timed(_wanted: bool, design: Design) -> str | None:
     return None if design.timed else "the given runs were kept without their times"
 
 
-_CHECKS: dict[str, Any] = {
+ASKED: dict[str, Callable[[Any, Design], str | None]] = {
     "experiment": _experiment,
     "dataset": _dataset,
     "methods": _methods,
     "together": _together,
-    "compared": _compared,
+    "ranked": _ranked,
     "published": _published,
     "timed": _timed,
 }
@@ -126,7 +125,3 @@ def _by_setting(cells: Sequence[Cell] | set[Cell]) -> dict[tuple[str, ...], set[
     for *setting, method in cells:
         found.setdefault(tuple(setting), set()).add(method)
     return found
-
-
-def _constant(name: str, constant: str) -> Any:
-    return FIGURES.literals(name).get(constant)

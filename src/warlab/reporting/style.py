@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from warlab.common.files import write_atomic
+from warlab.ids import MethodId
 
 COLUMN = 3.5  # inches, one column of a two-column page
 PAGE = 7.2  # inches, both columns
@@ -91,11 +93,11 @@ def context() -> AbstractContextManager[None]:
 
 def line(method: str) -> tuple[str, Dashes]:
     """Colour and dashes of a method; the same everywhere, for a method of the user's own too."""
-    base, override, _ = method.partition("+")
-    known = _METHODS.get(base)
+    parsed = MethodId.parse(method)
+    known = _METHODS.get(parsed.base)
     number = zlib.crc32(method.encode())
     colour = known[0] if known else _COLOURS[number % len(_COLOURS)]
-    if known and not override:
+    if known and not parsed.changes:
         return known
     return colour, _OTHERS[number % len(_OTHERS)]
 
@@ -112,23 +114,18 @@ def prominent(methods: Iterable[str]) -> list[str]:
     return there if len(there) <= FEW or not family else family
 
 
-def save(figure: Figure, stem: Path) -> None:
-    """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone (no times, no versions)."""
-    stem = Path(stem)
-    with context():
-        pdf = {"CreationDate": None, "Creator": None, "Producer": None}
-        write_atomic(
-            stem.with_name(f"{stem.name}.pdf"),
-            lambda file: FigureCanvasPdf(figure).print_figure(file, bbox_inches="tight", metadata=pdf),
-        )
-        svg = {"Date": None, "Creator": None}
-        write_atomic(
-            stem.with_name(f"{stem.name}.svg"),
-            lambda file: FigureCanvasSVG(figure).print_figure(file, bbox_inches="tight", metadata=svg),
-        )
-        write_atomic(
-            stem.with_name(f"{stem.name}.png"),
-            lambda file: FigureCanvasAgg(figure).print_figure(
-                file, dpi=200, bbox_inches="tight", metadata={"Software": None}
-            ),
-        )
+_FORMATS = {  # the canvas of each, and what keeps times and versions out of the file
+    "pdf": (FigureCanvasPdf, {"CreationDate": None, "Creator": None, "Producer": None}),
+    "svg": (FigureCanvasSVG, {"Date": None, "Creator": None}),
+    "png": (FigureCanvasAgg, {"Software": None}),
+}
+
+
+def save(figure: Figure, stem: Path, endings: Iterable[str] = tuple(_FORMATS)) -> None:
+    """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone."""
+    for ending in endings:
+        canvas, metadata = _FORMATS[ending]
+        dpi = 200 if ending == "png" else None
+        draw = partial(canvas(figure).print_figure, dpi=dpi, bbox_inches="tight", metadata=metadata)
+        with context():
+            write_atomic(stem.with_name(f"{stem.name}.{ending}"), draw)

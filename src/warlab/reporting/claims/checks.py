@@ -1,198 +1,243 @@
-"""The kinds of statement that config/claims.yaml may make. Each takes evidence and settings and returns items: one
-comparison each, which holds, does not hold, or cannot be tested here.
+"""The kinds of statement that config/claims.yaml may make. A check is a function here, found by its name.
 
+A function with `@in_each_setting` judges one setting of a claim and returns an item: one comparison, which holds, does
+not hold, or cannot be tested here. One with `@over_settings` takes all settings at once and returns a list of items.
 An item consists of parts, numbers that must each lie in a range: "the best" means that the difference to every other
 method is above 0. Their intervals say whether the item is decided. A check takes what is there: `best` among four of
 twelve methods says so in its item, and is then no verdict on all twelve.
 """
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from warlab.reporting.claims.evidence import Evidence, Setting
-from warlab.reporting.claims.items import Item, Part, Settings, pair, present, shown, untested
-from warlab.reporting.claims.rank_checks import average_rank, rank_against
+from warlab.common.seeds import derive_seed
+from warlab.reporting.claims.evidence import Evidence
+from warlab.reporting.claims.items import Case, Item, NotRun, Part, shown
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats import intervals
+from warlab.reporting.stats.intervals import Estimate, Number
 from warlab.reporting.tables.grid import signed
+from warlab.reporting.tables.ranks import ranked
+
+Check = Callable[..., list[Item]]  # of evidence, settings and what the claim gives the check `with`
+CHECKS: dict[str, Check] = {}
 
 
-def best(evidence: Evidence, settings: Settings, method: str, among: list[str]) -> list[Item]:
+class Claimed(NamedTuple):
+    """All settings of a claim."""
+
+    evidence: Evidence
+    cases: Sequence[Case]
+
+
+def over_settings(check: Check) -> Check:
+    """Register a check of all settings of a claim."""
+
+    @functools.wraps(check)
+    def judged(evidence: Evidence, settings: Sequence[Setting], *given: object, **named: object) -> list[Item]:
+        cases = [Case(evidence, setting) for setting in settings]
+        try:
+            return check(Claimed(evidence, cases), *given, **named)
+        except NotRun as reason:
+            return [case.untested(reason) for case in cases[:1]]
+
+    CHECKS[check.__name__] = judged
+    return judged
+
+
+def in_each_setting(check: Callable[..., Item]) -> Check:
+    """Register a check of one setting; what is missing in one setting does not concern the others."""
+
+    @functools.wraps(check)
+    def judged(claimed: Claimed, *given: object, **named: object) -> list[Item]:
+        items = []
+        for case in claimed.cases:
+            try:
+                items.append(check(case, *given, **named))
+            except NotRun as reason:
+                items.append(case.untested(reason))
+        return items
+
+    return over_settings(judged)
+
+
+@in_each_setting
+def best(case: Case, method: str, among: list[str]) -> Item:
     """The method has the highest number of all in each setting."""
-    others = [other for other in among if other != method]
-    return [_against_best(evidence, setting, method, others, 0.0, math.inf) for setting in settings]
+    return _against_best(case, method, [other for other in among if other != method], 0.0, math.inf)
 
 
-def difference(
-    evidence: Evidence,
-    settings: Settings,
-    left: str,
-    right: str | list[str],
-    at_least: float = 0.0,
-    at_most: float = math.inf,
-) -> list[Item]:
+@in_each_setting
+def difference(case: Case, left: str, right: str | list[str], at_least: float = 0.0, at_most: float = math.inf) -> Item:
     """left minus right (the best of several) lies above `at_least` and not above `at_most`, in points."""
-    others = [right] if isinstance(right, str) else right
-    return [_against_best(evidence, setting, left, others, at_least, at_most) for setting in settings]
+    return _against_best(case, left, [right] if isinstance(right, str) else right, at_least, at_most)
 
 
-def _against_best(
-    evidence: Evidence, setting: Setting, method: str, others: list[str], low: float, high: float
-) -> Item:
-    ours = evidence.number(setting, method)
-    there = present(evidence, setting, others)
-    if ours is None or not there:
-        return untested(evidence, setting, [method, *others])
-    rival = max(there, key=lambda other: there[other].mean)
-    gap = ours.mean - there[rival].mean
-    among = f" (best of {len(there)} of {len(others)})" if len(others) > 1 else ""
+def _against_best(case: Case, method: str, others: list[str], low: float, high: float) -> Item:
+    there = case.present([method, *others])
+    ours, rivals = there.get(method), {other: there[other] for other in others if other in there}
+    if ours is None or not rivals:
+        raise NotRun([method, *others])
+    rival = max(rivals, key=lambda other: rivals[other].mean)
+    gap = ours.mean - rivals[rival].mean
+    among = f" (best of {len(rivals)} of {len(others)})" if len(others) > 1 else ""
     text = (
-        f"{evidence.where(setting)}: {evidence.called(method)} {shown(ours)}, {evidence.called(rival)} "
-        f"{shown(there[rival])}{among}, {signed(gap)}"
+        f"{case.where}: {case.called(method)} {shown(ours)}, {case.called(rival)} {shown(rivals[rival])}{among}, "
+        f"{signed(gap)}"
     )
-    parts = [
-        pair(evidence, setting, method, other, (ours, found), low, high if other == rival else math.inf)
-        for other, found in there.items()
-    ]
+    parts = tuple(case.part(method, other, low, high if other == rival else math.inf) for other in rivals)
     rounded = round(gap, 6)  # 90.41 − 89.74 is 0.6700000000000017 in binary
-    sources = (ours.source, *(found.source for found in there.values()))
-    return Item(text, low < rounded <= high, tuple(parts), sources, whole=len(there) == len(others))
+    sources = (ours.source, *(found.source for found in rivals.values()))
+    return Item(text, low < rounded <= high, parts, sources, whole=len(rivals) == len(others))
 
 
-def ratio(
-    evidence: Evidence,
-    settings: Settings,
-    left: str,
-    right: str,
-    at_least: float = 0.0,
-    at_most: float = math.inf,
-) -> list[Item]:
+@in_each_setting
+def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: float = math.inf) -> Item:
     """left / right, say of seconds, lies between two limits."""
-    items = []
-    for setting in settings:
-        one, two = evidence.number(setting, left), evidence.number(setting, right)
-        if one is None or two is None:
-            items.append(untested(evidence, setting, [left, right]))
-            continue
-        found = intervals.ratio(one, two)
-        names = evidence.called(left), evidence.called(right)
-        text = f"{evidence.where(setting)}: {names[0]} {shown(one)} / {names[1]} {shown(two)} = {found.value:.3f}"
-        part = Part(f"{evidence.where(setting)}: {names[0]} / {names[1]}", found, at_least, at_most)
-        items.append(Item(text, at_least <= found.value <= at_most, (part,), (one.source, two.source)))
-    return items
+    one, two = case.numbers(left, right)
+    found, names = intervals.ratio(one, two), (case.called(left), case.called(right))
+    text = f"{case.where}: {names[0]} {shown(one)} / {names[1]} {shown(two)} = {found.value:.3f}"
+    part = Part(f"{case.where}: {names[0]} / {names[1]}", found, at_least, at_most)
+    return Item(text, at_least <= found.value <= at_most, (part,), (one.source, two.source))
 
 
-def increasing(evidence: Evidence, settings: Settings, methods: list[str]) -> list[Item]:
+@in_each_setting
+def increasing(case: Case, methods: list[str]) -> Item:
     """Each method has more than the one before it; methods that are not there are skipped."""
-    items = []
-    for setting in settings:
-        there = present(evidence, setting, methods)
-        if len(there) < 2:
-            items.append(untested(evidence, setting, methods))
-            continue
-        text = f"{evidence.where(setting)}: " + ", ".join(f"{evidence.called(m)} {shown(n)}" for m, n in there.items())
-        steps = zip(list(there)[1:], there, strict=False)
-        parts = tuple(pair(evidence, setting, one, two, (there[one], there[two]), 0.0) for one, two in steps)
-        holds = all(part.estimate.value > 0 for part in parts)
-        sources = tuple(number.source for number in there.values())
-        items.append(Item(text, holds, parts, sources, whole=len(there) == len(methods)))
-    return items
+    there = case.present(methods, least=2)
+    text = f"{case.where}: " + ", ".join(f"{case.called(m)} {shown(n)}" for m, n in there.items())
+    parts = tuple(case.part(one, two, 0.0) for one, two in zip(list(there)[1:], there, strict=False))
+    holds = all(part.estimate.value > 0 for part in parts)
+    return Item(text, holds, parts, _sources(there), whole=len(there) == len(methods))
 
 
-def close(evidence: Evidence, settings: Settings, methods: list[str], within: float) -> list[Item]:
+@in_each_setting
+def close(case: Case, methods: list[str], within: float) -> Item:
     """The highest and the lowest of the methods are at most `within` points apart."""
-    items = []
-    for setting in settings:
-        there = present(evidence, setting, methods)
-        if len(there) < 2:
-            items.append(untested(evidence, setting, methods))
-            continue
-        order = sorted(there, key=lambda method: -there[method].mean)
-        high, low = there[order[0]].mean, there[order[-1]].mean
-        text = f"{evidence.where(setting)}: from {low:.2f} to {high:.2f}, {len(there)} of {len(methods)}"
-        pairs = [(one, two) for number, one in enumerate(order) for two in order[number + 1 :]]
-        parts = [pair(evidence, setting, one, two, (there[one], there[two]), -within, within) for one, two in pairs]
-        sources = tuple(number.source for number in there.values())
-        holds = round(high - low, 6) <= within
-        items.append(Item(text, holds, tuple(parts), sources, whole=len(there) == len(methods)))
-    return items
+    there = case.present(methods, least=2)
+    order = sorted(there, key=lambda method: -there[method].mean)
+    high, low = there[order[0]].mean, there[order[-1]].mean
+    text = f"{case.where}: from {low:.2f} to {high:.2f}, {len(there)} of {len(methods)}"
+    pairs = [(one, two) for number, one in enumerate(order) for two in order[number + 1 :]]
+    parts = tuple(case.part(one, two, -within, within) for one, two in pairs)
+    return Item(text, round(high - low, 6) <= within, parts, _sources(there), whole=len(there) == len(methods))
 
 
-def number(
-    evidence: Evidence, settings: Settings, method: str, at_least: float = -math.inf, at_most: float = math.inf
-) -> list[Item]:
+@in_each_setting
+def number(case: Case, method: str, at_least: float = -math.inf, at_most: float = math.inf) -> Item:
     """The method's number lies between two limits."""
-    items = []
-    for setting in settings:
-        found = evidence.number(setting, method)
-        if found is None:
-            items.append(untested(evidence, setting, [method]))
-            continue
-        label = f"{evidence.where(setting)}: {evidence.called(method)}"
-        part = Part(label, intervals.single(found), at_least, at_most)
-        items.append(Item(f"{label} {shown(found)}", at_least <= found.mean <= at_most, (part,), (found.source,)))
-    return items
+    (found,) = case.numbers(method)
+    label = f"{case.where}: {case.called(method)}"
+    part = Part(label, intervals.single(found), at_least, at_most)
+    return Item(f"{label} {shown(found)}", at_least <= found.mean <= at_most, (part,), (found.source,))
 
 
-def difference_of_readings(
-    evidence: Evidence, settings: Settings, method: str, high: str, low: str, at_least: float
-) -> list[Item]:
+@in_each_setting
+def difference_of_readings(case: Case, method: str, high: str, low: str, at_least: float) -> Item:
     """One reading of the same runs lies above another one by `at_least`."""
-    items = []
-    for setting in settings:
-        one, two = (evidence.number(setting._replace(metric=reading), method) for reading in (high, low))
-        if one is None or two is None:
-            items.append(untested(evidence, setting, [method]))
-            continue
-        names = high.replace("_", " "), low.replace("_", " ")
-        label = f"{evidence.where(setting)}: {evidence.called(method)}"
-        gap = one.mean - two.mean
-        text = f"{label} {names[0]} {shown(one)}, {names[1]} {shown(two)}, {signed(gap)}"
-        part = Part(f"{label} {names[0]} − {names[1]}", intervals.difference(one, two), at_least)
-        items.append(Item(text, gap > at_least, (part,), (one.source,)))
-    return items
+    (one,), (two,) = (case.numbers(method, metric=reading) for reading in (high, low))
+    names = high.replace("_", " "), low.replace("_", " ")
+    label, gap = f"{case.where}: {case.called(method)}", one.mean - two.mean
+    text = f"{label} {names[0]} {shown(one)}, {names[1]} {shown(two)}, {signed(gap)}"
+    part = Part(f"{label} {names[0]} − {names[1]}", intervals.difference(one, two), at_least)
+    return Item(text, gap > at_least, (part,), (one.source,))
 
 
-def mean_of(evidence: Evidence, settings: Settings, methods: list[str], parts: list[str], within: float) -> list[Item]:
+@over_settings
+def mean_of(claimed: Claimed, methods: list[str], parts: list[str], within: float) -> list[Item]:
     """The metric of the setting is the mean of other metrics of the same method."""
-    items = []
-    for setting in settings:
-        for method in methods:
-            whole = evidence.number(setting, method)
-            numbers = [evidence.number(setting._replace(metric=part), method) for part in parts]
-            there = [found for found in numbers if found]
-            if whole is None or len(there) < len(parts):
-                items.append(untested(evidence, setting, [method]))
-                continue
-            mean = float(np.mean([found.mean for found in there]))
-            text = f"{evidence.where(setting)}: {evidence.called(method)} {shown(whole)}, mean of the parts {mean:.2f}"
-            items.append(Item(text, abs(whole.mean - mean) <= within, rests_on=(whole.source,)))
-    return items
+    return [_mean_of(case, method, parts, within) for case in claimed.cases for method in methods]
 
 
-def proposition(evidence: Evidence, settings: Settings, name: str) -> list[Item]:
+def _mean_of(case: Case, method: str, parts: list[str], within: float) -> Item:
+    try:
+        (whole,) = case.numbers(method)
+        mean = float(np.mean([case.numbers(method, metric=part)[0].mean for part in parts]))
+    except NotRun as reason:
+        return case.untested(reason)
+    text = f"{case.where}: {case.called(method)} {shown(whole)}, mean of the parts {mean:.2f}"
+    return Item(text, abs(whole.mean - mean) <= within, rests_on=(whole.source,))
+
+
+@over_settings
+def proposition(claimed: Claimed, name: str) -> list[Item]:
     """A statement of warlab.ot.propositions, computed on random predictions."""
-    found = evidence.propositions.get(name)
+    found = claimed.evidence.propositions.get(name)
     if found is None:
         return [Item("computed on random predictions, not read from a table", None)]
     text = f"fails in {found['failed']} of {found['trials']} trials, largest violation {found['largest']:.2g}"
     return [Item(text, bool(found["holds"]), rests_on=("propositions.json",))]
 
 
-CHECKS: dict[str, Callable[..., list[Item]]] = {
-    check.__name__: check
-    for check in (
-        best,
-        difference,
-        average_rank,
-        rank_against,
-        ratio,
-        increasing,
-        close,
-        number,
-        difference_of_readings,
-        mean_of,
-        proposition,
+@over_settings
+def average_rank(claimed: Claimed, method: str, among: list[str], at_most: int = 1) -> list[Item]:
+    """The method's average rank over the settings is among the `at_most` lowest."""
+    named, cases = claimed.evidence.called(method), claimed.cases
+    complete = [case for case in cases if case.present([method])]
+    shared = [other for other in among if all(case.present([other]) for case in complete)]
+    if not complete or len(shared) < 3 or method not in shared:
+        raise NotRun(among, len(cases))
+    numbers = [case.numbers(*shared) for case in complete]
+    average = dict(zip(shared, _average_ranks(numbers), strict=True))
+    place = sorted(average.values()).index(average[method]) + 1
+    text = (
+        f"{named} has average rank {average[method]:.1f}, place {place} of {len(shared)} methods, "
+        f"over {len(complete)} of {len(cases)} settings"
     )
-}
+    lead = _lead(numbers, shared.index(method), at_most)
+    part = Part(f"rank of the next − rank of {named}", lead, 0)
+    sources = tuple(number.source for row in numbers for number in row)
+    return [Item(text, place <= at_most, (part,), sources, len(complete), len(cases), len(shared) == len(among))]
+
+
+def _average_ranks(numbers: Sequence[Sequence[Number]]) -> np.ndarray:
+    return np.mean([ranked(np.array([number.mean for number in row])) for row in numbers], axis=0)
+
+
+def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estimate:
+    """How far the average rank stands before that of the first method that must come after it; resampled in each
+    setting by itself, since settings differ more than seeds do."""
+    generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
+    drawn = [intervals.resampled(row, generator) for row in numbers]
+    draws = np.mean([ranked(means) for means, _ in drawn], axis=0)
+    value = _before(_average_ranks(numbers)[None], own, at_most)[0]
+    if not all(basis for _, basis in drawn):
+        return Estimate(value)
+    words = ", ".join(dict.fromkeys(basis for _, basis in drawn))
+    if words == intervals.PRINTED:
+        return Estimate(value, 0.0, basis=words)
+    return Estimate(value, basis=words, draws=_before(draws, own, at_most))
+
+
+def _before(average: np.ndarray, own: int, at_most: int) -> np.ndarray:
+    others = np.sort(np.delete(average, own, axis=-1), axis=-1)
+    return others[..., at_most - 1] - average[..., own]
+
+
+@in_each_setting
+def rank_against(case: Case, methods: list[str], against: str, of: int, at_most: int) -> Item:
+    """All `methods` are among the `at_most` highest, compared with those whose id begins with `against` (`of` in the
+    paper)."""
+    rivals = case.present(case.evidence.methods(case.setting, against))
+    ours = case.present(methods)
+    if len(ours) < len(methods) or not rivals:
+        raise NotRun([*methods, against])
+    both = ours | rivals
+    order = sorted(both, key=lambda m: -both[m].mean)
+    places = {method: order.index(method) + 1 for method in ours}
+    text = (
+        f"{case.where}: "
+        + ", ".join(f"{case.called(m)} place {place} ({shown(ours[m])})" for m, place in places.items())
+        + f" among {len(rivals)} of {of} others, the best at {max(n.mean for n in rivals.values()):.2f}"
+    )
+    below = sorted(rivals, key=lambda m: -rivals[m].mean)[at_most - len(ours) :]
+    parts = tuple(case.part(m, o, 0.0) for m in ours for o in below)
+    return Item(text, max(places.values()) <= at_most, parts, _sources(both), whole=len(rivals) >= of)
+
+
+def _sources(numbers: dict[str, Number]) -> tuple[str, ...]:
+    return tuple(number.source for number in numbers.values())

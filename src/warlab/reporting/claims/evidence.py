@@ -2,29 +2,31 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TypedDict
 
-import numpy as np
 import pandas as pd
 
+from warlab.ids import RunId
+from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import CELL, complete, under_other_names
+from warlab.reporting.read.results import CELL, LAST, RUN, complete, last_epochs, run_ids, under_other_names
+from warlab.reporting.setting import ACCURACY, SETTING, Setting, kind_of_data
 from warlab.reporting.stats.intervals import Number
-from warlab.reporting.stats.over_settings import LAST, readings
+from warlab.reporting.stats.over_settings import readings
+from warlab.reporting.stats.pairs import images_of
 from warlab.reporting.tables.labels import Labels, name
 
-Propositions = Mapping[str, Mapping[str, Any]]
-RUN = [*CELL, "seed", "data", "run"]
-NOT_METRICS = {*RUN, "epoch"}
 READINGS = ("last", "best_on_test_diagnostic", "best_by_noisy_validation")
-ACCURACIES = ("test_accuracy", *READINGS)  # shares of the test images
+ACCURACIES = (ACCURACY, *READINGS)  # shares of the test images
 
 
-class Setting(NamedTuple):
-    dataset: str
-    noise: str
-    net: str
-    metric: str
+class Proposition(TypedDict):
+    """What `warlab.ot.propositions` found for one statement."""
+
+    holds: bool
+    trials: int
+    failed: int
+    largest: float
 
 
 class Evidence:
@@ -34,7 +36,7 @@ class Evidence:
         self,
         numbers: Mapping[tuple[Setting, str], Number],
         labels: Labels,
-        propositions: Propositions | None = None,
+        propositions: Mapping[str, Proposition] | None = None,
     ) -> None:
         self.numbers = numbers
         self.labels = labels
@@ -53,9 +55,8 @@ class Evidence:
         return sorted(method for at, method in self.numbers if at == setting and method.startswith(prefix))
 
     def where(self, setting: Setting) -> str:
-        metric = [] if setting.metric == "test_accuracy" else [setting.metric.replace("_", " ")]
-        names = [name(self.labels, kind, getattr(setting, kind)) for kind in ("dataset", "noise", "net")]
-        return ", ".join([*names, *metric])
+        metric = [] if setting.metric == ACCURACY else [setting.metric.replace("_", " ")]
+        return ", ".join([setting.called(self.labels), *metric])
 
     def called(self, method: str) -> str:
         return name(self.labels, "method", method)
@@ -65,7 +66,7 @@ def of_runs(
     runs: pd.DataFrame,
     aliases: Iterable[Sequence[str]],
     labels: Labels,
-    propositions: Propositions,
+    propositions: Mapping[str, Proposition],
     last: Mapping[str, int] | None = None,
     kept: Kept | None = None,
     tested_on: Mapping[str, int] | None = None,
@@ -78,12 +79,11 @@ def of_runs(
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
     long = under_other_names(per_run(_with_seconds(runs), epochs), list(aliases))
     numbers = {}
-    for key, group in long.groupby([*CELL, "metric"], sort=False):
-        setting = Setting(str(key[0]), str(key[1]), str(key[2]), str(key[4]))
-        on = (tested_on or {}).get(setting.dataset, 0) if setting.metric in ACCURACIES else 0
-        read = {"test_accuracy": epochs[setting.dataset], "last": 1}.get(setting.metric, 0)
-        images = _images(group["run"], read, kept) if kept and read else None
-        numbers[setting, str(key[3])] = _number(group, images, on)
+    for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
+        setting = Setting(*map(str, [*key, metric]))
+        on = (tested_on or {}).get(setting.dataset, 0) if metric in ACCURACIES else 0
+        read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
+        numbers[setting, str(method)] = _number(group, kept or Kept(), read, on)
     return Evidence(numbers, labels, propositions)
 
 
@@ -92,47 +92,29 @@ def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
 
     A run that is missing, or an epoch without a number, makes an empty value.
     """
-    runs = runs.assign(run=paths_of(runs))
-    metrics = [column for column in runs.columns if column not in NOT_METRICS and runs[column].dtype != object]
-    parts = [_means(part, metrics, epochs[str(dataset)]) for dataset, part in runs.groupby("dataset", sort=False)]
-    read = readings(complete(runs))
-    read = read.assign(run=paths_of(read)).melt(RUN, list(READINGS), "metric", "value")
-    return pd.concat([*parts, read[read["value"].notna()]], ignore_index=True)
+    metrics = [column for column in runs.columns if column not in (*RUN, "epoch") and runs[column].dtype != object]
+    parts = [
+        last_epochs(part, metrics, epochs[str(dataset)])["mean"].rename("value").reset_index()
+        for dataset, part in runs.groupby("dataset", sort=False)
+    ]
+    kinds = runs[list(RUN)].drop_duplicates([*CELL, "seed"])
+    means = pd.concat(parts, ignore_index=True).merge(kinds, on=[*CELL, "seed"])
+    read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(READINGS), "metric", "value")
+    long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
+    return long.assign(run=run_ids(long))
 
 
-def _means(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
-    tails = runs.sort_values("epoch", kind="stable").groupby(RUN, sort=False).tail(last)
-    grouped = tails.groupby(RUN, sort=False)
-    whole = grouped[metrics].count().eq(grouped.size(), axis=0)  # pandas would pass over an epoch without a number
-    means = grouped[metrics].mean().where(whole)
-    logged = means.dropna(axis=1, how="all").columns if len(means) > 1 else means.columns
-    return means[[*dict.fromkeys([*logged, "test_accuracy"])]].reset_index().melt(RUN, var_name="metric")
-
-
-def paths_of(runs: pd.DataFrame) -> list[str]:
-    """dataset/noise/net/method/seed<k> of every row"""
-    return ["/".join(map(str, cell)) + f"/seed{seed}" for *cell, seed in runs[[*CELL, "seed"]].itertuples(index=False)]
-
-
-def _number(group: pd.DataFrame, images: np.ndarray | None, tested_on: int) -> Number:
-    """One missing run makes the cell empty, one stand-in among real runs makes it a stand-in."""
-    finished = group[group["value"].notna()]
-    kinds = set(finished["data"]) or {""}
+def _number(group: pd.DataFrame, kept: Kept, last: int, tested_on: int) -> Number:
+    """One missing run makes the cell empty."""
+    done = group[group["value"].notna()]
     return Number(
         mean=float(group["value"].mean(skipna=False)),
-        data="stand-in" if "stand-in" in kinds else "".join(sorted(kinds)),
-        source=_run_folders(list(finished["run"])),
-        by_seed={int(seed): float(value) for seed, value in zip(finished["seed"], finished["value"], strict=True)},
-        images=images,
+        data=kind_of_data(done["data"]),
+        source=_run_folders([RunId.parse(run) for run in done["run"]]),
+        by_seed={int(seed): float(value) for seed, value in zip(done["seed"], done["value"], strict=True)},
+        images=images_of(group, kept, last),
         tested_on=tested_on,
     )
-
-
-def _images(runs: Iterable[str], last: int, kept: Kept) -> np.ndarray | None:
-    """The share of right answers to each image, over all runs of a cell."""
-    shares = [kept.correct(run, last) for run in runs]
-    there = [share for share in shares if share is not None]
-    return np.mean(there, axis=0) if there and len(there) == len(shares) else None
 
 
 def _with_seconds(runs: pd.DataFrame) -> pd.DataFrame:
@@ -141,9 +123,7 @@ def _with_seconds(runs: pd.DataFrame) -> pd.DataFrame:
     return runs if known else runs.assign(seconds_per_epoch=runs["seconds"])
 
 
-def with_times(
-    evidence: Evidence, timed: Iterable[Mapping[str, Any]], stands_for: Mapping[str, Sequence[str]]
-) -> Evidence:
+def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[str, Sequence[str]]) -> Evidence:
     """The evidence and the measured seconds per epoch, on random images, which take as long as any others.
 
     `stands_for` names the methods that take as long as a timed one.
@@ -164,25 +144,19 @@ def with_times(
 
 def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
     """The paper's own tables, `results.read_published` with the claim's experiment first."""
-    rows = published.drop_duplicates([*CELL, "metric"]).to_dict("records")
+    columns = [*SETTING, "metric", "method", "mean", "experiment"]
+    rows = published.drop_duplicates([*CELL, "metric"])[columns].itertuples(index=False)
     numbers = {
-        (_setting(row), str(row["method"])): Number(
-            float(row["mean"]), source=f"paper: {row['experiment']}", printed=True
-        )
-        for row in rows
+        (Setting(*map(str, key)), str(method)): Number(float(mean), source=f"paper: {experiment}", printed=True)
+        for *key, method, mean, experiment in rows
     }
     return Evidence(numbers, labels)
 
 
-def _setting(row: Mapping[Any, Any]) -> Setting:
-    return Setting(*(str(row[kind]) for kind in Setting._fields))
-
-
-def _run_folders(runs: Sequence[str]) -> str:
+def _run_folders(runs: Sequence[RunId]) -> str:
     """The folders of one cell: …/seed0…2"""
     if not runs:
         return ""
-    cell = runs[0].rpartition("/")[0]
-    seeds = sorted(int(run.rpartition("/seed")[2]) for run in runs)
+    seeds = sorted(run.seed for run in runs)
     row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
-    return f"{cell}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))
+    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))

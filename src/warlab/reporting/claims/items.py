@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warlab.reporting.claims.evidence import Evidence, Setting
+from warlab.reporting.claims.evidence import Evidence
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number
-
-Settings = Sequence[Setting]
 
 
 class Part(NamedTuple):
@@ -66,27 +65,51 @@ class Item:
         return min(self.parts, key=lambda part: part.margin) if self.parts else None
 
 
-def present(evidence: Evidence, setting: Setting, methods: Sequence[str]) -> dict[str, Number]:
-    return {method: found for method in methods if (found := evidence.number(setting, method))}
+class NotRun(Exception):
+    """A check needs methods that have no number on real data here."""
+
+    def __init__(self, methods: Sequence[str], named: int = 1) -> None:
+        super().__init__()
+        self.methods, self.named = methods, named
 
 
-def pair(
-    evidence: Evidence,
-    setting: Setting,
-    one: str,
-    two: str,
-    numbers: tuple[Number, Number],
-    low: float,
-    high: float = math.inf,
-) -> Part:
-    label = f"{evidence.where(setting)}: {evidence.called(one)} − {evidence.called(two)}"
-    return Part(label, intervals.difference(*numbers), low, high)
+@dataclass(frozen=True)
+class Case:
+    """One setting of a claim, with the evidence on it. What it is asked for and does not have is `NotRun`."""
 
+    evidence: Evidence
+    setting: Setting
 
-def untested(evidence: Evidence, setting: Setting, methods: Sequence[str], named: int = 1) -> Item:
-    stand_in = any(evidence.is_stand_in(setting, method) for method in methods)
-    why = "only on stand-in data" if stand_in else "not run"
-    return Item(f"{evidence.where(setting)}: {why}", None, tested=0, named=named)
+    @property
+    def where(self) -> str:
+        return self.evidence.where(self.setting)
+
+    def called(self, method: str) -> str:
+        return self.evidence.called(method)
+
+    def numbers(self, *methods: str, metric: str = "") -> list[Number]:
+        setting = self.setting._replace(metric=metric or self.setting.metric)
+        found = [number for method in methods if (number := self.evidence.number(setting, method))]
+        if len(found) < len(methods):
+            raise NotRun(methods)
+        return found
+
+    def present(self, methods: Sequence[str], least: int = 0) -> dict[str, Number]:
+        """Those of the methods that have a number."""
+        there = {method: found for method in methods if (found := self.evidence.number(self.setting, method))}
+        if len(there) < least:
+            raise NotRun(methods)
+        return there
+
+    def part(self, one: str, two: str, low: float, high: float = math.inf) -> Part:
+        """The difference of two methods, which must lie above `low` and not above `high`."""
+        label = f"{self.where}: {self.called(one)} − {self.called(two)}"
+        return Part(label, intervals.difference(*self.numbers(one, two)), low, high)
+
+    def untested(self, reason: NotRun) -> Item:
+        stand_in = any(self.evidence.is_stand_in(self.setting, method) for method in reason.methods)
+        why = "only on stand-in data" if stand_in else "not run"
+        return Item(f"{self.where}: {why}", None, tested=0, named=reason.named)
 
 
 def shown(found: Number) -> str:

@@ -10,42 +10,47 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
-from warlab.reporting.claims.evidence import Evidence, Setting
+from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.items import Item, Part
+from warlab.reporting.setting import ACCURACY, Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.labels import markdown
+from warlab.reporting.tables.labels import markdown, markdown_table
 
 HELD = "held"
 FAILED = "did not hold"
 UNDECIDED = "undecided"
 UNTESTED = "not tested here"
 KINDS = (HELD, FAILED, UNDECIDED, UNTESTED)  # how a verdict begins; a scope or a direction may follow
-COLUMNS = (
-    "id",
-    "claim",
-    "source",
-    "verdict",
-    "tested",
-    "decided_by",
-    "difference",
-    "low",
-    "high",
-    "level",
-    "threshold",
-    "interval_from",
-    "numbers",
-    "runs",
-    "paper_verdict",
-    "paper_numbers",
-    "remark",
-)
+
+
+class Verdict(NamedTuple):
+    """A row of claims.csv, as text; the numbers are empty where nothing was decided."""
+
+    id: str = ""
+    claim: str = ""
+    source: str = ""
+    verdict: str = UNTESTED
+    tested: str = ""
+    decided_by: str = ""
+    difference: str | float = ""
+    low: str | float = ""
+    high: str | float = ""
+    level: str | float = ""
+    threshold: str = ""
+    interval_from: str = ""
+    numbers: str = ""
+    runs: str = ""
+    paper_verdict: str = ""
+    paper_numbers: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Claim:
     text: str
     source: str
     check: str
-    arguments: dict[str, Any]
+    arguments: Mapping[str, Any]
     settings: tuple[Setting, ...]
     exceptions: int = 0
     experiment: str | None = None  # whose table counts where the paper prints a cell in several
@@ -87,7 +92,7 @@ def _claim(entry: Mapping[str, Any]) -> Claim:
         raise WarlabError(f"The claim {identifier} has no check {check!r}; use one of {', '.join(CHECKS)}.")
     arguments = dict(entry.get("with", {}))
     try:
-        inspect.signature(CHECKS[check]).bind(None, (), **arguments)
+        inspect.signature(CHECKS[check]).bind(None, **arguments)
     except TypeError as error:
         raise WarlabError(f"The claim {identifier} does not fit its check {check}: {error}.") from error
     return Claim(
@@ -109,7 +114,7 @@ def _settings(given: Mapping[str, list[str]] | Sequence[Mapping[str, list[str]]]
         Setting(*chosen)
         for block in blocks
         for chosen in product(
-            block["datasets"], block["noises"], block.get("nets", ["cnn9"]), block.get("metrics", ["test_accuracy"])
+            block["datasets"], block["noises"], block.get("nets", ["cnn9"]), block.get("metrics", [ACCURACY])
         )
     )
 
@@ -155,47 +160,33 @@ def _scope(items: Sequence[Item]) -> str:
 
 def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
     """One row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
-    rows = []
-    for claim in claims:
-        found, printed = judge(claim, ours), judge(claim, paper(claim.experiment))
-        known = printed.verdict != UNTESTED
-        rows.append(
-            {
-                "id": claim.id,
-                "claim": claim.text,
-                "source": claim.source,
-                "verdict": found.verdict,
-                "tested": found.tested,
-                **_decisive(found.decisive),
-                "numbers": "; ".join(found.numbers),
-                "runs": "; ".join(found.runs),
-                "paper_verdict": printed.verdict if known else "",
-                "paper_numbers": "; ".join(printed.numbers) if known else "",
-                "remark": claim.remark,
-            }
-        )
-    rows.sort(key=lambda row: _order(str(row["verdict"])))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    rows = [_verdict(claim, judge(claim, ours), judge(claim, paper(claim.experiment))) for claim in claims]
+    rows.sort(key=lambda row: _order(row.verdict))
+    return pd.DataFrame(rows, columns=list(Verdict._fields))
+
+
+def _verdict(claim: Claim, found: Finding, printed: Finding) -> Verdict:
+    row = Verdict(claim.id, claim.text, claim.source, found.verdict, found.tested, remark=claim.remark)
+    row = row._replace(numbers="; ".join(found.numbers), runs="; ".join(found.runs))
+    if printed.verdict != UNTESTED:
+        row = row._replace(paper_verdict=printed.verdict, paper_numbers="; ".join(printed.numbers))
+    if (part := found.decisive) is None:
+        return row
+    low, high = part.estimate.interval()
+    return row._replace(
+        decided_by=part.label,
+        difference=round(part.estimate.value, 6),
+        low=round(low, 4) if math.isfinite(low) else "",
+        high=round(high, 4) if math.isfinite(high) else "",
+        level=LEVEL,
+        threshold=_threshold(part),
+        interval_from=part.estimate.basis,
+    )
 
 
 def _order(verdict: str) -> int:
     """Verdicts on whole claims, then on what was tested of them, then what is undecided and what is untested."""
     return 0 if verdict in (HELD, FAILED) else 1 + max(KINDS.index(kind(verdict)), 1)
-
-
-def _decisive(part: Part | None) -> dict[str, Any]:
-    if part is None:
-        return dict.fromkeys(("decided_by", "difference", "low", "high", "level", "threshold", "interval_from"), "")
-    low, high = part.estimate.interval()
-    return {
-        "decided_by": part.label,
-        "difference": round(part.estimate.value, 6),
-        "low": round(low, 4) if math.isfinite(low) else "",
-        "high": round(high, 4) if math.isfinite(high) else "",
-        "level": LEVEL,
-        "threshold": _threshold(part),
-        "interval_from": part.estimate.basis,
-    }
 
 
 def _threshold(part: Part) -> str:
@@ -217,34 +208,30 @@ def counts(verdicts: Iterable[str]) -> str:
     return "; ".join(f"{found.count(verdict)} {verdict}" for verdict in order)
 
 
-def difference_text(row: Mapping[Any, Any]) -> str:
+def difference_text(row: Verdict) -> str:
     """ "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images" """
-    if row["difference"] == "":
+    if row.difference == "":
         return ""
-    known = row["low"] != "" and row["high"] != ""
-    span = f"{float(row['level']):.0%}: {signed(float(row['low']))} to {signed(float(row['high']))}" if known else ""
+    known = row.low != "" and row.high != ""
+    span = f"{float(row.level):.0%}: {signed(float(row.low))} to {signed(float(row.high))}" if known else ""
     interval = f" ({span})".replace("%", "\N{NO-BREAK SPACE}%") if known else " (no interval)"
-    basis = f"; {row['interval_from']}" if row["interval_from"] else ""
-    return f"{signed(float(row['difference']))}{interval}, must be {row['threshold']}{basis}"
+    basis = f"; {row.interval_from}" if row.interval_from else ""
+    return f"{signed(float(row.difference))}{interval}, must be {row.threshold}{basis}"
 
 
 def to_markdown(found: pd.DataFrame, scale: str) -> str:
-    lines = [
-        f"# Claims, judged by the runs of the scale {scale}",
-        "",
-        f"{counts(found['verdict'])}.",
-        "",
-        EXPLANATION,
-        "",
-        "| claim | verdict | settings | decided by | numbers | by the paper's tables |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for row in found.to_dict("records"):
-        decided = f"{row['decided_by']}: {difference_text(row)}" if row["decided_by"] else "–"
-        cells = [f"{row['claim']} [{row['source']}]", row["verdict"], row["tested"], decided, row["numbers"]]
-        cells.append(row["paper_verdict"] or "–")
-        lines.append("| " + " | ".join(markdown(str(cell)) for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+    rows = []
+    for row in rows_of(found):
+        decided = f"{row.decided_by}: {difference_text(row)}" if row.decided_by else "–"
+        cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
+        rows.append([markdown(cell) for cell in cells])
+    header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
+    title = f"# Claims, judged by the runs of the scale {scale}"
+    return "\n\n".join([title, f"{counts(found['verdict'])}.", EXPLANATION, markdown_table(header, rows)]) + "\n"
+
+
+def rows_of(found: pd.DataFrame) -> list[Verdict]:
+    return [Verdict(*row) for row in found[[*Verdict._fields]].itertuples(index=False)]
 
 
 EXPLANATION = (
@@ -256,5 +243,5 @@ EXPLANATION = (
 )
 
 
-def read_table(path: Any) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+def read_verdicts(path: Path) -> list[Verdict]:
+    return rows_of(pd.read_csv(path, dtype=str, keep_default_na=False))

@@ -1,22 +1,24 @@
 """Figures, each a module of this folder with TITLE, SECTION, NEEDS, draw and caption; found by the module's name."""
 
+from types import ModuleType
+
 from matplotlib.figure import Figure
 
 from warlab.errors import WarlabError
 from warlab.reporting.figure_registry import FIGURES
-from warlab.reporting.figures.base import NEEDS, FigureSpec, Inputs, NothingToDraw, note
+from warlab.reporting.figures.base import NEEDS, Inputs, NothingToDraw, note, read_inputs
 
-__all__ = ["FigureSpec", "Inputs", "get", "make", "names"]
+__all__ = ["Inputs", "get", "make", "names", "read_inputs"]
 
 names = FIGURES.names
 
 
-def get(name: str) -> FigureSpec:
+def get(name: str) -> ModuleType:
     module = FIGURES.load(name)
     unknown = set(module.NEEDS) - set(NEEDS)
     if unknown:
         raise WarlabError(f"The figure {name} needs {unknown.pop()!r}; a figure can need {', '.join(NEEDS)}.")
-    return FigureSpec(name, module.TITLE, module.SECTION, module.NEEDS, module.draw, module.caption)
+    return module
 
 
 def make(name: str, inputs: Inputs) -> tuple[Figure, str]:

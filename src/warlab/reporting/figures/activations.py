@@ -5,8 +5,10 @@ from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 
 from warlab.errors import WarlabError
+from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.setting import Setting
 from warlab.reporting.tables import labels
 
 TITLE = "Where the classes lie in a trained network"
@@ -40,20 +42,24 @@ def draw(inputs: Inputs) -> Figure:
         ax.set_xticks([])
         ax.set_yticks([])
         ax.grid(False)
-        mark_stand_in(figure, inputs, [str(seen["run"]).split("/")[0]])
+        mark_stand_in(figure, inputs, [_run(seen).dataset])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
     seen = _seen(inputs)
-    dataset, noise, _, method, _ = str(seen["run"]).split("/")
-    called = [labels.name(inputs.labels, kind, v) for kind, v in (("dataset", dataset), ("noise", noise))]
+    run = _run(seen)
+    called = Setting(run.dataset, run.noise, run.net).called(inputs.labels, ("dataset", "noise"))
     text = (
         f"t-SNE (scikit-learn, perplexity 30) of the activations before the classifier of "
-        f"{labels.name(inputs.labels, 'method', method)} trained on {called[0]}, {called[1]}, on "
+        f"{labels.name(inputs.labels, 'method', run.method)} trained on {called}, on "
         f"{len(_chosen(seen['features']))} test images. Arrows: the classes that the label noise turns into each other."
     )
-    return with_stand_in(text, inputs, [dataset])
+    return with_stand_in(text, inputs, [run.dataset])
+
+
+def _run(seen: dict[str, np.ndarray]) -> RunId:
+    return RunId.parse(str(seen["run"]))
 
 
 def _seen(inputs: Inputs) -> dict[str, np.ndarray]:
@@ -75,9 +81,8 @@ def _embedded(features: np.ndarray) -> np.ndarray:
 
 def _flips(inputs: Inputs, seen: dict[str, np.ndarray]) -> list[tuple[int, int]]:
     """Of the first asymmetric noise of the dataset."""
-    dataset = str(seen["run"]).split("/")[0]
     for manifest in inputs.noise:
-        if manifest["dataset"] == dataset and manifest["noise"].startswith("asym"):
+        if manifest["dataset"] == _run(seen).dataset and manifest["noise"].startswith("asym"):
             matrix = np.asarray(manifest["transition"], float)
             return [(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j]
     return []

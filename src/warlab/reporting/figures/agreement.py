@@ -9,6 +9,7 @@ from warlab.ids import base_method
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.read import results
+from warlab.reporting.setting import SETTING, by_setting
 from warlab.reporting.tables import labels
 
 TITLE = "Our numbers against the paper's"
@@ -16,29 +17,30 @@ SECTION = "results"
 NEEDS = ("runs", "published")
 ASKS = {"published": True}
 MARKERS = "osD^vP*X<>"
-NAMED = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
-OTHERS = "#AAAAAA"
 
 
 def draw(inputs: Inputs) -> Figure:
     table = _pairs(inputs)
-    settings = list(dict.fromkeys(zip(table["dataset"], table["noise"], table["net"], strict=True)))
-    markers = {setting: MARKERS[number % len(MARKERS)] for number, setting in enumerate(settings)}
+    settings = list(zip(by_setting(table), MARKERS * len(table), strict=False))
     with style.context():
         figure = Figure(figsize=(style.COLUMN + 0.4, 4.4), layout="constrained")
         ax = figure.subplots()
-        for row in table.to_dict("records"):
-            marker, colour = markers[(row["dataset"], row["noise"], row["net"])], _colour(str(row["method"]))
-            ax.plot(float(row["published"]), float(row["ours"]), marker, color=colour, markersize=4.5, alpha=0.85)
-        low = min(table["published"].min(), table["ours"].min()) - 2
-        high = max(table["published"].max(), table["ours"].max()) + 2
+        for (_, rows), marker in settings:
+            for method, x, y in rows[["method", "published", "ours"]].itertuples(index=False):
+                ax.plot(float(x), float(y), marker, color=_colour(method), markersize=4.5, alpha=0.85)
+        ends = table[["published", "ours"]].to_numpy(float)
+        low, high = ends.min() - 2, ends.max() + 2
         ax.plot([low, high], [low, high], color="#888888", linewidth=0.8, zorder=0)
         ax.set(xlim=(low, high), ylim=(low, high), xlabel="the paper (%)", ylabel="this scale (%)", aspect="equal")
-        methods = {_colour(str(method)): _name(str(method), inputs) for method in table["method"]}
-        handles = [Line2D([], [], marker=markers[s], linestyle="", color="#555555", markersize=4) for s in settings]
-        handles += [Line2D([], [], marker="o", linestyle="", color=colour, markersize=4) for colour in methods]
-        names = [*_settings(settings, inputs), *methods.values()]
-        figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=6)
+        kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
+        entries = [(m, "#555555", setting.called(inputs.labels, kinds)) for (setting, _), m in settings]
+        methods = {_colour(method): _name(method, inputs) for method in table["method"]}
+        entries += [("o", colour, name) for colour, name in methods.items()]
+        handles = [
+            Line2D([], [], marker=marker, linestyle="", color=colour, markersize=4, label=name)
+            for marker, colour, name in entries
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=6)
         mark_stand_in(figure, inputs, set(table["dataset"]))
     return figure
 
@@ -68,21 +70,12 @@ def _pairs(inputs: Inputs) -> pd.DataFrame:
     return both
 
 
-def _settings(settings: list[tuple[str, str, str]], inputs: Inputs) -> list[str]:
-    nets = {net for _, _, net in settings}
-    return [
-        f"{labels.name(inputs.labels, 'dataset', dataset)}, {labels.name(inputs.labels, 'noise', noise)}"
-        + (f", {net}" if len(nets) > 1 else "")
-        for dataset, noise, net in settings
-    ]
-
-
 def _colour(method: str) -> str:
     """The family of the paper in its colours; all others in one, since eight colours do not tell twenty methods."""
     base = base_method(method)
-    return style.line(base)[0] if base in NAMED else OTHERS
+    return style.line(base)[0] if base in style.FAMILY else style.GREY
 
 
 def _name(method: str, inputs: Inputs) -> str:
     base = base_method(method)
-    return labels.plot_method(labels.name(inputs.labels, "method", base)) if base in NAMED else "other methods"
+    return labels.plot_method(inputs.labels, base) if base in style.FAMILY else "other methods"

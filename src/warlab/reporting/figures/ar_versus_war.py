@@ -1,4 +1,4 @@
-"""AR beside WAR in the plane: where each pushes a point, and the boundaries before and after training with it."""
+"""AR and WAR in the plane: where each pushes a point, and the boundaries before and after training with it."""
 
 import numpy as np
 from matplotlib.figure import Figure

@@ -4,11 +4,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from warlab.common.wording import several
 from warlab.errors import WarlabError
+from warlab.ids import MethodId
 from warlab.reporting import style
 from warlab.reporting.drawing import Mark, name_ends
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
 from warlab.reporting.read import results
+from warlab.reporting.setting import ACCURACY, SETTING, Setting
 from warlab.reporting.tables import labels
 
 TITLE = "Accuracy over the weight β"
@@ -18,61 +21,57 @@ ASKS = {"experiment": "beta_sensitivity"}
 
 
 def draw(inputs: Inputs) -> Figure:
-    ours = _ours(inputs)
-    paper = _with_beta(inputs.published) if inputs.published is not None else ours.head(0)
-    shown = ours[["dataset", "noise", "net"]].drop_duplicates()
-    with style.context():
-        figure = Figure(figsize=(max(style.COLUMN, 2.8 * len(shown)), 3.0), layout="constrained")
-        axes = figure.subplots(1, len(shown), squeeze=False).ravel()
-        for ax, key in zip(axes, shown.itertuples(index=False), strict=True):
-            _panel(ax, _at(ours, key), _at(paper, key), inputs)
-            ax.set_title(
-                ", ".join(labels.name(inputs.labels, k, v) for k, v in zip(("dataset", "noise"), key, strict=False))
-            )
-        axes[0].set_ylabel("test accuracy (%)")
-        mark_panels(figure, inputs, zip(axes, shown["dataset"].astype(str), strict=True))
-    return figure
+    paper = _with_beta(inputs.published) if inputs.published is not None else None
+
+    def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
+        theirs = rows.head(0) if paper is None else paper[(paper[SETTING] == list(setting[:3])).all(axis=1)]
+        _panel(ax, rows, theirs, inputs)
+
+    return in_panels(_ours(inputs), inputs, panel, 3.0, "test accuracy (%)")
 
 
 def caption(inputs: Inputs) -> str:
+    ours = _ours(inputs)
+    seeds = sorted(set(ours["seeds"]))
+    each = several(seeds[0], "run") if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} runs"
     text = (
-        "Accuracy over the weight β. Filled markers and lines: this scale; open markers and thin lines: the paper, "
-        "one run each. A method without filled markers was not run here."
+        f"Accuracy over the weight β. Filled markers and lines: this scale, {each} each, the same seeds for every β of "
+        "a method; open markers and thin lines: the paper, one run each. A method without filled markers was not run "
+        "here."
     )
-    return with_stand_in(text, inputs, set(_ours(inputs)["dataset"]))
+    return with_stand_in(text, inputs, set(ours["dataset"]))
 
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
-    """Runs whose id names β, and the plain ones of the same methods at their usual β (`betas`: what that is)."""
+    """Runs whose id names β, or has a name in a table that does; of each method the seeds that all its β share."""
     if inputs.runs is None:
         raise WarlabError("The figure of β needs runs; train those of the experiment beta_sensitivity.")
-    table = _with_beta(results.under_other_names(results.summarise(results.complete(inputs.runs)), inputs.aliases))
-    if table.empty:
+    runs = results.under_other_names(results.complete(inputs.runs), inputs.aliases)
+    named, one = _with_beta(runs), [*SETTING, "varied"]
+    of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
+    if not (of_seed == of_all).any():
         raise NothingToDraw("No run names its β; train those of the experiment beta_sensitivity.")
-    return table
+    return _with_beta(results.summarise(named[of_seed == of_all]))
 
 
 def _with_beta(table: pd.DataFrame) -> pd.DataFrame:
-    named = table[table["method"].str.contains(r"\+beta=") & (table["metric"] == "test_accuracy")]
-    parts = named["method"].str.split("+beta=", regex=False)
-    found = named.assign(method=parts.str[0], beta=parts.str[1].astype(float), mean=named["mean"].astype(float))
-    return found.sort_values("beta")
-
-
-def _at(table: pd.DataFrame, key: tuple[str, ...]) -> pd.DataFrame:
-    return table[(table["dataset"] == key[0]) & (table["noise"] == key[1]) & (table["net"] == key[2])]
+    """The rows of methods that change β and nothing else, in the order of β; `varied` is the method without it."""
+    ids = table["method"].map(MethodId.parse)
+    chosen = ids.map(lambda method: list(method.changed) == ["beta"]).astype(bool)
+    if "metric" in table:
+        chosen &= table["metric"] == ACCURACY
+    varied, betas = [method.base for method in ids[chosen]], [float(method.changed["beta"]) for method in ids[chosen]]
+    return table[chosen].assign(varied=varied, beta=betas).sort_values("beta", kind="stable")
 
 
 def _panel(ax: Axes, ours: pd.DataFrame, paper: pd.DataFrame, inputs: Inputs) -> None:
     ends = []
-    for method in dict.fromkeys([*paper["method"], *ours["method"]]):
-        colour, _ = style.line(str(method))
-        theirs, own = paper[paper["method"] == method], ours[ours["method"] == method]
-        name = labels.plot_method(labels.name(inputs.labels, "method", str(method)))
-        ax.plot(
-            theirs["beta"], theirs["mean"], "o-", color=colour, markerfacecolor="white", markersize=4, linewidth=0.6
-        )
-        ax.plot(own["beta"], own["mean"], "o-", color=colour, markersize=4)
+    for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
+        colour, name = style.line(str(method))[0], labels.plot_method(inputs.labels, str(method))
+        theirs, own = paper[paper["varied"] == method], ours[ours["varied"] == method]
+        for numbers, filled in ((theirs, False), (own, True)):
+            (line,) = ax.plot(numbers["beta"], numbers["mean"].astype(float), "o-", color=colour, markersize=4)
+            line.set(markerfacecolor=colour if filled else "white", linewidth=1.4 if filled else 0.6)
         ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
     ax.set_xscale("log")
     ticks = sorted({*ours["beta"], *paper["beta"]})

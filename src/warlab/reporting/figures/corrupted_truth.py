@@ -1,8 +1,5 @@
 """A training tile: image, original ground truth, and the ground truth after noise on its objects."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,6 +9,7 @@ from warlab.data.formats.tiles import unflat
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.images.label_maps import coloured
+from warlab.reporting.read.artefacts import Arrays, DataMeta, Noise
 from warlab.reporting.tables import labels
 
 TITLE = "A training map before and after the noise"
@@ -21,7 +19,7 @@ NEEDS = ("tiles", "noise")
 
 def draw(inputs: Inputs) -> Figure:
     entry = _shown(inputs)
-    arrays, meta = inputs.data[entry["dataset"]]
+    arrays, meta = inputs.tiles[entry["dataset"]]
     tile = most_changed(arrays, entry)
     image, truth, noisy = (
         unflat(values, arrays["train_sizes"])[tile]
@@ -67,20 +65,20 @@ def show(ax: Axes, picture: np.ndarray, title: str) -> None:
     ax.spines[:].set(visible=True, color="#999999", linewidth=0.4)  # white is a class, too
 
 
-def legend(figure: Figure, meta: Mapping[str, Any]) -> None:
+def legend(figure: Figure, meta: DataMeta) -> None:
     colours = np.array(meta["colours"]) / 255
     handles = [Patch(facecolor=tuple(colour), edgecolor="#777777", linewidth=0.4) for colour in colours]
     figure.legend(handles, meta["class_names"], loc="outside lower center", ncols=len(handles))
 
 
-def most_changed(arrays: Mapping[str, np.ndarray], entry: Mapping[str, Any]) -> int:
+def most_changed(arrays: Arrays, entry: Noise) -> int:
     wrong = unflat(np.asarray(entry["labels"]) != arrays["train_y"], arrays["train_sizes"])
     return int(np.argmax([tile.sum() for tile in wrong]))
 
 
-def _shown(inputs: Inputs) -> Mapping[str, Any]:
+def _shown(inputs: Inputs) -> Noise:
     """The first manifest of noise on objects."""
-    found = [entry for entry in inputs.noise if "objects" in entry and entry["dataset"] in inputs.data]
+    found = [entry for entry in inputs.noise if "objects" in entry and entry["dataset"] in inputs.tiles]
     if not found:
         raise NothingToDraw("There is no corrupted ground truth to show; declare a noise on objects of tiles.")
     return found[0]

@@ -1,76 +1,93 @@
 """Average ranks of the methods; a bar joins those whose ranks differ by less than the critical difference."""
 
-import pandas as pd
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from warlab.common.wording import several
 from warlab.errors import WarlabError
 from warlab.reporting import style
 from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.stats.statistic import Statistic, rows_of
 from warlab.reporting.tables import labels
 
 TITLE = "Average ranks of the methods"
 SECTION = "statistics"
 NEEDS = ("statistics",)
-ASKS = {"compared": 3}
+ASKS = {"ranked": (3, 2)}  # methods, settings
 READING = "last10_mean"
+
+
+class Ranks(NamedTuple):
+    """One experiment: average ranks by method, and the critical difference where there are settings enough."""
+
+    title: str
+    ranks: dict[str, float]
+    difference: float | None
+    stand_in: bool
 
 
 def draw(inputs: Inputs) -> Figure:
     experiments = _experiments(inputs)
     with style.context():
-        heights = [0.75 + 0.085 * max(4, len(ranks)) for _, ranks, *_ in experiments]
-        fake = [stand_in for *_, stand_in in experiments]
+        heights = [0.75 + 0.085 * max(4, len(found.ranks)) for found in experiments]
         figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5), layout="constrained")
         axes = figure.subplots(len(experiments), 1, squeeze=False, height_ratios=heights).ravel()
-        for ax, (title, ranks, difference, note, stand_in) in zip(axes, experiments, strict=True):
-            _diagram(ax, ranks, difference, inputs)
-            mixed = stand_in and not all(fake)
-            ax.set_title(f"{title}: {note}{', stand-in data' * mixed}", loc="left", color=RED if mixed else style.BLACK)
-        if all(fake):
+        fake = all(found.stand_in for found in experiments)
+        for ax, found in zip(axes, experiments, strict=True):
+            _diagram(ax, found, inputs)
+            mixed = found.stand_in and not fake
+            ax.set_title(f"{found.title}{', stand-in data' * mixed}", loc="left", color=RED if mixed else style.BLACK)
+        if fake:
             mark_stand_in(figure, inputs)
     return figure
 
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Average ranks over all settings (dataset, noise, network) that have every method, 1 is the best. Where "
-        "there are settings enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
-        "elsewhere the title says that there is no test."
+        "Average ranks over all settings (dataset, noise, network) that have every method; 1 is the best. Where there "
+        "are settings enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
+        "elsewhere the title says that there is no test. Experiments with a single setting have no average rank."
     )
     return with_stand_in(text, inputs)
 
 
-def _experiments(inputs: Inputs) -> list[tuple[str, dict[str, float], float | None, str, bool]]:
+def _experiments(inputs: Inputs) -> list[Ranks]:
     if inputs.statistics is None or inputs.statistics.empty:
         raise WarlabError("The diagram of ranks needs statistics; make statistics.csv first.")
-    own = inputs.statistics[inputs.statistics["reading"] == READING]
-    found = []
-    for experiment, rows in own.groupby("experiment", sort=False):
-        ranked = rows[rows["test"] == "average_rank"]
-        ranks = dict(zip(ranked["subject"], ranked["value"], strict=True))
-        if len(ranks) >= 3:
-            title = labels.name(inputs.labels, "experiment", str(experiment))
-            found.append(
-                (title.replace("_", " "), ranks, _critical(rows), _note(rows), "stand-in" in set(rows["data"]))
-            )
+    by_experiment: dict[str, list[Statistic]] = {}
+    for row in rows_of(inputs.statistics):
+        if row.reading == READING:
+            by_experiment.setdefault(row.experiment, []).append(row)
+    found = [_ranks(name, rows, inputs) for name, rows in by_experiment.items() if _is_ranked(rows)]
     if not found:
-        raise NothingToDraw("No experiment of this scale has three methods in a common cell; there are no ranks.")
+        methods, settings = ASKS["ranked"]
+        raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")
     return found
 
 
-def _critical(rows: pd.DataFrame) -> float | None:
-    values = rows.loc[rows["test"] == "critical_difference", "value"]
-    return float(values.iloc[0]) if len(values) else None
+def _is_ranked(rows: Sequence[Statistic]) -> bool:
+    ranked = [row for row in rows if row.test == "average_rank"]
+    methods, settings = ASKS["ranked"]
+    return len(ranked) >= methods and ranked[0].cells >= settings
 
 
-def _note(rows: pd.DataFrame) -> str:
-    friedman = rows[rows["test"] == "friedman"].iloc[0]
-    cells = f"{int(friedman['cells'])} setting" + ("s" if friedman["cells"] != 1 else "")
-    return f"{cells}, too few for a test" if friedman["note"] else f"{cells}, Friedman p = {friedman['p_value']:.2g}"
+def _ranks(experiment: str, rows: Sequence[Statistic], inputs: Inputs) -> Ranks:
+    friedman = next(row for row in rows if row.test == "friedman")
+    test = "too few for a test" if friedman.note else f"Friedman p = {friedman.p_value:.2g}"
+    name = labels.name(inputs.labels, "experiment", experiment).replace("_", " ")
+    return Ranks(
+        f"{name}: {several(friedman.cells, 'setting')}, {test}",
+        {row.subject: row.value for row in rows if row.test == "average_rank"},
+        next((row.value for row in rows if row.test == "critical_difference"), None),
+        any(row.data == "stand-in" for row in rows),
+    )
 
 
-def _diagram(ax: Axes, ranks: dict[str, float], difference: float | None, inputs: Inputs) -> None:
+def _diagram(ax: Axes, found: Ranks, inputs: Inputs) -> None:
+    ranks = found.ranks
     order = sorted(ranks, key=lambda method: ranks[method])
     count, half = len(order), -(-len(order) // 2)
     ax.set_xlim(0.5, count + 0.5)
@@ -84,14 +101,14 @@ def _diagram(ax: Axes, ranks: dict[str, float], difference: float | None, inputs
         left = place < half
         height = -(place + 1 if left else count - place) + 0.1
         end = 1 - margin if left else count + margin
-        name = labels.plot_method(labels.name(inputs.labels, "method", method))
+        name = labels.plot_method(inputs.labels, method)
         colour = style.line(method)[0] if method in bright else style.GREY
         text = f"{name}  {ranks[method]:.2f}" if left else f"{ranks[method]:.2f}  {name}"
         ax.plot([ranks[method], ranks[method], end], [0, height, height], color=colour, linewidth=0.9)
         ax.text(
             end, height, f"{text} " if left else f" {text}", ha="right" if left else "left", va="center", fontsize=6.5
         )
-    for level, (first, last) in enumerate(groups([ranks[method] for method in order], difference)):
+    for level, (first, last) in enumerate(groups([ranks[method] for method in order], found.difference)):
         ax.plot([first - 0.04, last + 0.04], [-0.22 - 0.16 * level] * 2, color="#444444", linewidth=2.2)
     ax.set_axis_off()
 

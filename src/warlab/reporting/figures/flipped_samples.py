@@ -1,14 +1,12 @@
 """Images whose label the noise changed: rows are kinds of flip, true class → given label."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.read.artefacts import Arrays, DataMeta, Noise
 from warlab.reporting.tables import labels
 
 TITLE = "Images whose label was changed"
@@ -18,13 +16,10 @@ ROWS = 8
 SAMPLES = 7
 GAP = 0.12  # of an image's width
 ROW_INCHES = 0.42
-NOTHING = "No noise of this scale is known to change a label"
 
 
 def draw(inputs: Inputs) -> Figure:
     shown = _shown(inputs)
-    if not shown:
-        return note(NOTHING, inputs)
     blocks = [_Block(entry, *inputs.data[entry["dataset"]]) for entry in shown]
     heights = [len(block.flips) for block in blocks]
     with style.context():
@@ -34,16 +29,13 @@ def draw(inputs: Inputs) -> Figure:
         axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
         for ax, block, entry in zip(axes, blocks, shown, strict=True):
             _mosaic(ax, block)
-            dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
-            ax.set_title(f"{dataset}, {labels.name(inputs.labels, 'noise', entry['noise'])}")
+            ax.set_title(", ".join(labels.name(inputs.labels, kind, entry[kind]) for kind in ("dataset", "noise")))
         mark_panels(figure, inputs, [(ax, entry["dataset"]) for ax, entry in zip(axes, shown, strict=True)])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
     shown = _shown(inputs)
-    if not shown:
-        return with_stand_in(f"{NOTHING}.", inputs)
     text = (
         "Training images whose label was changed by the noise, the most frequent kinds of change first: "
         "true class → label given to the methods, with the number of such images. "
@@ -55,7 +47,7 @@ def caption(inputs: Inputs) -> str:
 class _Block:
     """The kinds of flip of one dataset, the most frequent first, and where they happened."""
 
-    def __init__(self, entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    def __init__(self, entry: Noise, arrays: Arrays, meta: DataMeta) -> None:
         clean, noisy = arrays["train_y"], np.asarray(entry["labels"])
         pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
         order = np.argsort(-counts, kind="stable")[:ROWS]
@@ -66,19 +58,19 @@ class _Block:
         self.class_names = meta["class_names"]
 
 
-def _shown(inputs: Inputs) -> list[Mapping[str, Any]]:
+def _shown(inputs: Inputs) -> list[Noise]:
     """Per dataset the first manifest (that is, the first seed) of the noise with the highest rate."""
-    if not inputs.noise:
-        raise NothingToDraw("There are no noises to show the flipped labels of; declare at least one.")
-    best: dict[str, Mapping[str, Any]] = {}
+    best: dict[str, Noise] = {}
     for entry in inputs.noise:
         known = best.get(entry["dataset"])
         if _drawable(entry, inputs) and (known is None or entry["rate"] > known["rate"]):
             best[entry["dataset"]] = entry
+    if not best:
+        raise NothingToDraw("No noise of this scale is known to change a label.")
     return list(best.values())
 
 
-def _drawable(entry: Mapping[str, Any], inputs: Inputs) -> bool:
+def _drawable(entry: Noise, inputs: Inputs) -> bool:
     """Images in memory of which at least one has another label: open-set noise, for one, flips none."""
     arrays = inputs.data[entry["dataset"]][0] if entry["dataset"] in inputs.data else {}
     if "train_x" not in arrays or arrays["train_x"].ndim != 4:

@@ -2,18 +2,20 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from warlab.ids import CostId
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, note, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.read.artefacts import Cost, Noise
 from warlab.reporting.tables import labels
 
 TITLE = "Ground costs and label noise"
@@ -23,10 +25,7 @@ PANEL_INCHES = 3.6
 WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
 WITH_NAMES = 30
 TITLE_CHARACTERS = 48
-NOTHING = "No method of this scale has a ground cost, and no noise has a known transition"
-
-
-Entry = Mapping[str, Any]
+Entry = TypeVar("Entry", Cost, Noise)
 
 
 class Panel(NamedTuple):
@@ -42,8 +41,6 @@ class Panel(NamedTuple):
 
 def draw(inputs: Inputs) -> Figure:
     panels = _panels(inputs)
-    if not panels:
-        return note(NOTHING, inputs)
     columns = min(len(panels), 2 if len(panels) <= 4 else 3)
     rows = -(-len(panels) // columns)
     with style.context():
@@ -67,7 +64,7 @@ def caption(inputs: Inputs) -> str:
             "Transition matrices of the label noise: probability of the given label (column) for a true class (row)."
         )
     if _orders(inputs.costs):
-        sentences.append("Classes are ordered so that similar ones stand beside each other.")
+        sentences.append("Classes are ordered so that similar ones are neighbours.")
     shown = len(_first_seeds(inputs.costs, _cost_id)) + len(_first_seeds(inputs.noise, _noise_id))
     if shown < len(inputs.costs) + len(inputs.noise):
         sentences.append("Of several seeds the first is shown.")
@@ -75,25 +72,19 @@ def caption(inputs: Inputs) -> str:
 
 
 def _panels(inputs: Inputs) -> list[Panel]:
-    orders = _orders(inputs.costs)
-    inputs = replace(
-        inputs,
-        costs=[_ordered(cost, "matrix", orders) for cost in inputs.costs],
-        noise=[_ordered(entry, "transition", orders) for entry in inputs.noise],
-    )
-    panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
     # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
     # That of labels as they came with the data is not known.
-    silent = ("open_set", "estimated")
-    noisy = [e for e in inputs.noise if e["noise"] != "clean" and not any(word in e for word in silent)]
+    noisy = [e for e in inputs.noise if e["noise"] != "clean" and not {"open_set", "estimated"} & set(e)]
+    panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
     panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
-    if not inputs.costs and not inputs.noise:
-        raise NothingToDraw("The figure of matrices needs a ground cost or a noise; declare one of them.")
-    return panels
+    if not panels:
+        raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition.")
+    orders = _orders(inputs.costs)
+    return [_ordered(panel, orders.get(panel.dataset)) for panel in panels]
 
 
-def _orders(costs: Iterable[Entry]) -> dict[str, np.ndarray]:
-    """Dataset → an order of its classes in which similar ones stand beside each other: blocks become visible.
+def _orders(costs: Iterable[Cost]) -> dict[str, np.ndarray]:
+    """Dataset → an order of its classes in which similar ones are neighbours: blocks become visible.
 
     By the first cost that tells classes apart; leaves of average linkage, turned for the shortest way through them.
     """
@@ -109,12 +100,11 @@ def _orders(costs: Iterable[Entry]) -> dict[str, np.ndarray]:
     return found
 
 
-def _ordered(entry: Entry, key: str, orders: Mapping[str, np.ndarray]) -> Entry:
-    order = orders.get(entry["dataset"])
-    if order is None or len(order) != len(entry["class_names"]):
-        return entry
-    names = [entry["class_names"][k] for k in order]
-    return {**entry, key: np.asarray(entry[key], float)[np.ix_(order, order)], "class_names": names}
+def _ordered(panel: Panel, order: np.ndarray | None) -> Panel:
+    if order is None or len(order) != len(panel.class_names):
+        return panel
+    names = [panel.class_names[k] for k in order]
+    return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=names)
 
 
 def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]) -> list[Entry]:
@@ -125,39 +115,37 @@ def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]
     return list(firsts.values())
 
 
-def _cost_id(cost: Entry) -> Hashable:
+def _cost_id(cost: Cost) -> Hashable:
     """Random costs that differ by their own seed (random.7) are of one kind, too."""
-    return cost["dataset"], re.sub(r"(@seed|\.)\d+$", "", cost["key"])
+    parsed = CostId.parse(cost["key"])
+    return cost["dataset"], re.sub(r"\.\d+$", "", parsed.name), parsed.noise
 
 
-def _noise_id(entry: Entry) -> Hashable:
+def _noise_id(entry: Noise) -> Hashable:
     return entry["dataset"], entry["noise"]
 
 
-def _cost_panel(cost: Entry, inputs: Inputs) -> Panel:
-    kind, *noise = re.sub(r"@seed\d+$", "", cost["key"]).split("@")
-    words = [labels.name(inputs.labels, "cost", kind)]
-    words += [labels.name(inputs.labels, "noise", identifier) for identifier in noise]
+def _cost_panel(cost: Cost, inputs: Inputs) -> Panel:
+    parsed = CostId.parse(cost["key"])
+    words = [labels.name(inputs.labels, "cost", parsed.name)]
+    words += [labels.name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
     matrix = np.asarray(cost["matrix"], float)
     # The diagonal is zero by definition: left white, it does not flatten the colours of the rest.
     matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
-    constant = np.nanmin(matrix) == np.nanmax(matrix)
-    title = _title(cost, inputs, f"ground cost: {', '.join(words)}")
-    return Panel(
-        cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", 0.0 if constant else np.nan
-    )
+    low = 0.0 if np.nanmin(matrix) == np.nanmax(matrix) else np.nan
+    title = _title(cost["dataset"], inputs, f"ground cost: {', '.join(words)}")
+    return Panel(cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", low)
 
 
-def _noise_panel(entry: Entry, inputs: Inputs) -> Panel:
+def _noise_panel(entry: Noise, inputs: Inputs) -> Panel:
     noise = labels.name(inputs.labels, "noise", entry["noise"])
-    title = _title(entry, inputs, f"{noise}, {100 * entry['realised_rate']:.1f} % of all labels changed")
-    matrix = np.asarray(entry["transition"], float)
+    text = f"{noise}, {100 * entry['realised_rate']:.1f} % of all labels changed"
+    title, matrix = _title(entry["dataset"], inputs, text), np.asarray(entry["transition"], float)
     return Panel(entry["dataset"], title, matrix, list(entry["class_names"]), "given label", "true class", "Blues", 0.0)
 
 
-def _title(entry: Entry, inputs: Inputs, text: str) -> str:
-    dataset = labels.name(inputs.labels, "dataset", entry["dataset"])
-    return "\n".join([dataset, *textwrap.wrap(text, TITLE_CHARACTERS)])
+def _title(dataset: str, inputs: Inputs, text: str) -> str:
+    return "\n".join([labels.name(inputs.labels, "dataset", dataset), *textwrap.wrap(text, TITLE_CHARACTERS)])
 
 
 def _heat_map(figure: Figure, ax: Axes, panel: Panel) -> None:
@@ -188,7 +176,7 @@ def _name_classes(ax: Axes, class_names: list[str]) -> None:
     ax.set_yticks(range(count), class_names, fontsize=size)
 
 
-def _print_values(ax: Axes, matrix: np.ndarray, image: Any) -> None:
+def _print_values(ax: Axes, matrix: np.ndarray, image: AxesImage) -> None:
     for row, column in np.argwhere(np.nan_to_num(matrix) != 0):
         value = matrix[row, column]
         red, green, blue, _ = image.cmap(image.norm(value))

@@ -1,7 +1,7 @@
 """A test tile: image, ground truth and the map of each method; below, a close-up of the outlined area."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -9,10 +9,12 @@ from matplotlib.patches import Rectangle
 from scipy import ndimage
 
 from warlab.data.formats.tiles import unflat
+from warlab.ids import ColumnId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.figures.corrupted_truth import infrared, legend, show
 from warlab.reporting.images.label_maps import coloured
+from warlab.reporting.read.artefacts import PredictedMap
 from warlab.reporting.tables import labels
 
 TITLE = "Maps of a test tile"
@@ -29,8 +31,8 @@ class Panel(NamedTuple):
 
 def draw(inputs: Inputs) -> Figure:
     dataset, maps = _shown(inputs)
-    arrays, meta = inputs.data[dataset]
-    predicted = [unflat(np.asarray(entry["labels"]), arrays["test_sizes"])[0] for entry in maps]
+    arrays, meta = inputs.tiles[dataset]
+    predicted = [unflat(np.asarray(entry.labels), arrays["test_sizes"])[0] for entry in maps]
     image, truth = (unflat(arrays[key], arrays["test_sizes"])[0] for key in ("test_x", "test_y"))
     panels = [
         Panel(f"test tile {meta['test_tiles'][0]}", infrared(image)),
@@ -77,16 +79,16 @@ def _frame(area: tuple[slice, slice]) -> Rectangle:
     return Rectangle(place, size, size, fill=False, edgecolor=style.ORANGE, linewidth=1.4)
 
 
-def _title(entry: Mapping[str, Any], inputs: Inputs) -> str:
-    method = entry["method"] if entry["noise"] != "clean" else f"{entry['method']}@clean"
-    return labels.plot_method(labels.name(inputs.labels, "method", method))
+def _title(entry: PredictedMap, inputs: Inputs) -> str:
+    noise = "clean" if entry.run.noise == "clean" else ""
+    return labels.plot_method(inputs.labels, str(ColumnId(entry.run.method, noise)))
 
 
-def _shown(inputs: Inputs) -> tuple[str, list[Mapping[str, Any]]]:
+def _shown(inputs: Inputs) -> tuple[str, list[PredictedMap]]:
     """The first dataset with maps; those on clean labels come first."""
-    found = [entry for entry in inputs.maps if entry["dataset"] in inputs.data]
+    found = [entry for entry in inputs.maps if entry.run.dataset in inputs.tiles]
     if not found:
         raise NothingToDraw("There are no maps to show; train a method on tiles first.")
-    dataset = found[0]["dataset"]
-    own = [entry for entry in found if entry["dataset"] == dataset]
-    return dataset, sorted(own, key=lambda entry: entry["noise"] != "clean")
+    dataset = found[0].run.dataset
+    own = [entry for entry in found if entry.run.dataset == dataset]
+    return dataset, sorted(own, key=lambda entry: entry.run.noise != "clean")

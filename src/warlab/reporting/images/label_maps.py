@@ -1,8 +1,6 @@
-"""Label maps as pictures in the colours of their data set, beside a world file where the tile has a place on earth."""
+"""Label maps as pictures in the colours of their dataset, with a world file where the tile has a place on earth."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -10,20 +8,22 @@ from PIL.PngImagePlugin import PngInfo
 
 from warlab.common.files import write_atomic, write_text
 from warlab.data.formats.tiles import unflat
+from warlab.reporting.read.artefacts import DataMeta
 
 STAND_IN = "procedural_tiles_"  # begins the name of every map that was not made from real tiles
 
 
-def coloured(labels: np.ndarray, meta: Mapping[str, Any]) -> np.ndarray:
+def coloured(labels: np.ndarray, meta: DataMeta) -> np.ndarray:
     """(H, W) classes → (H, W, 3) uint8"""
     return np.array(meta["colours"], np.uint8)[labels]
 
 
-def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, meta: Mapping[str, Any]) -> list[Path]:
+def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, meta: DataMeta) -> list[Path]:
     """<folder>/area12.png and its world file area12.pgw, which geographic software reads with it, for every tile."""
     prefix = STAND_IN if meta["data"] == "stand-in" else ""
     written = []
-    for name, labels in zip(meta[f"{split}_tiles"], unflat(flat, sizes), strict=True):
+    names = meta["train_tiles"] if split == "train" else meta["test_tiles"]
+    for name, labels in zip(names, unflat(flat, sizes), strict=True):
         path = folder / f"{prefix}area{name}.png"
         _write(path, coloured(labels, meta), meta["source"])
         if world := meta["world"].get(name):

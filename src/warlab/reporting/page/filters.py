@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup, escape
@@ -16,12 +15,12 @@ from warlab.reporting.tables import labels as names
 from warlab.reporting.tables.labels import Labels
 
 
-def missing(value: Any) -> bool:
+def missing(value: object) -> bool:
     """An empty cell in any of the ways in which pandas says so."""
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A number as a person would write it; everything else as it is."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
@@ -41,17 +40,17 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"
 
 
-def pretty(value: Any) -> str:
+def pretty(value: object) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
 
 
-def embedded(value: Any) -> Markup:
+def embedded(value: object) -> Markup:
     """JSON inside a script element; nothing in it can end the element."""
-    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
+    return Markup(json.dumps(value, ensure_ascii=False, default=vars).replace("<", "\\u003c"))
 
 
 def data_uri(png: Path) -> str:
-    """The picture itself; as SVG where there is one beside it that is smaller, for that is sharp at any size."""
+    """The picture itself; as SVG where there is one that is smaller, which is sharp at any size."""
     content, kind, svg = _png(png), "png", Path(png).with_suffix(".svg")
     if svg.is_file() and svg.stat().st_size < len(content):
         content, kind = svg.read_bytes(), "svg+xml"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.claims.evidence import Setting as Place
+from warlab.reporting.setting import Setting
 from warlab.reporting.stats.intervals import LEVEL, Estimate, difference
-from warlab.reporting.tables.grid import Cell, Grid, Setting, grid, number, setting_name, signed
+from warlab.reporting.tables.grid import Cell, Grid, grid, number, setting_name, signed
 from warlab.reporting.tables.labels import Labels, name
 
 PROPOSED = "war_w2v"  # the variant that the paper puts into its main table
@@ -41,11 +41,7 @@ class Headline:
 
 
 def headlines(
-    table: pd.DataFrame,
-    labels: Labels,
-    sources: Mapping[str, str],
-    epochs: Epochs,
-    evidence: Evidence | None = None,
+    table: pd.DataFrame, labels: Labels, sources: Mapping[str, str], epochs: Epochs, evidence: Evidence | None = None
 ) -> list[Headline]:
     """One per noisy setting with at least two methods; of the clean settings only where there are no others.
 
@@ -64,15 +60,12 @@ def count(quantity: int) -> str:
     return _WORDS[quantity] if quantity < len(_WORDS) else str(quantity)
 
 
-def difference_of(evidence: Evidence, setting: Setting, ours: str, other: str) -> Estimate | None:
-    """Of two methods in one setting; none where either has no number on real data."""
-    numbers = [evidence.number(Place(*setting), method) for method in (ours, other)]
-    return difference(numbers[0], numbers[1]) if numbers[0] and numbers[1] else None
-
-
-def _of_the_same_runs(estimate: Estimate | None, cells: Mapping[str, Cell]) -> Estimate | None:
-    """Another table may have more seeds of these cells; an interval of those is not one of the printed difference."""
+def _difference(evidence: Evidence, setting: Setting, cells: Mapping[str, Cell]) -> Estimate | None:
+    """Of the pair of a headline; none where either has no number on real data, and none of other runs: another table
+    may have more seeds of these cells, whose interval is not one of the printed difference."""
     ours, other = _pair(cells)
+    one, two = evidence.number(setting, ours), evidence.number(setting, other)
+    estimate = difference(one, two) if one and two else None
     same = estimate is not None and math.isclose(estimate.value, cells[ours].mean - cells[other].mean, abs_tol=0.01)
     return estimate if same else None
 
@@ -101,7 +94,7 @@ def _headline(
     source = sources.get(setting.dataset, "")
     where = f"{title} ({source})" if source else title
     averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in _pair(cells)])
-    spread = interval_text(_of_the_same_runs(difference_of(evidence, setting, *_pair(cells)), cells))
+    spread = interval_text(_difference(evidence, setting, cells))
     sentence = f"{where}: {_comparison(cells, labels, averaged, spread)}{_paper(cells, labels, stand_in)}"
     low, high = _scale(cells, stand_in)
     return Headline(setting, title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)
@@ -130,7 +123,7 @@ def _comparison(cells: Mapping[str, Cell], labels: Labels, averaged: str, spread
     best = next(iter(cells))
     highest = "" if best in (ours, other) else f" Highest: {_at(best, cells, labels)}."
     return (
-        f"{_named(ours, labels)} ends at {_percent(cells[ours])}, {_at(other, cells, labels)}{averaged}, "
+        f"{_named(ours, labels)} ends at {percent(cells[ours].mean)}, {_at(other, cells, labels)}{averaged}, "
         f"a difference of {signed(difference, 1)} points{spread}.{highest}"
     )
 
@@ -144,11 +137,11 @@ def _paper(cells: Mapping[str, Cell], labels: Labels, stand_in: bool) -> str:
 
 
 def _at(method: str, cells: Mapping[str, Cell], labels: Labels) -> str:
-    return f"{_named(method, labels)} at {_percent(cells[method])}"
+    return f"{_named(method, labels)} at {percent(cells[method].mean)}"
 
 
-def _percent(cell: Cell) -> str:
-    return f"{cell.mean:.1f}\N{NO-BREAK SPACE}%"
+def percent(value: float) -> str:
+    return f"{value:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _named(method: str, labels: Labels) -> str:

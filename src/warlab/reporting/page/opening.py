@@ -3,21 +3,21 @@
 Everything is put together from the study's content; what is not there is left out, never guessed.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from markupsafe import Markup
 
-from warlab.ids import base_method
-from warlab.reporting.claims.evidence import Evidence, Setting
-from warlab.reporting.page.headline import BASELINE, PROPOSED, Headline, count, interval_text
+from warlab.ids import NoiseId, base_method
+from warlab.reporting.claims.verdicts import UNTESTED
+from warlab.reporting.page.context import Context
+from warlab.reporting.page.curves import Line, Panel
+from warlab.reporting.page.filters import duration
+from warlab.reporting.page.headline import BASELINE, PROPOSED, Headline, count, interval_text, percent
 from warlab.reporting.page.opening_picture import picture
 from warlab.reporting.stats.intervals import MIN_SEEDS, single
-from warlab.reporting.tables.labels import Labels, name
+from warlab.reporting.tables.labels import name
 
-Row = Mapping[str, Any]
 WAR = (PROPOSED, "war_embed", "war_01")
 TOLD = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
@@ -46,117 +46,99 @@ class Opening:
     picture_text: str = ""
 
 
-@dataclass(frozen=True)
-class Content:
-    """What the first screen is made of; see `page.Context`."""
-
-    labels: Labels
-    description: str
-    curves: Sequence[Row]
-    headlines: Sequence[Headline]
-    evidence: Evidence | None
-    datasets: Sequence[Row]
-    reductions: Sequence[Row]
-    claims: Sequence[Row]
-    seconds: float  # of all trainings; 0 where it is not known
-    duration: str  # the same in words
-
-
-def opening(content: Content) -> Opening:
-    panel = pictured(content.curves)
-    methods = {base_method(line["method"]) for one in content.curves for line in one["lines"]}
+def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> Opening:
+    """`seconds` of all trainings, 0 where they are not known."""
+    panel = pictured(context.curves)
+    methods = {base_method(line.method) for one in context.curves for line in one.lines}
+    reductions = context.reductions if context.has_papers_numbers else ()  # your own data reduce nothing
     return Opening(
         war=REGULARISED if any(method.startswith("war") for method in methods) else "",
-        numbers=_numbers(panel, content) if panel else "",
-        run=[sentence for sentence in (_run(content), _smaller(content.reductions)) if sentence],
-        limits=_limits(content, methods),
-        picture=picture(panel["lines"], prominent(panel["lines"])) if panel else Markup(),
-        picture_title=panel["title"] if panel else "",
-        picture_text=_told(panel, content.labels) if panel else "",
+        numbers=_numbers(panel, context, headlines) if panel else "",
+        run=[sentence for sentence in (_run(context, seconds), _smaller(reductions)) if sentence],
+        limits=_limits(context, methods, bool(reductions)),
+        picture=picture(panel.lines, prominent(panel.lines)) if panel else Markup(),
+        picture_title=panel.title if panel else "",
+        picture_text=_told(panel) if panel else "",
     )
 
 
-def pictured(panels: Sequence[Row]) -> Row | None:
+def pictured(panels: Sequence[Panel]) -> Panel | None:
     """The setting of the picture: on real data, with wrong labels, with WAR and CCE, and with most wrong labels."""
     return max(panels, key=_worth) if panels else None
 
 
-def _worth(panel: Row) -> tuple[Any, ...]:
-    methods = {line["method"] for line in panel["lines"]}
-    noise = panel["setting"][1]
-    rate = re.search(r"-([\d.]+)$", noise)
+def _worth(panel: Panel) -> tuple[float, ...]:
+    methods, noise = {line.method for line in panel.lines}, panel.setting.noise
     both = (leading(methods) is not None) + (BASELINE in methods)
-    return not panel["stand_in"], noise != "clean", both, float(rate[1]) if rate else 0.0, len(methods)
+    return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
 
 
-def leading(methods: Sequence[str] | set[str]) -> str | None:
+def leading(methods: Collection[str]) -> str | None:
     """The variant of WAR to show: that of the paper's main table, or else the first there is."""
     return next((one for one in (*WAR, *sorted(methods)) if one in methods and one.startswith("war")), None)
 
 
-def prominent(lines: Sequence[Row]) -> list[str]:
+def prominent(lines: Sequence[Line]) -> list[str]:
     """CCE, AR and one WAR in colour, the last on top; of a study without them the first and the best at the end."""
-    methods = [line["method"] for line in lines]
+    methods = [line.method for line in lines]
     found = [one for one in (BASELINE, "ar", leading(methods)) if one is not None and one in methods]
     if len(found) >= 2 or len(methods) <= 2:
         return found if len(found) >= 2 else methods
-    best = max(lines, key=lambda line: line["mean"][-1])["method"]
+    best = max(lines, key=lambda line: line.mean[-1]).method
     return list(dict.fromkeys([*(found or methods[:1]), best]))
 
 
-def _told(panel: Row, labels: Labels) -> str:
+def _told(panel: Panel) -> str:
     """The picture in numbers: of each coloured line its highest point and its end."""
-    bright = prominent(panel["lines"])
     said = []
-    for line in (line for method in bright for line in panel["lines"] if line["method"] == method):
-        top = max(line["mean"])
-        peak = line["epochs"][line["mean"].index(top)]
-        said.append(
-            f"{line['name']} is highest after epoch {peak} ({_percent(top)}) and ends at {_percent(line['mean'][-1])}"
-        )
-    others = len(panel["lines"]) - len(said)
-    grey = f" Grey: {count(others)} other method{'s' * (others != 1)}." if others else ""
-    return f"{'; '.join(said)}.{grey}"
+    for line in (line for method in prominent(panel.lines) for line in panel.lines if line.method == method):
+        top = max(line.mean)
+        peak = line.epochs[line.mean.index(top)]
+        said.append(f"{line.name} is highest after epoch {peak} ({percent(top)}) and ends at {percent(line.mean[-1])}")
+    others = len(panel.lines) - len(said)
+    return f"{'; '.join(said)}." + (f" Grey: {_several(others, 'other method')}." if others else "")
 
 
-def _numbers(panel: Row, content: Content) -> str:
+def _numbers(panel: Panel, context: Context, headlines: Sequence[Headline]) -> str:
     """The line of numbers with its uncertainty, of the setting in the picture."""
-    if panel["stand_in"]:
+    if panel.stand_in:
         return "These are stand-in data: the numbers say nothing about the methods."
-    for headline in content.headlines:
-        if list(headline.setting[:3]) == list(panel["setting"]):
+    for headline in headlines:
+        if headline.setting[:3] == panel.setting[:3]:
             return headline.sentence
-    dataset, noise, net = panel["setting"]
-    place = Setting(dataset, noise, net, "test_accuracy")
-    found = (
-        [(line, content.evidence.number(place, line["method"])) for line in panel["lines"]] if content.evidence else []
-    )
+    evidence = context.evidence
+    found = [(line, evidence.number(panel.setting, line.method)) for line in panel.lines[:2]] if evidence else []
     said = [
-        f"{line['name']} ends at {_percent(number.mean)}{interval_text(single(number), sign=False)}"
-        for line, number in found[:2]
+        f"{line.name} ends at {percent(number.mean)}{interval_text(single(number), sign=False)}"
+        for line, number in found
         if number
     ]
-    return f"{panel['title']}: {', '.join(said)}." if said else ""
+    return f"{panel.title}: {', '.join(said)}." if said else ""
 
 
-def _run(content: Content) -> str:
+def _run(context: Context, seconds: float) -> str:
     """How many trainings of what, and how long they took."""
-    lines = [line for panel in content.curves for line in panel["lines"]]
+    lines = [line for panel in context.curves for line in panel.lines]
     if not lines:
         return ""
-    datasets = dict.fromkeys(name(content.labels, "dataset", panel["setting"][0]) for panel in content.curves)
-    noises = dict.fromkeys(name(content.labels, "noise", panel["setting"][1]) for panel in content.curves)
-    methods, runs = {line["method"] for line in lines}, sum(line["seeds"] for line in lines)
-    seeds = sorted({line["seeds"] for line in lines})
-    often = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{count(seeds[0])} seed{'s' * (seeds[0] != 1)}"
-    time = f"{content.duration} of training" if content.seconds else "their times were not kept"
+    datasets, noises = (
+        list(dict.fromkeys(panel.setting.called(context.labels, [kind]) for panel in context.curves))
+        for kind in ("dataset", "noise")
+    )
+    methods, runs, seeds = {line.method for line in lines}, sum(line.seeds for line in lines), _seeds(context)
+    often = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else _several(seeds[0], "seed")
+    time = f"{duration(seconds)} of training" if seconds else "their times were not kept"
     return (
-        f"{runs} training{'s' * (runs != 1)} of {_several(len(methods), 'method')} on {_listed(list(datasets))} "
-        f"({_listed(list(noises))}), {often} each; {time}."
+        f"{runs} training{'s' * (runs != 1)} of {_several(len(methods), 'method')} on {_listed(datasets)} "
+        f"({_listed(noises)}), {often} each; {time}."
     )
 
 
-def _smaller(reductions: Sequence[Row]) -> str:
+def _seeds(context: Context) -> list[int]:
+    return sorted({line.seeds for panel in context.curves for line in panel.lines})
+
+
+def _smaller(reductions: Sequence[Mapping[str, str]]) -> str:
     """The most telling values that differ from the paper's."""
     telling = [row for word in TOLD for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
     chosen = [f"{row['what'].replace(': ', ' ')} {row['here']} (paper: {row['paper']})" for row in telling]
@@ -168,32 +150,26 @@ def _smaller(reductions: Sequence[Row]) -> str:
     return f"Reduced: {', '.join(chosen)}{more}." if chosen else ""
 
 
-def _limits(content: Content, methods: set[str]) -> list[str]:
+def _limits(context: Context, methods: Collection[str], reduced: bool) -> list[str]:
     """What this run cannot say, the gravest first."""
-    lines = [line for panel in content.curves for line in panel["lines"]]
-    fake = [
-        name(content.labels, "dataset", row["dataset"]) for row in content.datasets if row.get("data") == "stand-in"
-    ]
-    seeds = min((line["seeds"] for line in lines), default=0)
-    untested = sum(row["verdict"] == "not tested here" for row in content.claims)
-    clean = bool(lines) and all(panel["setting"][1] == "clean" for panel in content.curves)
+    fake = [name(context.labels, "dataset", row["dataset"]) for row in context.datasets if row["data"] == "stand-in"]
+    seeds = min(_seeds(context), default=0)
+    trainings = "One training" if seeds == 1 else f"{count(seeds).capitalize()} trainings"
+    untested = sum(row.verdict == UNTESTED for row in context.claims)
+    clean = bool(methods) and all(panel.setting.noise == "clean" for panel in context.curves)
     found = {
         f"{_listed(fake)}: stand-in data in place of the real ones, which say nothing about the methods.": bool(fake),
         "No label was made wrong here, so nothing shows what wrong labels do.": clean,
-        "No variant of WAR was run.": bool(lines) and not any(method.startswith("war") for method in methods),
-        "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(lines)
+        "No variant of WAR was run.": bool(methods) and not any(method.startswith("war") for method in methods),
+        "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(methods)
         and BASELINE not in methods,
-        f"{'One training' if seeds == 1 else f'{count(seeds).capitalize()} trainings'} of each method: how far another "
-        "one would end elsewhere is not known; an interval is over the test images only.": 0 < seeds < MIN_SEEDS,
+        f"{trainings} of each method: how far another one would end elsewhere is not known; an interval is over the "
+        "test images only.": 0 < seeds < MIN_SEEDS,
         "Smaller than the paper's experiment: compare the methods with each other, not the percentages with the "
-        "paper's.": bool(content.reductions),
-        f"{untested} of the {len(content.claims)} claims need data or trainings that are not here.": bool(untested),
+        "paper's.": reduced,
+        f"{untested} of the {len(context.claims)} claims need data or trainings that are not here.": bool(untested),
     }
     return [sentence for sentence, applies in found.items() if applies]
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _several(number: int, noun: str) -> str:

@@ -1,11 +1,11 @@
 """The one picture of the first screen: accuracy over the epochs as an inline SVG that follows light and dark mode."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
 from warlab.reporting.drawing import spread
+from warlab.reporting.page.curves import Line
 from warlab.reporting.tables.labels import parts
 
 WIDTH, HEIGHT = 600, 348
@@ -13,14 +13,14 @@ LEFT, RIGHT, TOP, BOTTOM = 40, 92, 12, 36
 LINE = 15  # height of a name
 GREY = "var(--grey)"
 INK = "color-mix(in srgb, {} 70%, currentColor)"  # darker by day, lighter by night
-Line = Mapping[str, Any]
+Place = Callable[[float, float], tuple[float, float]]  # epoch, value → pixels
 
 
 def picture(lines: Sequence[Line], bright: Sequence[str]) -> Markup:
-    """Lines of `curves.curves`; those of the methods in `bright` in their colours, with their names at their ends."""
-    grey = [line for line in lines if line["method"] not in bright]
-    above = [line for method in bright for line in lines if line["method"] == method]
-    last = max(2, *(max(line["epochs"]) for line in lines))
+    """Those of the methods in `bright` in their colours, with their names at their ends."""
+    grey = [line for line in lines if line.method not in bright]
+    above = [line for method in bright for line in lines if line.method == method]
+    last = max(2, *(max(line.epochs) for line in lines))
     low, high = _limits(lines)
 
     def place(epoch: float, value: float) -> tuple[float, float]:
@@ -29,20 +29,20 @@ def picture(lines: Sequence[Line], bright: Sequence[str]) -> Markup:
         return round(x, 1), round(y, 1)
 
     drawn = [_axes(place, low, high, last), *(_line(line, place, GREY, 1.0) for line in grey)]
-    drawn += [_band(line, place) for line in above if line["seeds"] > 1]
-    drawn += [_line(line, place, line["colour"], 2.4) for line in above]
+    drawn += [_band(line, place) for line in above if line.seeds > 1]
+    drawn += [_line(line, place, line.colour, 2.4) for line in above]
     drawn.append(_names(above, grey, place))
     return Markup(f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{"".join(drawn)}</svg>')
 
 
 def _limits(lines: Sequence[Line]) -> tuple[float, float]:
     """Whole fives around the values; the worst twentieth is cut, else the first epochs would flatten the rest."""
-    values = sorted(value for line in lines for value in line["mean"])
+    values = sorted(value for line in lines for value in line.mean)
     low, high = values[len(values) // 20], values[-1]
     return max(0.0, (low - 1) // 5 * 5), min(100.0, -((-high - 1) // 5) * 5)
 
 
-def _axes(place: Any, low: float, high: float, last: int) -> str:
+def _axes(place: Place, low: float, high: float, last: int) -> str:
     step = 20 if high - low > 50 else 10 if high - low > 25 else 5
     parts_ = []
     for value in range(int(low), int(high) + 1, step):
@@ -58,22 +58,22 @@ def _axes(place: Any, low: float, high: float, last: int) -> str:
     return "".join(parts_)
 
 
-def _points(line: Line, place: Any, key: str = "mean") -> list[str]:
-    return ["{},{}".format(*place(epoch, value)) for epoch, value in zip(line["epochs"], line[key], strict=True)]
+def _points(line: Line, place: Place, values: Sequence[float]) -> list[str]:
+    return ["{},{}".format(*place(epoch, value)) for epoch, value in zip(line.epochs, values, strict=True)]
 
 
-def _line(line: Line, place: Any, colour: str, width: float) -> str:
-    points = " ".join(_points(line, place))
+def _line(line: Line, place: Place, colour: str, width: float) -> str:
+    points = " ".join(_points(line, place, line.mean))
     return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
 
 
-def _band(line: Line, place: Any) -> str:
-    points = " ".join([*_points(line, place, "high"), *reversed(_points(line, place, "low"))])
-    return f'<polygon points="{points}" fill="{line["colour"]}" opacity="0.18"/>'
+def _band(line: Line, place: Place) -> str:
+    points = " ".join([*_points(line, place, line.high), *reversed(_points(line, place, line.low))])
+    return f'<polygon points="{points}" fill="{line.colour}" opacity="0.18"/>'
 
 
-def _names(above: Sequence[Line], grey: Sequence[Line], place: Any) -> str:
-    ends = [(_end(line, place), _name(line["name"]), line["colour"]) for line in above]
+def _names(above: Sequence[Line], grey: Sequence[Line], place: Place) -> str:
+    ends = [(_end(line, place), _name(line.name), line.colour) for line in above]
     if grey:
         heights = sorted(_end(line, place) for line in grey)
         words = f"{len(grey)} others" if len(grey) > 1 else "1 other"
@@ -86,8 +86,8 @@ def _names(above: Sequence[Line], grey: Sequence[Line], place: Any) -> str:
     )
 
 
-def _end(line: Line, place: Any) -> float:
-    return float(place(line["epochs"][-1], line["mean"][-1])[1])
+def _end(line: Line, place: Place) -> float:
+    return float(place(line.epochs[-1], line.mean[-1])[1])
 
 
 def _name(text: str) -> Markup:

@@ -2,32 +2,27 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-Row = Mapping[str, Any]
+from warlab.ids import RunId
+from warlab.reporting.page.context import Difference
+from warlab.reporting.tables.listing import Row
 
 
-def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[dict[str, Any]]:
+def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
     """hyperparameters.yaml (section → name → key → value, source) as rows; a dataset in `for` has its own."""
-    rows = []
+    rows: list[Row] = []
     for section in ("training", "nets", "methods", "costs", "noise"):
         for owner, settings in numbers.get(section, {}).items():
             for key, entry in settings.items():
-                base = {"section": section, "of": owner, "setting": key}
-                rows.append(base | _value(entry))
-                rows += [base | _value(entry | own, dataset) for dataset, own in entry.get("for", {}).items()]
+                for dataset, own in {"": {}, **entry.get("for", {})}.items():
+                    told = {"unit": "", **entry, **own}
+                    row = {"section": section, "of": owner, "setting": key, "dataset": dataset}
+                    rows.append(row | {kind: told[kind] for kind in ("value", "unit", "source")})
     return rows
-
-
-def _value(entry: Row, dataset: str = "") -> dict[str, Any]:
-    return {
-        "dataset": dataset,
-        "value": entry["value"],
-        "unit": entry.get("unit", ""),
-        "source": entry["source"],
-    }
 
 
 def filled_columns(rows: Sequence[Row]) -> list[str]:
@@ -37,43 +32,42 @@ def filled_columns(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def relevant(fidelity: Iterable[Row], ids: set[str]) -> list[Row]:
+def relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
     """The entries that concern something of this report; one without `needs` concerns everything."""
     return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
 
 
-def run_row(result: Row) -> dict[str, Any]:
-    """What the table of runs shows of a result.json; the rest is folded below its row."""
-    run, provenance = result.get("run", {}), result.get("provenance", {})
-    net, kind = run.get("net", ""), run.get("method", "")
-    return {
-        "dataset": run.get("dataset", ""),
-        "noise": run.get("noise", ""),
-        "net": net.get("name", "") if isinstance(net, Mapping) else net,
-        "method": kind.get("id", "") if isinstance(kind, Mapping) else kind,
-        "seed": run.get("seed", ""),
-        "data": result.get("data", ""),
-        "mean": result.get("summary", {}).get("last10_mean", math.nan),
-        "seconds": provenance.get("seconds", math.nan),
-        "memory": provenance.get("peak_memory_mb", math.nan),
-        "all": result,
-    }
+class RunRow(NamedTuple):
+    """What the table of runs shows of a result.json; all of it is folded below its row."""
+
+    run: RunId
+    data: str
+    mean: float
+    seconds: float
+    memory: float
+    all: Mapping[str, Any]
 
 
-def run_path(result: Row) -> str:
-    row = run_row(result)
-    return "/".join(str(row[kind]) for kind in ("dataset", "noise", "net", "method")) + f"/seed{row['seed']}"
+def run_row(result: Mapping[str, Any]) -> RunRow:
+    run, provenance = result["run"], result.get("provenance", {})
+    return RunRow(
+        RunId(run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"], run["seed"]),
+        result.get("data", ""),
+        result.get("summary", {}).get("last10_mean", math.nan),
+        provenance.get("seconds", math.nan),
+        provenance.get("peak_memory_mb", math.nan),
+        result,
+    )
 
 
-def environments(results: Iterable[Row]) -> list[dict[str, Any]]:
-    """The distinct machines and versions behind the runs, each with the number of its runs."""
-    found: dict[str, dict[str, Any]] = {}
+def environments(results: Iterable[Mapping[str, Any]]) -> list[tuple[int, Row]]:
+    """The distinct machines and versions behind the runs, each after the number of its runs."""
+    entries = []
     for result in results:
         provenance = result.get("provenance", {})
         entry = {key: provenance[key] for key in ("git", "host", "processor", "threads") if key in provenance}
-        entry |= provenance.get("versions", {})
-        found.setdefault(json.dumps(entry, sort_keys=True), {"runs": 0, "entry": entry})["runs"] += 1
-    return list(found.values())
+        entries.append(json.dumps(entry | provenance.get("versions", {})))
+    return [(count, json.loads(text)) for text, count in Counter(entries).items()]
 
 
 def tail(log: Path, lines: int = 15) -> str:

@@ -1,7 +1,7 @@
 """The sections of the report in their order; figures, tables and `snakemake --report` are sorted into the same ones."""
 
 SECTIONS = {
-    "results": "Results beside the paper",
+    "results": "Results and the paper's numbers",
     "adversarial": "Is it adversarial?",
     "audit": "Labels that look wrong",
     "maps": "Maps",

@@ -1,25 +1,28 @@
 """What the networks of finished runs say of each test image in their last epochs.
 
-Training keeps test_predictions.npz beside metrics.csv: `predictions` (E, M, N), the class that each of M networks gives
-to each of N test images in the last E epochs. Evidence that stands in place of training has one file of that name with
-an array per run, named by the path of the run, and the true classes as `labels/<dataset>`. Older evidence has none.
+Training keeps test_predictions.npz in the folder of the run: `predictions` (E, M, N), the class that each of M networks
+gives to each of N test images in the last E epochs. Evidence that stands in place of training has one file of that name
+with an array per run, named by its id, and the true classes as `labels/<dataset>`. Older evidence has none.
 """
 
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from warlab.common.files import read_arrays
 from warlab.errors import WarlabError
+from warlab.ids import RunId
+from warlab.reporting.read.results import LAST
 
 FILE = "test_predictions.npz"
 LABELS = "labels/"
 
 
 class Kept:
-    """Predictions (E, M, N) by the path of a run, and the true classes (N,) by dataset; a run may have none."""
+    """Predictions (E, M, N) by the id of a run, and the true classes (N,) by dataset; a run may have none."""
 
     def __init__(
         self,
@@ -32,10 +35,10 @@ class Kept:
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Kept":
         """Of what `collect_predictions` gathered."""
         labels = {name.removeprefix(LABELS): array for name, array in arrays.items() if name.startswith(LABELS)}
-        runs = {name: array for name, array in arrays.items() if not name.startswith(LABELS)}
-        return cls({name: lambda array=array: array for name, array in runs.items()}, labels)  # type: ignore[misc]
+        runs = {name: array.view for name, array in arrays.items() if not name.startswith(LABELS)}
+        return cls(runs, labels)
 
-    def correct(self, run: str, last: int = 10) -> np.ndarray | None:
+    def correct(self, run: str, last: int = LAST) -> np.ndarray | None:
         """The share (N,) of right answers to each image, over the last epochs and the networks."""
         right = self._right(run)
         return None if right is None else right[-last:].mean((0, 1))
@@ -47,7 +50,7 @@ class Kept:
 
     def _right(self, run: str) -> np.ndarray | None:
         """(E, M, N) bool"""
-        labels = self.labels.get(run.split("/")[0])
+        labels = self.labels.get(RunId.parse(run).dataset)
         if run not in self.predictions or labels is None:
             return None
         predicted = self.predictions[run]()
@@ -61,45 +64,33 @@ class Kept:
         return predicted == labels
 
 
-def read_kept(files: Iterable[Path], data: Iterable[Path]) -> Kept:
-    """Of trained runs: …/<dataset>/<noise>/<net>/<method>/seed<k>/test_predictions.npz and prepared datasets."""
-    labels = {path.stem: _member(path, "test_y") for path in data}
-    return Kept({run_path(file): _reader(file) for file in files}, labels)
+def read_any(files: Sequence[str | Path], data: Sequence[str | Path]) -> Kept:
+    """Of trained runs, a file in each run's folder and the prepared datasets; or of evidence, one file for all runs
+    and no dataset; or nothing, of evidence that has no predictions."""
+    if not data:
+        return read_collected(Path(files[0])) if files else Kept()
+    labels = {path.stem: _member(path, "test_y") for path in map(Path, data)}
+    runs = {str(RunId.parse(str(file.parent))): partial(_member, file, "predictions") for file in map(Path, files)}
+    return Kept(runs, labels)
 
 
 def read_collected(file: Path) -> Kept:
-    """Of evidence: one file for all runs."""
     return Kept.of_arrays(read_arrays(file))
 
 
-def read_any(files: Sequence[str | Path], data: Sequence[str | Path]) -> Kept:
-    """Either form, as the workflow names the files; none at all for evidence that has no predictions."""
-    if not data:
-        return read_collected(Path(files[0])) if files else Kept()
-    return read_kept(map(Path, files), map(Path, data))
-
-
 def collect_predictions(source: Path, runs: Iterable[str]) -> dict[str, np.ndarray]:
-    """The arrays of one file for these runs (dataset/noise/net/method/seedK) of the finished scale in `source`; what
-    has no predictions is left out. Write them with `files.write_arrays`."""
+    """The arrays of one file for these runs of the finished scale in `source`; a run without predictions is left out.
+    Write them with `files.write_arrays`."""
     files = {run: source / "runs" / run / FILE for run in runs}
     found = {run: _member(file, "predictions") for run, file in files.items() if file.is_file()}
     found = {run: array for run, array in found.items() if array.size}
-    datasets = dict.fromkeys(run.split("/")[0] for run in found)
+    datasets = dict.fromkeys(RunId.parse(run).dataset for run in found)
     labels = {f"{LABELS}{name}": _member(source / "data" / f"{name}.npz", "test_y") for name in datasets}
     return found | {name: array.astype(np.uint16 if array.max() > 255 else np.uint8) for name, array in labels.items()}
 
 
-def run_path(file: Path) -> str:
-    return "/".join(file.parts[-6:-1])
-
-
-def _reader(file: Path) -> Callable[[], np.ndarray]:
-    return lambda: _member(file, "predictions")
-
-
 def _member(file: Path, name: str) -> np.ndarray:
-    """One array of an npz file; the images beside it are not read."""
+    """One array of an npz file; its other arrays, such as the images, are not read."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return arrays[name]

@@ -9,10 +9,13 @@ import pandas as pd
 
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
+from warlab.ids import RunId
+from warlab.reporting.setting import ACCURACY, SETTING, kind_of_data
 
-CELL = ("dataset", "noise", "net", "method")
+LAST = 10  # epochs, the paper's figure of merit
+CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")
-EPOCH = ("epoch", "test_accuracy")
+EPOCH = ("epoch", ACCURACY)
 BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
 OWN_VALIDATION = "val_accuracy"  # of a validation set with clean labels that comes with the data
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
@@ -43,7 +46,12 @@ def read_runs(path: Path) -> pd.DataFrame:
     return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
 
 
-def select(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+def run_ids(runs: pd.DataFrame) -> list[str]:
+    """The id of the run of every row: dataset/noise/net/method/seed<k>."""
+    return [str(RunId(*row)) for row in runs[[*CELL, "seed"]].itertuples(index=False)]
+
+
+def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
     """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
     found = of_table(runs, declared)
     if found["epoch"].isna().all():
@@ -51,7 +59,7 @@ def select(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFram
     return found
 
 
-def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFrame:
+def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
     """The declared runs of one table, with a gap for each that is not there."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
@@ -61,7 +69,7 @@ def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[Any]]) -> pd.DataFr
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     """The paper's numbers; those of `experiment` first.
 
-    The others follow because a table of ours may hold a method (CCE beside the WAR variants) that the paper
+    The others follow because a table of ours may hold a method (CCE next to the WAR variants) that the paper
     prints in another table. Of several rows of one cell the first counts.
     """
     text = ("experiment", *CELL, "metric", "note")
@@ -70,6 +78,11 @@ def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
         return published
     elsewhere = published["experiment"] != experiment
     return published.loc[np.argsort(elsewhere, kind="stable")].reset_index(drop=True)
+
+
+def published_noise(noise: str) -> str:
+    """The paper prints one number for both readings of its asymmetric noise, its own and its code's."""
+    return noise.replace("asym_code-", "asym-")
 
 
 def finished(runs: pd.DataFrame) -> pd.DataFrame:
@@ -84,7 +97,7 @@ def complete(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[(found == "left_only").to_numpy()]
 
 
-def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("test_accuracy",)) -> pd.DataFrame:
+def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (ACCURACY,)) -> pd.DataFrame:
     """One row per cell (dataset, noise, net, method) and metric, over the last min(`last`, epochs) epochs.
 
     mean        mean over the seeds of each run's mean
@@ -98,7 +111,7 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(
-        {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(_kind_of_data)}
+        {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(kind_of_data)}
     )
     declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
     found = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
@@ -107,13 +120,7 @@ def summarise(runs: pd.DataFrame, last: int = 10, metrics: Sequence[str] = ("tes
 
 def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
     """mean, std_epochs and std_runs by cell and metric."""
-    cell, run = list(CELL), [*CELL, "seed"]
-    tails = _with(runs, metrics).sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
-    long = tails.melt(run, metrics, "metric", "value").astype({"value": float})
-    by_run = long.groupby([*run, "metric"])["value"]
-    whole = by_run.count() == by_run.size()  # where any epoch has no number pandas would pass over it
-    per_run = pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
-    by_cell = per_run.groupby([*cell, "metric"])
+    by_cell = last_epochs(_with(runs, metrics), metrics, last).groupby([*CELL, "metric"])
     complete = by_cell["mean"].count() == by_cell.size()
     return pd.DataFrame(
         {
@@ -122,6 +129,16 @@ def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
             "std_runs": by_cell["mean"].std(ddof=1).where(complete),
         }
     )
+
+
+def last_epochs(runs: pd.DataFrame, metrics: Sequence[str], last: int = LAST) -> pd.DataFrame:
+    """Mean and standard deviation over the last epochs, by run and metric; empty where an epoch has no number."""
+    run = [*CELL, "seed"]
+    tails = runs.sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
+    long = tails.melt(run, list(metrics), "metric", "value").astype({"value": float})
+    by_run = long.groupby([*run, "metric"])["value"]
+    whole = by_run.count() == by_run.size()  # pandas would skip an epoch without a number
+    return pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
 
 
 def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
@@ -151,21 +168,15 @@ def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> 
     return pd.concat([summary, *copies], ignore_index=True) if copies else summary
 
 
-def epochs_averaged(runs: pd.DataFrame, last: int = 10) -> dict[tuple[str, ...], int]:
+def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...], int]:
     """How many epochs `summarise` averages in each cell: `last`, or fewer where a run is shorter."""
     lengths = finished(runs).groupby([*CELL, "seed"], sort=False).size()
     shortest = lengths.groupby(list(CELL), sort=False).min().clip(upper=last)
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
 
-def _kind_of_data(kinds: pd.Series) -> str:
-    """One stand-in among real runs makes the whole cell a stand-in."""
-    present = set(kinds.dropna()) - {""}
-    return "stand-in" if "stand-in" in present else "".join(sorted(present))
-
-
 def _run(folder: Path, missing: str) -> pd.DataFrame:
-    identity = _identity(folder)
+    identity = vars(_identity(folder))
     absent = [name for name in ("metrics.csv", "result.json") if not (folder / name).is_file()]
     if absent and missing == "gap":
         return pd.DataFrame([{**identity, "data": "", "epoch": None, "test_accuracy": np.nan}])
@@ -182,11 +193,13 @@ def _run(folder: Path, missing: str) -> pd.DataFrame:
     return metrics.assign(**identity, data=data, peak_memory_mb=memory)
 
 
-def _identity(folder: Path) -> dict[str, Any]:
-    parts = folder.parts[-5:]
-    if len(parts) < 5 or not parts[-1].removeprefix("seed").isdigit():
-        raise WarlabError(f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>.")
-    return {**dict(zip(CELL, parts, strict=False)), "seed": int(parts[-1].removeprefix("seed"))}
+def _identity(folder: Path) -> RunId:
+    try:
+        return RunId.parse(str(folder))
+    except ValueError:
+        raise WarlabError(
+            f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>."
+        ) from None
 
 
 def read_csv(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
@@ -208,4 +221,4 @@ def _require(present: Iterable[str], needed: Sequence[str], what: str) -> None:
     names = set(present)
     absent = [name for name in needed if name not in names]
     if absent:
-        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it is not a file of this version, make it anew.")
+        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it was written by another version, make it again.")

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from warlab.audit.quality import METRICS
 from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
 from warlab.reporting.read.results import CELL, plain_text, read_csv
-from warlab.reporting.tables.labels import Labels, markdown, markdown_method, name
+from warlab.reporting.setting import kind_of_data
+from warlab.reporting.stats import intervals
+from warlab.reporting.tables.labels import Labels, markdown, markdown_method, markdown_table, name
+from warlab.reporting.tables.listing import Row
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
-LEVEL = 0.95  # of the interval of the mean over the seeds
 CORRECTED = "corrected"  # not of a score: how many wrong labels the suggestion mends
 METRIC_TEXT = {
     "auroc": "area under the ROC curve",
@@ -31,7 +31,7 @@ SCORE_TEXT = {
 }
 
 
-def run_quality(files: Mapping[str, Any], identity: Mapping[str, Any]) -> list[dict[str, Any]]:
+def run_quality(files: Mapping[str, str], identity: Row) -> list[Row]:
     """One row per score and metric; none where no error is known. What was never seen is left out."""
     run = AuditedRun.read(files)
     if run.wrong is None:
@@ -55,26 +55,17 @@ def _corrected(run: AuditedRun) -> float:
     return float((suggested(run.means) == run.data.arrays["train_y"])[judged].mean())
 
 
-def audit_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
     """Mean over the seeds and its interval, by Student's t; with one seed there is none."""
-    frame = pd.DataFrame(list(rows), columns=[*CELL, "seed", "score", "metric", "value", "errors", "data"])
+    key = [*CELL, "score", "metric"]
+    frame = pd.DataFrame(list(rows), columns=[*key, "seed", "value", "errors", "data"])
     found = []
-    for key, group in frame.groupby([*CELL, "score", "metric"], sort=False):
-        low, high = interval(group["value"].to_numpy(float))
-        about = {"errors": group["errors"].mean(), "seeds": len(group), "data": group["data"].iloc[0]}
-        row = dict(zip((*CELL, "score", "metric"), key, strict=True))
-        found.append({**row, "mean": group["value"].mean(skipna=False), "low": low, "high": high, **about})
+    for where, group in frame.groupby(key, sort=False):
+        values = group["value"].to_list()
+        low, high = intervals.of_seeds(values).interval() if len(values) > 1 else (float("nan"), float("nan"))
+        mean = group["value"].mean(skipna=False)
+        found.append((*where, mean, low, high, len(group), group["errors"].mean(), group["data"].iloc[0]))
     return pd.DataFrame(found, columns=list(TABLE))
-
-
-def interval(values: np.ndarray) -> tuple[float, float]:
-    """Of the mean, at 95 %."""
-    if len(values) < 2:
-        return float("nan"), float("nan")
-    from scipy import stats  # slow to import, and every figure reads this module
-
-    half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return float(values.mean() - half), float(values.mean() + half)
 
 
 def read_audit(path: Path) -> pd.DataFrame:
@@ -85,14 +76,15 @@ def read_audit(path: Path) -> pd.DataFrame:
 def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
     """For print: a row per setting, method and metric, a column per score."""
     rows = []
-    ordered = table[table["score"] != ""]
-    for key, group in ordered.groupby([*CELL, "metric"], sort=False):
-        dataset, noise, _, method, metric = map(str, key)
-        shown = dict(zip(group["score"], (_shown(row) for row in group.to_dict("records")), strict=True))
+    for key, group in table[table["score"] != ""].groupby([*CELL, "metric"], sort=False):
+        *setting, method, metric = map(str, key)
+        numbers = (_shown(*row) for row in group[["mean", "low", "high"]].itertuples(index=False))
+        shown = dict(zip(group["score"], numbers, strict=True))
+        stand_in = "†" if kind_of_data(group["data"]) == "stand-in" else ""
         rows.append(
             {
-                "dataset": name(labels, "dataset", dataset) + ("†" if "stand-in" in set(group["data"]) else ""),
-                "noise": name(labels, "noise", noise),
+                "dataset": name(labels, "dataset", setting[0]) + stand_in,
+                "noise": name(labels, "noise", setting[1]),
                 "method": name(labels, "method", method),
                 "metric": METRIC_TEXT[metric],
                 **{SCORE_TEXT[score]: shown.get(score, "–") for score in SCORES},
@@ -102,21 +94,18 @@ def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
     return sorted(rows, key=lambda row: list(METRIC_TEXT.values()).index(row["metric"]))
 
 
-def _shown(row: Mapping[Any, Any]) -> str:
-    if row["mean"] != row["mean"]:
+def _shown(mean: float, low: float, high: float) -> str:
+    if mean != mean:
         return "–"
-    half = "" if row["low"] != row["low"] else f" ± {row['high'] - row['mean']:.3f}"
-    return f"{row['mean']:.3f}{half}"
+    return f"{mean:.3f}" + ("" if low != low else f" ± {high - mean:.3f}")
 
 
 def audit_markdown(table: pd.DataFrame, labels: Labels) -> str:
     rows = audit_rows(table, labels)
     columns = list(rows[0]) if rows else ["dataset", "noise", "method"]
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    for row in rows:
-        cells = [markdown_method(text) if key == "method" else markdown(text) for key, text in row.items()]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", markdown(legend(table)), ""])
+    escaped = {"method": lambda text: markdown_method({}, text)}
+    body = [[escaped.get(key, markdown)(text) for key, text in row.items()] for row in rows]
+    return "\n".join([markdown_table(columns, body), "", markdown(legend(table)), ""])
 
 
 def legend(table: pd.DataFrame) -> str:
@@ -126,4 +115,4 @@ def legend(table: pd.DataFrame) -> str:
         f"interval of the mean over the seeds. Lists are ordered by the score {SCORE_TEXT[DEFAULT]!r}. Transport is "
         "under the run's own ground cost, or the 0-1 cost where it has none."
     )
-    return text + (" † stand-in data." if "stand-in" in set(table["data"]) else "")
+    return text + (" † stand-in data." if kind_of_data(table["data"]) == "stand-in" else "")

@@ -1,13 +1,14 @@
 """How sure a number is: differences of two methods with their standard errors, from seeds or from the test set.
 
-At least three seeds give Student's t of the differences seed by seed. With fewer, the test set gives the error: paired
-over the same images where predictions are kept, else binomial. Such an interval says how far other test images could
-change the difference; it does not contain the spread between trainings.
+Methods are compared on the seeds that all of them have. At least three seeds give Student's t of the differences seed
+by seed. With fewer, the test set gives the error: paired over the same images where predictions are kept, else
+binomial. Such an interval says how far other test images could change the difference; it does not contain the spread
+between trainings.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import stats
@@ -22,7 +23,8 @@ PRINTED = "as printed"  # the basis of a number that is taken as it is
 class Number:
     """A cell's mean and what is known about how sure it is.
 
-    by_seed    the number of each run; images: the share of right answers to each test image (N,), over runs and epochs
+    by_seed    the number of each run
+    images     the share of right answers to each test image (N,) by seed, over epochs; empty where it is not known
     tested_on  how many test images there are, where the number is a share of them
     error      standard error of a number that was measured otherwise, such as a time; `basis` says how
     printed    a number of the paper's tables, which is taken as it is
@@ -32,11 +34,30 @@ class Number:
     data: str = "real"
     source: str = ""  # run folders, or the table of the paper
     by_seed: Mapping[int, float] = field(default_factory=dict)
-    images: np.ndarray | None = None
+    images: Mapping[int, np.ndarray] = field(default_factory=dict)
     tested_on: int = 0
     error: float = math.nan
     basis: str = ""
     printed: bool = False
+
+    def on(self, seeds: Collection[int]) -> "Number":
+        """The same over these seeds alone."""
+        if not seeds or set(seeds) == set(self.by_seed):
+            return self
+        values = {seed: self.by_seed[seed] for seed in sorted(seeds)}
+        images = {seed: array for seed, array in self.images.items() if seed in seeds}
+        return replace(self, mean=float(np.mean([*values.values()])), by_seed=values, images=images)
+
+    @property
+    def right(self) -> np.ndarray | None:
+        """The share of right answers to each image, over the seeds."""
+        return np.mean([*self.images.values()], axis=0) if self.images else None
+
+
+def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
+    """Each over the seeds that all of them have; as they are where there is no such seed."""
+    shared = set.intersection(*(set(number.by_seed) for number in numbers))
+    return [number.on(shared) for number in numbers]
 
 
 @dataclass(frozen=True)
@@ -61,15 +82,15 @@ class Estimate:
 
 
 def difference(one: Number, two: Number) -> Estimate:
-    """one minus two"""
+    """one minus two, on the seeds that both have"""
+    one, two = on_shared_seeds([one, two])
     value = one.mean - two.mean
     if one.printed and two.printed:
         return _printed(value)
-    seeds = sorted(one.by_seed.keys() & two.by_seed.keys())
-    if len(seeds) >= MIN_SEEDS:
+    if seeds := _enough_seeds(one, two):
         return of_seeds([one.by_seed[seed] - two.by_seed[seed] for seed in seeds])
-    if one.images is not None and two.images is not None and len(one.images) == len(two.images):
-        return _of_images(value, one.images - two.images, "paired")
+    if one.right is not None and two.right is not None and len(one.right) == len(two.right):
+        return _of_images(value, one.right - two.right, "paired")
     if one.tested_on and two.tested_on:
         error = math.hypot(_binomial(one.mean, one.tested_on), _binomial(two.mean, two.tested_on))
         return Estimate(value, error, basis=f"{min(one.tested_on, two.tested_on)} test images, binomial")
@@ -82,8 +103,8 @@ def single(one: Number) -> Estimate:
         return _printed(one.mean)
     if len(one.by_seed) >= MIN_SEEDS:
         return of_seeds(list(one.by_seed.values()))
-    if one.images is not None:
-        return _of_images(one.mean, one.images, "")
+    if one.right is not None:
+        return _of_images(one.mean, one.right, "")
     if one.tested_on:
         error = _binomial(one.mean, one.tested_on)
         return Estimate(one.mean, error, basis=f"{one.tested_on} test images, binomial")
@@ -95,12 +116,17 @@ def ratio(one: Number, two: Number) -> Estimate:
     value = one.mean / two.mean
     if one.printed and two.printed:
         return _printed(value)
-    seeds = sorted(one.by_seed.keys() & two.by_seed.keys())
-    if len(seeds) >= MIN_SEEDS:
+    if seeds := _enough_seeds(one, two):
         logarithm = of_seeds([math.log(one.by_seed[seed] / two.by_seed[seed]) for seed in seeds])
         return Estimate(value, value * logarithm.error, logarithm.freedom, logarithm.basis)
     error = value * math.hypot(one.error / one.mean, two.error / two.mean)
     return Estimate(value, error, basis=one.basis)
+
+
+def _enough_seeds(one: Number, two: Number) -> list[int]:
+    """The seeds that both have, if there are three or more."""
+    seeds = sorted(one.by_seed.keys() & two.by_seed.keys())
+    return seeds if len(seeds) >= MIN_SEEDS else []
 
 
 def of_seeds(values: Sequence[float]) -> Estimate:
@@ -113,6 +139,7 @@ def of_seeds(values: Sequence[float]) -> Estimate:
 def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: int = DRAWS) -> tuple[np.ndarray, str]:
     """The means (draws, methods) of one cell's methods on resampled seeds, the same for all of them, or else test
     images, and what was resampled; without either, the means as they are and no words."""
+    numbers = on_shared_seeds(numbers)
     means = np.array([number.mean for number in numbers])
     if all(number.printed for number in numbers):
         return np.tile(means, (draws, 1)), PRINTED
@@ -121,7 +148,7 @@ def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: 
         values = np.array([[number.by_seed[seed] for seed in seeds] for number in numbers])
         chosen = generator.integers(len(seeds), size=(draws, len(seeds)))
         return values[:, chosen].mean(2).T, f"{len(seeds)} seeds, bootstrap"
-    images = [number.images for number in numbers if number.images is not None]
+    images = [right for number in numbers if (right := number.right) is not None]
     if len(images) == len(numbers) and len({len(one) for one in images}) == 1:
         moved = on_resampled_images(np.array(images), generator, draws)
         return means + moved, f"{len(images[0])} test images, bootstrap"
@@ -132,7 +159,7 @@ def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: 
 
 
 def on_resampled_images(images: np.ndarray, generator: np.random.Generator, draws: int) -> np.ndarray:
-    """By how many points the means of the methods (methods, N) move; the same images for all of them."""
+    """By how many points the means of the rows (rows, N) move on other images, the same images for all of them."""
     centred, count = 100 * (images - images.mean(1, keepdims=True)), images.shape[1]
     moved = np.empty((draws, len(images)))
     for draw in range(draws):

@@ -3,45 +3,38 @@
 Whatever needs more runs than there are says so in its `note` and has no p-value.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from warlab.reporting.read.results import CELL, at_best, finished
+from warlab.common.wording import several
+from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
+from warlab.reporting.setting import ACCURACY, SETTING
+from warlab.reporting.stats.statistic import Statistic
+from warlab.reporting.tables.ranks import average_ranks
 
-LAST = 10  # epochs, the paper's figure of merit
 READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
 NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
-SETTING = ("dataset", "noise", "net")  # a block of the tests: two seeds of one setting are no two settings
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
 LEVEL = 0.05
 
 
-class Agreement(NamedTuple):
-    """Kendall's tau-b between our order of the methods and the paper's; 1: the same order, -1: the reverse."""
-
-    tau: float
-    p_value: float
-    methods: int
-    note: str
-
-
-def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Agreement:
-    """Over the methods that both have a number for; p by scipy: exact without ties, asymptotic with them."""
+def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Statistic:
+    """Kendall's tau-b between our order of the methods that both have a number for and the paper's: 1 the same order,
+    -1 the reverse; p by scipy: exact without ties, asymptotic with them."""
     common = [method for method in ours if not np.isnan(ours[method]) and not np.isnan(published.get(method, np.nan))]
+    row = Statistic(test="kendall", against="paper", cells=len(common))
     if len(common) < MIN_METHODS:
-        note = f"only {len(common)} methods have both numbers; an order needs {MIN_METHODS}"
-        return Agreement(np.nan, np.nan, len(common), note)
+        note = f"only {several(len(common), 'method')} with both numbers; an order needs {MIN_METHODS}"
+        return row._replace(note=note)
     found = stats.kendalltau([ours[m] for m in common], [published[m] for m in common])
     if np.isnan(found.statistic):
-        return Agreement(np.nan, np.nan, len(common), "all numbers of one side are equal: there is no order")
-    return Agreement(float(found.statistic), float(found.pvalue), len(common), "")
+        return row._replace(note="all numbers of one side are equal: there is no order")
+    return row._replace(value=float(found.statistic), p_value=float(found.pvalue))
 
 
 def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
@@ -52,75 +45,52 @@ def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
     return (signs @ theirs) / np.sqrt((signs**2).sum(1) * (theirs**2).sum())
 
 
-def readings(runs: pd.DataFrame, last: int = LAST, metric: str = "test_accuracy") -> pd.DataFrame:
+def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd.DataFrame:
     """One row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
 
     best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
     several), empty where a run has none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a
     result.
     """
-    keys = [*CELL, "seed", "data"]
-    done = finished(runs)
+    done, run = finished(runs), [*CELL, "seed"]
     done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
-    by_run = done.sort_values("epoch", kind="stable").groupby(keys, sort=False)[metric]
-    rows = [
-        {**dict(zip(keys, key, strict=True)), "metric": metric, **_readings(values.to_numpy(float), last)}
-        for key, values in by_run
-    ]
-    read = pd.DataFrame(rows, columns=[*keys, "metric", *READINGS])
-    chosen = at_best(done, NOISY, metric).reindex(pd.MultiIndex.from_frame(read[[*CELL, "seed"]]))
-    return read.assign(best_by_noisy_validation=chosen.to_numpy(float))
-
-
-def _readings(values: np.ndarray, last: int) -> dict[str, float]:
-    return {
-        "last10_mean": float(values[-last:].mean()),
-        "last": float(values[-1]),
-        "best_on_test_diagnostic": float(values.max()),
-    }
-
-
-class Pair(NamedTuple):
-    """Two methods over all settings; p by Wilcoxon's signed-rank test, Holm-corrected, and by Nemenyi's."""
-
-    first: str
-    second: str
-    difference: float  # mean of first minus second, points
-    wilcoxon_holm: float
-    nemenyi: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Several methods over the same settings (dataset, noise, net); rank 1 is the best."""
-
-    ranks: dict[str, float]
-    cells: int
-    statistic: float = np.nan  # Friedman's chi-square
-    p_value: float = np.nan
-    critical_difference: float = np.nan  # of average ranks, Nemenyi, at LEVEL
-    pairs: list[Pair] = field(default_factory=list)
-    note: str = ""
+    by_run = done.sort_values("epoch", kind="stable").groupby(run, sort=False)
+    read = pd.DataFrame(
+        {
+            "data": by_run["data"].first(),
+            "last10_mean": last_epochs(done, [metric], last)["mean"].droplevel("metric"),
+            "last": by_run[metric].last(),
+            "best_by_noisy_validation": at_best(done, NOISY, metric).astype(float),
+            "best_on_test_diagnostic": by_run[metric].max(),
+        },
+        index=by_run.size().index,
+    )
+    return read.reset_index().assign(metric=metric)[[*RUN, "metric", *READINGS]]
 
 
 def blocks(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
-    """Settings × methods, means over seeds; a setting in which one of the methods has no run is left out whole."""
+    """Settings × methods, means over seeds (two seeds are not two settings); complete settings only."""
     chosen = per_run[per_run["method"].isin(list(methods))]
-    wide = chosen.pivot_table(index=list(SETTING), columns="method", values=reading, sort=False)
+    wide = chosen.pivot_table(index=SETTING, columns="method", values=reading, sort=False)
     return wide.reindex(columns=list(methods)).dropna()
 
 
-def compare(wide: pd.DataFrame) -> Comparison:
-    """Friedman's test over complete settings and, behind it, both corrections of pairwise tests (Demšar 2006)."""
+def compare(wide: pd.DataFrame) -> Iterator[Statistic]:
+    """Average ranks (1 is the best), Friedman's test over complete settings and, behind it, both corrections of
+    pairwise tests (Demšar 2006): Wilcoxon's with Holm's, and Nemenyi's."""
     cells, methods = wide.shape
-    ranks = wide.rank(axis=1, ascending=False).mean().to_dict() if cells else {}
-    average = {str(method): float(rank) for method, rank in ranks.items()}
-    if methods < MIN_METHODS or cells < MIN_SETTINGS:
+    row, ranks = Statistic(cells=cells), average_ranks(wide) if cells else pd.Series(dtype=float)
+    enough = methods >= MIN_METHODS and cells >= MIN_SETTINGS
+    if enough:
+        found = stats.friedmanchisquare(*(wide[method] for method in wide))
+        yield row._replace(test="friedman", value=float(found.statistic), p_value=float(found.pvalue))
+        yield row._replace(test="critical_difference", value=critical_difference(methods, cells))
+    else:
         note = f"ranks are tested over settings, of {MIN_METHODS} methods in {MIN_SETTINGS} settings or more"
-        return Comparison(average, cells, note=note)
-    statistic, p_value = stats.friedmanchisquare(*(wide[method] for method in wide))
-    difference = critical_difference(methods, cells)
-    return Comparison(average, cells, float(statistic), float(p_value), difference, _pairs(wide, average))
+        yield row._replace(test="friedman", note=note)
+    for method, rank in ranks.items():
+        yield row._replace(test="average_rank", subject=str(method), value=float(rank))
+    yield from _pairs(wide, ranks) if enough else ()
 
 
 def critical_difference(methods: int, cells: int, level: float = LEVEL) -> float:
@@ -133,16 +103,17 @@ def _standard_error(methods: int, cells: int) -> float:
     return float(np.sqrt(methods * (methods + 1) / (6 * cells)))
 
 
-def _pairs(wide: pd.DataFrame, ranks: Mapping[str, float]) -> list[Pair]:
+def _pairs(wide: pd.DataFrame, ranks: pd.Series) -> Iterator[Statistic]:
     names = list(combinations(map(str, wide.columns), 2))
     corrected = holm([signed_rank(wide[first] - wide[second]) for first, second in names])
     error = _standard_error(wide.shape[1], len(wide))
-    distances = [abs(ranks[first] - ranks[second]) / error * np.sqrt(2) for first, second in names]
-    nemenyi = [float(stats.studentized_range.sf(distance, wide.shape[1], np.inf)) for distance in distances]
-    return [
-        Pair(first, second, float((wide[first] - wide[second]).mean()), p, n)
-        for (first, second), p, n in zip(names, corrected, nemenyi, strict=True)
-    ]
+    for (first, second), p_value in zip(names, corrected, strict=True):
+        distance = abs(ranks[first] - ranks[second]) / error * np.sqrt(2)
+        nemenyi = float(stats.studentized_range.sf(distance, wide.shape[1], np.inf))
+        value = float((wide[first] - wide[second]).mean())
+        row = Statistic(subject=first, against=second, cells=len(wide), value=value)
+        yield row._replace(test="wilcoxon_holm", p_value=p_value)
+        yield row._replace(test="nemenyi", p_value=nemenyi)
 
 
 def signed_rank(differences: pd.Series | np.ndarray) -> float:

@@ -1,8 +1,6 @@
 """Tests of two methods in one setting: over the seeds that both have, and over the test images that both classify."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,26 +8,15 @@ from scipy import stats
 
 from warlab.common.seeds import derive_seed
 from warlab.reporting.read.predictions import Kept
+from warlab.reporting.read.results import LAST
 from warlab.reporting.stats import intervals
-from warlab.reporting.stats.intervals import MIN_SEEDS, Number
-from warlab.reporting.stats.over_settings import LAST, MIN_METHODS, holm, signed_rank
+from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds
+from warlab.reporting.stats.over_settings import MIN_METHODS, holm, signed_rank
+from warlab.reporting.stats.statistic import Statistic
 
 REFERENCE = "cce"
 DRAWS = 4000
 EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → how many epochs of predictions it goes over
-
-
-class Test(NamedTuple):
-    """One comparison: `cells` seeds or images, the difference in points with its 95 % interval, and p."""
-
-    test: str
-    subject: str
-    against: str
-    cells: int
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    p_value: float = math.nan
 
 
 def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
@@ -40,22 +27,23 @@ def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept, tested_on: int = 0) -> dict[str, Number]:
-    """The methods of one setting; `setting` has a row per run with `run`, the path of its folder."""
+    """The methods of one setting; `setting` has a row per run with `run`, its id."""
     found = {}
     for method, runs in setting[setting[reading].notna()].groupby("method", sort=False):
         by_seed = dict(zip(runs["seed"].astype(int), runs[reading].astype(float), strict=True))
-        images = _images(runs, reading, kept)
+        images = images_of(runs, kept, EPOCHS.get(reading, 0))
         found[str(method)] = Number(float(runs[reading].mean()), by_seed=by_seed, images=images, tested_on=tested_on)
     return found
 
 
-def _images(runs: pd.DataFrame, reading: str, kept: Kept) -> np.ndarray | None:
-    shares = [kept.correct(run, EPOCHS[reading]) for run in runs["run"]] if reading in EPOCHS else []
-    there = [share for share in shares if share is not None]
-    return np.mean(there, axis=0) if there and len(there) == len(shares) else None
+def images_of(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
+    """Seed → share of right answers to each image; nothing where one of the runs (`seed`, `run`) has no predictions."""
+    shares = {int(seed): kept.correct(run, last) for seed, run in zip(runs["seed"], runs["run"], strict=True) if last}
+    there = {seed: share for seed, share in shares.items() if share is not None}
+    return there if len(there) == len(shares) else {}
 
 
-def over_seeds(numbers: Mapping[str, Number]) -> list[Test]:
+def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
     """Paired t and Wilcoxon tests where both methods have at least three seeds, each corrected by Holm."""
     found = []
     for one, two in of_interest(list(numbers)):
@@ -63,10 +51,10 @@ def over_seeds(numbers: Mapping[str, Number]) -> list[Test]:
         if len(seeds) >= MIN_SEEDS:
             gaps = np.array([numbers[one].by_seed[seed] - numbers[two].by_seed[seed] for seed in seeds])
             low, high = intervals.of_seeds(gaps.tolist()).interval()
-            both = (one, two, len(seeds), float(gaps.mean()))
+            both = Statistic(subject=one, against=two, cells=len(seeds), value=float(gaps.mean()))
             found += [
-                Test("paired_t", *both, low, high, _t_test(gaps)),
-                Test("wilcoxon_seeds", *both, p_value=signed_rank(gaps)),
+                both._replace(test="paired_t", low=low, high=high, p_value=_t_test(gaps)),
+                both._replace(test="wilcoxon_seeds", p_value=signed_rank(gaps)),
             ]
     return _corrected(found)
 
@@ -78,56 +66,66 @@ def _t_test(gaps: np.ndarray) -> float:
     return float(stats.ttest_1samp(gaps, 0).pvalue)
 
 
-def among_all(numbers: Mapping[str, Number]) -> Iterator[Test]:
+def among_all(numbers: Mapping[str, Number]) -> Iterator[Statistic]:
     """Friedman's test of all methods of one setting over the seeds that all of them have."""
     seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers.values()))) if numbers else []
     if len(numbers) >= MIN_METHODS and len(seeds) >= MIN_SEEDS:
         found = stats.friedmanchisquare(*([number.by_seed[seed] for seed in seeds] for number in numbers.values()))
-        yield Test("friedman_seeds", "", "", len(seeds), float(found.statistic), p_value=float(found.pvalue))
+        row = Statistic(test="friedman_seeds", cells=len(seeds))
+        yield row._replace(value=float(found.statistic), p_value=float(found.pvalue))
 
 
-def over_images(numbers: Mapping[str, Number]) -> list[Test]:
-    """A paired bootstrap over the test images, of the means over epochs and seeds, corrected by Holm."""
-    there = {method: number.images for method, number in numbers.items() if number.images is not None}
+def over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
+    """A paired bootstrap over the test images, of the means over epochs and shared seeds, corrected by Holm."""
+    there = {method: number for method, number in numbers.items() if number.images}
     if len(there) < 2:
         return []
+    pairs = of_interest(list(there))
+    both = [[n.right for n in on_shared_seeds([there[one], there[two]])] for one, two in pairs]
+    gaps = np.array([one - two for one, two in both if one is not None and two is not None])
     generator = np.random.default_rng(derive_seed("images", *there))
-    moved = intervals.on_resampled_images(np.array(list(there.values())), generator, DRAWS)
-    place = {method: number for number, method in enumerate(there)}
-    found = []
-    for one, two in of_interest(list(there)):
-        gap = 100 * float(there[one].mean() - there[two].mean())
-        draws = gap + moved[:, place[one]] - moved[:, place[two]]
-        low, high = np.quantile(draws, [0.025, 0.975])
-        tail = min((draws <= 0).sum(), (draws >= 0).sum())
-        p_value = min(1.0, 2 * (int(tail) + 1) / (DRAWS + 1))
-        found.append(Test("bootstrap_images", one, two, len(there[one]), gap, float(low), float(high), p_value))
+    draws = 100 * gaps.mean(1) + intervals.on_resampled_images(gaps, generator, DRAWS)
+    draws = draws.round(9)  # no difference counts on both sides, which a rounding error would decide
+    tails = np.minimum((draws <= 0).sum(0), (draws >= 0).sum(0))
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    found = [
+        Statistic(
+            test="bootstrap_images",
+            subject=one,
+            against=two,
+            cells=gaps.shape[1],
+            value=100 * float(gaps[k].mean()),
+            low=float(low[k]),
+            high=float(high[k]),
+            p_value=min(1.0, 2 * (int(tails[k]) + 1) / (DRAWS + 1)),
+        )
+        for k, (one, two) in enumerate(pairs)
+    ]
     return _corrected(found)
 
 
-def mcnemar(setting: pd.DataFrame, kept: Kept) -> list[Test]:
+def mcnemar(setting: pd.DataFrame, kept: Kept) -> list[Statistic]:
     """The exact test on the last epoch of the first seed that both methods have, corrected by Holm."""
-    right: dict[tuple[str, int], np.ndarray] = {}
-    for row in setting.to_dict("records"):
-        if (answers := kept.at_the_end(row["run"])) is not None:
-            right[str(row["method"]), int(row["seed"])] = answers
-    seeds = {method: {seed for one, seed in right if one == method} for method, _ in right}
+    right: dict[str, dict[int, np.ndarray]] = {}
+    for method, seed, run in setting[["method", "seed", "run"]].itertuples(index=False):
+        if (answers := kept.at_the_end(run)) is not None:
+            right.setdefault(str(method), {})[int(seed)] = answers
     found = []
-    for one, two in of_interest(list(seeds)) if seeds else []:
-        if common := seeds[one] & seeds[two]:
-            first, second = right[one, min(common)], right[two, min(common)]
-            found.append(Test("mcnemar", one, two, len(first), *_exact(first, second)))
+    for one, two in of_interest(list(right)) if right else []:
+        if common := right[one].keys() & right[two].keys():
+            found.append(_exact(right[one][min(common)], right[two][min(common)])._replace(subject=one, against=two))
     return _corrected(found)
 
 
-def _exact(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float, float]:
-    """Points, no interval, p: among the images that one alone has right both methods are equally often that one."""
+def _exact(first: np.ndarray, second: np.ndarray) -> Statistic:
+    """Of the images that only one method has right, both methods are equally often the one."""
     alone, other = int((first & ~second).sum()), int((second & ~first).sum())
     p_value = float(stats.binomtest(alone, alone + other).pvalue) if alone + other else 1.0
-    return 100 * (alone - other) / len(first), math.nan, math.nan, p_value
+    value = 100 * (alone - other) / len(first)
+    return Statistic(test="mcnemar", cells=len(first), value=value, p_value=p_value)
 
 
-def across(numbers: Sequence[Mapping[str, Number]]) -> list[Test]:
+def across(numbers: Sequence[Mapping[str, Number]]) -> list[Statistic]:
     """The mean difference over the settings that have both methods, at least two, resampled in each by itself."""
     methods = list(dict.fromkeys(method for setting in numbers for method in setting))
     found = []
@@ -137,23 +135,20 @@ def across(numbers: Sequence[Mapping[str, Number]]) -> list[Test]:
         drawn = [intervals.resampled(pair, generator) for pair in both]
         if len(both) >= 2 and all(basis for _, basis in drawn):
             draws = np.mean([means[:, 0] - means[:, 1] for means, _ in drawn], axis=0)
-            low, high = np.quantile(draws, [0.025, 0.975])
-            value = float(np.mean([pair[0].mean - pair[1].mean for pair in both]))
-            found.append(Test("mean_over_settings", one, two, len(both), value, float(low), float(high)))
+            low, high = map(float, np.quantile(draws, [0.025, 0.975]))
+            value = float(np.mean([pair[0].mean - pair[1].mean for pair in map(on_shared_seeds, both)]))
+            row = Statistic(test="mean_over_settings", subject=one, against=two, cells=len(both))
+            found.append(row._replace(value=value, low=low, high=high))
     return found
 
 
-def _corrected(tests: Sequence[Test]) -> list[Test]:
+def _corrected(tests: Iterable[Statistic]) -> list[Statistic]:
     """Holm within each kind of test."""
-    found: list[Test] = []
-    for name in dict.fromkeys(test.test for test in tests):
-        same = [test for test in tests if test.test == name]
-        corrected = holm([test.p_value for test in same])
-        found += [test._replace(p_value=p) for test, p in zip(same, corrected, strict=True)]
-    return found
-
-
-def rows(tests: Sequence[Test], **common: Any) -> Iterator[dict[str, Any]]:
-    """As rows of statistics.csv."""
+    kinds: dict[str, list[Statistic]] = {}
     for test in tests:
-        yield {**common, **test._asdict()}
+        kinds.setdefault(test.test, []).append(test)
+    return [
+        test._replace(p_value=p)
+        for same in kinds.values()
+        for test, p in zip(same, holm([test.p_value for test in same]), strict=True)
+    ]

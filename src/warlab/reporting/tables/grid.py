@@ -1,12 +1,14 @@
 """The layout of a table as in the paper, before it becomes Markdown, LaTeX or HTML."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pandas as pd
 
+from warlab.ids import ColumnId
+from warlab.reporting.setting import RANK, Setting
 from warlab.reporting.tables import ranks
 from warlab.reporting.tables.labels import Labels, name
 
@@ -25,19 +27,6 @@ SPREAD = {
 SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
 GAP = "–: not run at this scale."
 STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
-
-
-class Setting(NamedTuple):
-    """What all methods of one row (or column) share."""
-
-    dataset: str
-    noise: str
-    net: str
-    metric: str
-
-    @property
-    def is_rank(self) -> bool:
-        return self.metric == ranks.METRIC
 
 
 @dataclass(frozen=True)
@@ -77,8 +66,11 @@ class Grid:
 
 def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     """Settings and methods in the order in which the tidy table first names them."""
-    rows = _noise_in_columns(table).to_dict("records")
-    cells = {(_setting(row), str(row["method"])): _cell(row, spread) for row in rows}
+    rows = _noise_in_columns(table).itertuples(index=False)
+    cells = {
+        (Setting(*map(str, (row.dataset, row.noise, row.net, row.metric))), str(row.method)): _cell(row, spread)
+        for row in rows
+    }
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))
@@ -96,7 +88,7 @@ def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
         return name(labels, "noise", setting.noise)
     noises = {s.noise for s in measured}
     kinds = several if layout.scores and len(noises) == 1 else ["noise", *several]
-    return ", ".join(name(labels, kind, getattr(setting, kind)) for kind in kinds)
+    return setting.called(labels, kinds)
 
 
 def legend(layout: Grid) -> list[str]:
@@ -147,24 +139,20 @@ def small_print(cell: Cell) -> str:
 
 def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Where rows are several scores, a run at another noise than the others is a column: "cce@clean"."""
-    if table[table["metric"] != ranks.METRIC]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
+    if table[table["metric"] != RANK]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
         return table
     noisy = list(dict.fromkeys(noise for noise in table["noise"] if noise != "clean"))
     if len(noisy) != 1:  # several noises are rows, as in every other table
         return table
     other = table["noise"] != noisy[0]
-    moved = table["method"].where(~other, table["method"] + "@" + table["noise"])
-    return table.assign(method=moved, noise=noisy[0])
+    columns = [str(ColumnId(*row)) for row in table[["method", "noise"]].itertuples(index=False)]
+    return table.assign(method=table["method"].where(~other, columns), noise=noisy[0])
 
 
-def _setting(row: Mapping[Any, Any]) -> Setting:
-    return Setting(*(str(row[kind]) for kind in Setting._fields))
-
-
-def _cell(row: Mapping[Any, Any], spread: Spread) -> Cell:
-    mean, std, published, difference = (float(row[kind]) for kind in ("mean", spread, "published", "difference"))
-    digits = ranks.DIGITS if row["metric"] == ranks.METRIC else DIGITS
-    return Cell(mean, std, published, difference, stand_in=row["data"] == "stand-in", digits=digits)
+def _cell(row: Any, spread: Spread) -> Cell:
+    mean, std, published, difference = map(float, (row.mean, getattr(row, spread), row.published, row.difference))
+    digits = ranks.DIGITS if row.metric == RANK else DIGITS
+    return Cell(mean, std, published, difference, stand_in=row.data == "stand-in", digits=digits)
 
 
 def _mark_best(
@@ -173,7 +161,7 @@ def _mark_best(
     best: Callable[[Iterable[float]], float],
 ) -> None:
     """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
-    contest = {key: cell for key, cell in row.items() if "@" not in key[1]}  # on clean labels it is another contest
+    contest = {key: cell for key, cell in row.items() if not ColumnId.parse(key[1]).noise}  # clean labels: no contest
     means = {key: round(cell.mean, cell.digits) for key, cell in contest.items() if cell.run}
     if len(means) < 2:
         return

@@ -1,12 +1,13 @@
 """What an id is called in print, and the special characters of each output format.
 
-`labels` is a plain dict of dicts, kind → id → text, with the kinds "dataset", "noise", "net", "method" and
-"metric"; an id without a text is printed as it is. In a method's text what follows capitals and an underscore
-is a subscript, as in the paper: "WAR_w2v".
+`labels` maps kind → id → text, with the kinds "dataset", "noise", "net", "method" and "metric"; an id without a text is
+printed as it is. In a method's text what follows capitals and an underscore is a subscript, as in the paper: "WAR_w2v".
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+
+from warlab.ids import ColumnId, MethodId
 
 Labels = Mapping[str, Mapping[str, str]]
 
@@ -52,18 +53,17 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
 def name(labels: Labels, kind: str, identifier: str) -> str:
-    """The printed name of an id; overrides of a method follow it: "WAR_w2v, β = 5". So does a noise of its own:
-    "cce@clean" is "CCE (clean)"."""
+    """The printed name of an id. The settings that a method changes follow its name: "WAR_w2v, β = 5". So does a noise
+    of its own: "cce@clean" is "CCE (clean)"."""
     known = {**_KNOWN.get(kind, {}), **labels.get(kind, {})}
-    if identifier in known:
-        return known[identifier]
-    method, at, noise = identifier.partition("@")
-    if at and kind == "method":
-        return f"{name(labels, 'method', method)} ({name(labels, 'noise', noise)})"
-    base, *overrides = identifier.split("+") if kind == "method" else [identifier]
-    settings = [setting.partition("=") for setting in overrides]
-    words = [f"{_GREEK.get(key, key)} = {value}" for key, _, value in settings]
-    return ", ".join([known.get(base, base), *words])
+    if identifier in known or kind != "method":
+        return known.get(identifier, identifier)
+    column = ColumnId.parse(identifier)
+    if column.noise:
+        return f"{name(labels, 'method', column.method)} ({name(labels, 'noise', column.noise)})"
+    method = MethodId.parse(identifier)
+    words = [f"{_GREEK.get(key, key)} = {value}" for key, value in method.changed.items()]
+    return ", ".join([known.get(method.base, method.base), *words])
 
 
 def parts(text: str) -> tuple[str, str, str]:
@@ -80,13 +80,13 @@ def markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
-def latex_method(text: str) -> str:
-    head, subscript, rest = map(latex, parts(text))
+def latex_method(labels: Labels, identifier: str) -> str:
+    head, subscript, rest = map(latex, parts(name(labels, "method", identifier)))
     return f"{head}\\textsubscript{{{subscript}}}{rest}" if subscript else head
 
 
-def markdown_method(text: str) -> str:
-    head, subscript, rest = map(markdown, parts(text))
+def markdown_method(labels: Labels, identifier: str) -> str:
+    head, subscript, rest = map(markdown, parts(name(labels, "method", identifier)))
     return f"{head}<sub>{subscript}</sub>{rest}" if subscript else head
 
 
@@ -95,8 +95,14 @@ def plot_text(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def plot_method(text: str) -> str:
-    """For matplotlib's mathtext; a dollar sign in a name would open a formula."""
-    head, subscript, rest = (part.replace("$", r"\$") for part in parts(text))
+def plot_method(labels: Labels, identifier: str) -> str:
+    """The printed name of a method for matplotlib's mathtext."""
+    head, subscript, rest = map(plot_text, parts(name(labels, "method", identifier)))
     hyphenated = subscript.replace("-", "\N{HYPHEN}")  # mathtext would print a minus sign
     return f"{head}$_{{\\mathrm{{{hyphenated}}}}}${rest}" if subscript else head
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
+    """A table whose cells are escaped already; the columns in `right` are aligned to the right."""
+    rule = ["---:" if column in right else "---" for column in header]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, rule, *rows])

@@ -2,25 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from warlab.reporting.tables.labels import latex, markdown
+from warlab.reporting.tables.labels import latex, markdown, markdown_table
 
-Rows = Sequence[Mapping[str, Any]]
+Row = Mapping[str, object]  # column → what stands in it
 WIDEST = "500pt"  # of a table in LaTeX; a narrower page has it as wide as its line
 ROOM = 66  # characters in the line of a plain article, in \\scriptsize
 LONGEST = 60  # characters of a text that count for the width of its column
 
 
-def to_markdown(rows: Rows, columns: Sequence[str], caption: str) -> str:
-    lines = [columns, ["---"] * len(columns), *([text(row.get(key)) for key in columns] for row in rows)]
-    table = [
-        "| " + " | ".join(markdown(cell) if n != 1 else cell for cell in line) + " |" for n, line in enumerate(lines)
-    ]
-    return "\n".join([*table, "", markdown(caption), ""])
+def to_markdown(rows: Sequence[Row], columns: Sequence[str], caption: str) -> str:
+    body = [[markdown(text(row.get(key))) for key in columns] for row in rows]
+    return "\n".join([markdown_table([*map(markdown, columns)], body), "", markdown(caption), ""])
 
 
-def to_latex(rows: Rows, columns: Sequence[str], caption: str, label: str) -> str:
+def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: str) -> str:
     """A longtable with its heading on every page, never wider than the line; its packages come with every LaTeX.
 
     \\LTcapwidth, the width of the caption, is the width of the whole table, too.
@@ -49,7 +45,7 @@ def to_latex(rows: Rows, columns: Sequence[str], caption: str, label: str) -> st
     )
 
 
-def _columns(rows: Rows, columns: Sequence[str]) -> list[str]:
+def _columns(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     """Columns that share the width: each has room for its longest word, the rest goes to those with long texts."""
     texts = {key: [key.capitalize(), *(text(row.get(key)) for row in rows)] for key in columns}
     words = {key: max(len(word) for one in texts[key] for word in re.split(r"[ _@\u202f]", one)) + 2 for key in columns}
@@ -65,13 +61,13 @@ def _column(share: float, right: bool) -> str:
     return rf">{{{flush}\arraybackslash}}p{{\dimexpr {share:.4f}\LTcapwidth-2\tabcolsep\relax}}"
 
 
-def _latex_cell(value: Any) -> str:
+def _latex_cell(value: object) -> str:
     """Names may be broken behind an underscore and before an @."""
     shown = latex(text(value)).replace(r"\_", r"\_\allowbreak{}")
     return shown.replace("@", r"\allowbreak{}@")
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):

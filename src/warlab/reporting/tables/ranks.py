@@ -1,6 +1,7 @@
-"""Average ranks below a table: in each setting the highest number has rank 1, equal numbers share their mean rank.
+"""Average ranks: in each setting the highest number has rank 1, and equal numbers share their mean rank.
 
-A group of settings in which a cell is missing has no ranks: nobody averages what happens to be there.
+A group of settings in which a cell is missing has no ranks: an average over the cells that happen to be there would
+compare different settings.
 """
 
 from collections.abc import Iterable
@@ -8,10 +9,11 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-METRIC = "average_rank"
+from warlab.reporting.setting import RANK, SETTING, kind_of_data
+
 DIGITS = 1  # as the paper prints its ranks
-_SETTING = ["dataset", "noise", "net", "metric"]
 
 
 def ranks(table: pd.DataFrame, digits: int = 2, ties: Literal["average", "first"] = "average") -> pd.Series:
@@ -22,10 +24,19 @@ def ranks(table: pd.DataFrame, digits: int = 2, ties: Literal["average", "first"
     printed = table.assign(mean=table["mean"].astype(float).round(digits))
     methods = list(dict.fromkeys(table["method"]))
     # no pivot_table(dropna=False): it would add the settings that a full product of the others had
-    numbers = printed.set_index([*_SETTING, "method"])["mean"].unstack("method").reindex(columns=methods)
-    average = numbers.rank(axis=1, ascending=False, method=ties).mean()
+    numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
     complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
-    return average.round(DIGITS) if complete else pd.Series(np.nan, index=methods)
+    return average_ranks(numbers, ties).round(DIGITS) if complete else pd.Series(np.nan, index=methods)
+
+
+def ranked(means: np.ndarray) -> np.ndarray:
+    """(…, methods) → the rank of each, in every row; for thousands of resampled rows at once."""
+    return stats.rankdata(-means, axis=-1)
+
+
+def average_ranks(numbers: pd.DataFrame, ties: Literal["average", "first"] = "average") -> pd.Series:
+    """Of each method (column), over the settings (rows)."""
+    return numbers.rank(axis=1, ascending=False, method=ties).mean()
 
 
 def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
@@ -43,18 +54,14 @@ def _rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
     nets = set(part["net"])
     average = ranks(part)
     rows = pd.DataFrame({"method": average.index, "mean": average.to_numpy(float)})
-    run = rows["mean"].notna()
+    run = rows["mean"].notna().all()
     return rows.assign(
         dataset="all",
         noise=group,
         net=nets.pop() if len(nets) == 1 else "all",
-        metric=METRIC,
+        metric=RANK,
         std_epochs=np.nan,
         std_runs=np.nan,
-        seeds=part["seeds"].min() if run.all() else None,
-        data=_kind(part) if run.all() else "",
+        seeds=part["seeds"].min() if run else None,
+        data=kind_of_data(part["data"]) if run else "",
     )
-
-
-def _kind(part: pd.DataFrame) -> str:
-    return "stand-in" if "stand-in" in set(part["data"]) else "real"

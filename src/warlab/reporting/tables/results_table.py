@@ -4,18 +4,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.read.results import CELL, plain_text, read_csv
+from warlab.reporting.read.results import CELL, plain_text, published_noise, read_csv
+from warlab.reporting.setting import ACCURACY, SETTING, Setting
 from warlab.reporting.tables.grid import (
     Cell,
     Grid,
     Orientation,
-    Setting,
     Spread,
     explained,
     grid,
@@ -23,19 +22,16 @@ from warlab.reporting.tables.grid import (
     small_print,
     with_deviation,
 )
-from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, name
+from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, markdown_table, name
 from warlab.reporting.tables.ranks import rank_rows
 
-MOST_COLUMNS = 8  # methods beside each other in LaTeX
+MOST_COLUMNS = 8  # methods in one row of a LaTeX table
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
 
 
 def tidy(
-    summary: pd.DataFrame,
-    cells: pd.DataFrame | Iterable[Mapping[str, Any]],
-    published: pd.DataFrame,
-    ranks: Sequence[str] = (),
+    summary: pd.DataFrame, cells: Iterable[Mapping[str, str]], published: pd.DataFrame, ranks: Sequence[str] = ()
 ) -> pd.DataFrame:
     """A row for every declared cell, in the order of declaration; empty where nothing was run or published.
 
@@ -68,8 +64,7 @@ def to_markdown(
     """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
     layout = grid(table, spread)
     header, *body = _markdown_rows(layout, orientation, labels)
-    lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *body]]
-    return "\n".join([*lines, "", markdown(explained(caption, layout)), ""])
+    return "\n".join([markdown_table(header, body), "", markdown(explained(caption, layout)), ""])
 
 
 def to_latex(
@@ -125,39 +120,33 @@ def _tabular(columns: str, body: list[str]) -> str:
 
 
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
-    """The title, and which of the paper's numbers are not even the authors' own."""
+    """The title, and which of the paper's numbers it quotes from others."""
     named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
-    return (
-        f"{title}. Quoted by the paper from other publications, run neither there nor here: {named}" if named else title
-    )
+    quote = "Quoted by the paper from other publications, run neither there nor here"
+    return f"{title}. {quote}: {named}" if named else title
 
 
-def _declared(cells: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    declared = cells.copy() if isinstance(cells, pd.DataFrame) else pd.DataFrame([dict(c) for c in cells])
+def _declared(cells: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+    declared = pd.DataFrame([dict(cell) for cell in cells])
     absent = [kind for kind in CELL if kind not in declared]
     if absent:
         raise WarlabError(f"A table needs the {absent[0]} of each of its cells; complete the experiment's entry.")
     if "metric" not in declared:
-        declared["metric"] = "test_accuracy"
+        declared["metric"] = ACCURACY
     return declared[list(KEY)].drop_duplicates(ignore_index=True)
 
 
 def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
     first = published.drop_duplicates(list(KEY)).set_index(list(KEY))["mean"].astype(float)
-    keys = [_published_key(*key) for key in table[list(KEY)].itertuples(index=False)]
+    keys = table.assign(noise=table["noise"].map(published_noise))[list(KEY)].itertuples(index=False, name=None)
     return pd.Series([first.get(key, np.nan) for key in keys], dtype=float)
 
 
 def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
     """Whether the paper has a number in every setting that a row ranks: its ranks say nothing of other data."""
-    known = table.groupby(["dataset", "noise", "net", "metric"])["published"].any().reset_index()
+    known = table.groupby([*SETTING, "metric"])["published"].any().reset_index()
     groups = {"all": known, "noisy": known[known["noise"] != "clean"]}
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
-
-
-def _published_key(dataset: str, noise: str, *others: str) -> tuple[str, ...]:
-    """The paper prints one number for both readings of its asymmetric noise, its own and its code's."""
-    return (dataset, noise.replace("asym_code-", "asym-"), *others)
 
 
 def _known(orientation: Orientation) -> Orientation:
@@ -170,7 +159,7 @@ def _known(orientation: Orientation) -> Orientation:
 
 
 def _markdown_rows(layout: Grid, orientation: Orientation, labels: Labels) -> list[list[str]]:
-    methods = {method: markdown_method(name(labels, "method", method)) for method in layout.methods}
+    methods = {method: markdown_method(labels, method) for method in layout.methods}
     named = _named_settings(layout, labels, markdown)
     if _known(orientation) == "methods_as_columns":
         header = ["dataset", "score" if layout.scores else "noise", *methods.values()]
@@ -207,7 +196,7 @@ def _named_settings(layout: Grid, labels: Labels, escape: Callable[[str], str]) 
 
 
 def _latex_methods_as_columns(layout: Grid, labels: Labels) -> tuple[str, list[str]]:
-    header = [latex_method(name(labels, "method", method)) for method in layout.methods]
+    header = [latex_method(labels, method) for method in layout.methods]
     lines = [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *header]), r"\midrule"]
     for i, (setting, dataset, noise) in enumerate(_named_settings(layout, labels, latex)):
         if dataset and i:
@@ -228,7 +217,7 @@ def _latex_methods_as_rows(layout: Grid, labels: Labels) -> tuple[str, list[str]
     ]
     for method in layout.methods:
         cells = [layout.cell(setting, method) for setting in layout.settings]
-        lines += _latex_pair([latex_method(name(labels, "method", method))], cells)
+        lines += _latex_pair([latex_method(labels, method)], cells)
     return "l" + "c" * len(noises), lines
 
 

@@ -1,43 +1,38 @@
 """The table of times: seconds per epoch, and the ratios, which alone can be compared between machines."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from warlab import data
+from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.tables import listing
 from warlab.reporting.tables.grid import number
-from warlab.reporting.tables.labels import Labels, markdown, markdown_method, name
-from warlab.reporting.tables.results_table import TIDY
+from warlab.reporting.tables.labels import Labels, markdown, markdown_method, markdown_table, name
+from warlab.reporting.tables.results_table import KEY, TIDY
 
 SECONDS, RATIO = "seconds_per_epoch", "ratio"
+COLUMNS = ("dataset", "method", "ours", "paper")
 METHODS = ("cce", "ar", "war_01", "war_code")
 RATIOS = (("war_01", "ar"), ("ar", "cce"), ("war_01", "cce"), ("war_code", "cce"), ("war_code", "ar"))
 
 
-def timing_table(measured: Iterable[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
+def timing_table(measured: Iterable[Timing], published: pd.DataFrame) -> pd.DataFrame:
     """The tidy columns of every table: a row per dataset and method with its seconds, then the ratios (method: a/b)."""
     rows = [row for entry in measured for row in _rows(entry, published)]
-    table = pd.DataFrame(rows, columns=list(TIDY))
-    return table.assign(difference=table["mean"] - table["published"], seeds=1)
+    table = pd.DataFrame(rows, columns=[*KEY, "mean", "published"])
+    table = table.assign(difference=table["mean"] - table["published"], seeds=1, data="random images")
+    return table.reindex(columns=list(TIDY))
 
 
-def _rows(entry: Mapping[str, Any], published: pd.DataFrame) -> list[dict[str, Any]]:
-    key = {kind: entry[kind] for kind in ("dataset", "noise", "net")} | {"data": "random images"}
+def _rows(entry: Timing, published: pd.DataFrame) -> list[tuple[str | float, ...]]:
     ours = {method: entry["seconds"][method]["epoch"] for method in METHODS if method in entry["seconds"]}
     paper = _published(entry["dataset"], published)
-    seconds = [
-        key | {"method": method, "metric": SECONDS, "mean": value, "published": paper.get(method, np.nan)}
-        for method, value in ours.items()
-    ]
-    ratios = [
-        key | {"method": f"{a}/{b}", "metric": RATIO, "mean": ours[a] / ours[b], "published": _ratio(paper, a, b)}
-        for a, b in RATIOS
-        if a in ours and b in ours
-    ]
-    return seconds + ratios
+    there = [(a, b) for a, b in RATIOS if a in ours and b in ours]
+    numbers = [(method, SECONDS, value, paper.get(method, np.nan)) for method, value in ours.items()]
+    numbers += [(f"{a}/{b}", RATIO, ours[a] / ours[b], _ratio(paper, a, b)) for a, b in there]
+    return [(entry["dataset"], entry["noise"], entry["net"], *row) for row in numbers]
 
 
 def _published(dataset: str, published: pd.DataFrame) -> dict[str, float]:
@@ -52,38 +47,44 @@ def _ratio(seconds: Mapping[str, float], a: str, b: str) -> float:
     return seconds[a] / seconds[b] if a in seconds and b in seconds else np.nan
 
 
-def is_reduced(entry: Mapping[str, Any]) -> bool:
+def is_reduced(entry: Timing) -> bool:
     """Whether a scale shrank the network or the images: then transport weighs more than in the paper."""
     spec = entry["spec"]
     return spec["net"]["settings"].get("width", 1) < 1 or tuple(spec["shape"]) != data.get(entry["dataset"]).shape
 
 
 def timing_latex(table: pd.DataFrame, labels: Labels, title: str, machine: str, reduced: bool) -> str:
-    rows = [
-        {
-            "dataset": name(labels, "dataset", str(row["dataset"])),
-            "method": " / ".join(name(labels, "method", part) for part in str(row["method"]).split("/")),
-            **{kind: _value(row, key) for kind, key in zip(("ours", "paper"), _NUMBERS, strict=True)},
-        }
-        for row in table.to_dict("records")
-    ]
-    return listing.to_latex(
-        rows, ["dataset", "method", "ours", "paper"], _legend(title, machine, reduced), "tab:timing"
-    )
+    return listing.to_latex(_listed(table, labels), COLUMNS, _legend(title, machine, reduced), "tab:timing")
 
 
 def timing_markdown(table: pd.DataFrame, labels: Labels, title: str, machine: str, reduced: bool) -> str:
-    lines = ["| dataset | method | ours | paper |", "| --- | --- | --- | --- |"]
-    for row in table.to_dict("records"):
-        shown = " / ".join(markdown_method(name(labels, "method", part)) for part in str(row["method"]).split("/"))
-        values = [_value(row, kind) for kind in _NUMBERS]
-        lines.append(f"| {markdown(name(labels, 'dataset', str(row['dataset'])))} | {shown} | {' | '.join(values)} |")
-    return "\n".join([*lines, "", markdown(_legend(title, machine, reduced)), ""])
+    rows = [
+        (markdown(row["dataset"]), _subscripted(row["method"]), row["ours"], row["paper"])
+        for row in _listed(table, labels)
+    ]
+    return "\n".join([markdown_table(COLUMNS, rows), "", markdown(_legend(title, machine, reduced)), ""])
 
 
-def _value(row: Mapping[Any, Any], kind: str) -> str:
-    digits, unit = (2, "") if row["metric"] == RATIO else (1, " s")
-    return f"{number(row[kind], digits)}{unit}" if row[kind] == row[kind] else "–"
+def _subscripted(ratio: str) -> str:
+    return " / ".join(markdown_method({}, part) for part in ratio.split(" / "))
+
+
+def _listed(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
+    shown = ["dataset", "method", "metric", "mean", "published"]
+    return [
+        {
+            "dataset": name(labels, "dataset", dataset),
+            "method": " / ".join(name(labels, "method", part) for part in method.split("/")),
+            "ours": _value(mean, metric),
+            "paper": _value(published, metric),
+        }
+        for dataset, method, metric, mean, published in table[shown].itertuples(index=False)
+    ]
+
+
+def _value(value: float, metric: str) -> str:
+    digits, unit = (2, "") if metric == RATIO else (1, " s")
+    return f"{number(value, digits)}{unit}" if value == value else "–"
 
 
 def _legend(title: str, machine: str, reduced: bool) -> str:
@@ -95,6 +96,3 @@ def _legend(title: str, machine: str, reduced: bool) -> str:
     if reduced:
         legend += " This scale has a narrower network or smaller images, so that even the ratios are not the paper's."
     return legend
-
-
-_NUMBERS = ("mean", "published")
