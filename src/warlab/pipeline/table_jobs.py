@@ -175,20 +175,12 @@ class TableJobs:
             for name in study.tables
         }
 
-    def kept_predictions(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """What the runs say of each test image: a file per run, or one of the given study; older ones have none.
-
-        A function and not a list: where another input is named by its rule, Snakemake hashes the whole list for each
-        file."""
-        flow, file = self.flow, Path(self.flow.paths.test_predictions).name
-        if flow.given:
-            found = flow.given.with_name(file)
-            return {"predictions": [str(found)] if found.is_file() else [], "truth": []}
-        runs = [run for run in flow.study.runs if run.dataset not in flow.tiles]
-        return {
-            "predictions": flow.of_runs(flow.paths.test_predictions, runs),
-            "truth": flow.of_datasets(flow.paths.data, flow.with_images),
-        }
+    def kept_predictions(self) -> list[str]:
+        """What the runs say of each test image, in one file; given runs of older studies have none."""
+        if self.flow.given is None:
+            return [self.flow.paths.all_predictions]
+        file = self.flow.given.with_name(Path(self.flow.paths.all_predictions).name)
+        return [str(file)] if file.is_file() else []
 
     def epochs_read(self) -> dict[str, int]:
         """dataset → how many of the last epochs its table reads, where not ten"""
