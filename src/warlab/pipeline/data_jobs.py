@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warlab import data, noise
-from warlab.config.study import Tree
 from warlab.data.user_data import state
 from warlab.ids import CostId
 from warlab.pipeline import resources, sources
@@ -43,11 +42,11 @@ class DataJobs:
     def receipt(self, wildcards: Wildcards) -> str:
         return self.flow.files.receipt(wildcards.dataset)
 
-    def spec(self, wildcards: Wildcards) -> Tree:
+    def spec(self, wildcards: Wildcards) -> object:
         return self.flow.study.data_spec(wildcards.dataset)
 
     def _effort(self, wildcards: Wildcards) -> resources.Effort:
-        return resources.preparing(wildcards.dataset, self.spec(wildcards)["source"])
+        return resources.preparing(wildcards.dataset, self.flow.study.data_spec(wildcards.dataset)["source"])
 
     def prepare_threads(self, wildcards: Wildcards) -> int:
         return self._effort(wildcards).threads
@@ -66,7 +65,7 @@ class DataJobs:
     def noise_inputs(self, wildcards: Wildcards) -> Files:
         return self.flow.files.to_corrupt(wildcards.dataset, wildcards.noise)
 
-    def noise_settings(self, wildcards: Wildcards) -> Tree:
+    def noise_settings(self, wildcards: Wildcards) -> object:
         return self.flow.study.noise(wildcards.noise, wildcards.dataset)
 
     def noise_code(self, wildcards: Wildcards) -> str:
@@ -84,7 +83,7 @@ class DataJobs:
     def cost_inputs(self, wildcards: Wildcards) -> Files:
         return self.flow.files.to_make_cost(wildcards.dataset, wildcards.cost)
 
-    def cost_spec(self, wildcards: Wildcards) -> Tree:
+    def cost_spec(self, wildcards: Wildcards) -> object:
         """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
         return self.flow.study.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 

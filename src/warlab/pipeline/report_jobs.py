@@ -1,10 +1,10 @@
 """What the rule of the report asks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
 from warlab.config.reductions import reductions
-from warlab.config.study import Tree
 from warlab.pipeline.figure_jobs import FigureJobs
 from warlab.pipeline.table_jobs import LAST, Aliases, TableJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
@@ -33,7 +33,7 @@ class ReportSpec(TypedDict):
     labels: dict[str, dict[str, str]]
     metrics: list[str]
     reductions: list[dict[str, str]]
-    hyperparameters: Tree
+    hyperparameters: Mapping[str, object]
     logs: dict[str, str]
 
 

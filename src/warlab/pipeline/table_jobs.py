@@ -1,14 +1,13 @@
 """What the rules of tables, statistics, claims and times ask."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypedDict
 
 from warlab import data
-from warlab.config.study import Tree
 from warlab.pipeline.workflow import Row, Wildcards, Workflow, row
 from warlab.reporting.page.sections import category
 
@@ -46,7 +45,7 @@ class Network(TypedDict):
 
     net: str
     dataset: str
-    settings: Tree
+    settings: Mapping[str, object]
     patch: int | None
 
 
@@ -102,11 +101,12 @@ class TableJobs:
         pairs = dict.fromkeys((cell.dataset, cell.net) for cell in self.flow.study.timed)
         return [self.flow.paths.timing.format(dataset=dataset, net=net) for dataset, net in pairs]
 
-    def timing_spec(self, wildcards: Wildcards) -> Tree:
+    def timing_spec(self, wildcards: Wildcards) -> object:
         return self.flow.study.timing(wildcards.dataset, wildcards.net)
 
     def timing_code(self, wildcards: Wildcards) -> str:
-        files = {entry["file"] for entry in self.timing_spec(wildcards)["methods"].values()}
+        timed = self.flow.study.timing(wildcards.dataset, wildcards.net)["methods"]
+        files = {entry["file"] for entry in timed.values()}
         modules = [f"warlab.methods.{file}" for file in sorted(files)]
         return self.flow.code("time_steps", *modules, f"warlab.nets.{wildcards.net}")
 
@@ -194,7 +194,7 @@ class TableJobs:
         return {name: specs[name]["test"] or whole[name] for name in specs}
 
     @property
-    def stands_for(self) -> Tree:
+    def stands_for(self) -> dict[str, list[str]]:
         """Of the timed methods, those that stand for others in the claims about times."""
-        names: Tree = self.flow.study.experiments["timing"].get("stands_for", {})
+        names: dict[str, list[str]] = self.flow.study.experiments["timing"].get("stands_for", {})
         return names

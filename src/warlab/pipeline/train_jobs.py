@@ -6,7 +6,6 @@ from datetime import date
 from functools import cached_property
 
 from warlab.common.files import derive_seed
-from warlab.config.study import Tree
 from warlab.ids import RunId
 from warlab.pipeline import resources
 from warlab.pipeline.workflow import Row, Wildcards, Workflow, asked_often, row, run_of
@@ -27,7 +26,7 @@ class TrainJobs:
             files["verified"] = self.ancient(files["verified"])
         return files
 
-    def run(self, wildcards: Wildcards) -> Tree:
+    def run(self, wildcards: Wildcards) -> object:
         return self.flow.study.run(run_of(wildcards))
 
     def train_code(self, wildcards: Wildcards) -> str:
