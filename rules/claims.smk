@@ -1,8 +1,8 @@
 rule statistics:
     """Three readings of every run; tests over settings, seeds and images; the order of the methods beside the paper's."""
     input:
-        unpack(jobs.tables.kept_predictions),
         runs=rules.collect.output.runs,
+        predictions=jobs.tables.kept_predictions(),
         published=flow.own_file("config/published.csv"),
     output:
         readings=paths.readings,
@@ -53,8 +53,8 @@ rule propositions:
 rule claims:
     """Every claim of the paper, judged by this scale's runs: held, did not hold, undecided, not tested here."""
     input:
-        unpack(jobs.tables.kept_predictions),
         runs=rules.collect.output.runs,
+        predictions=jobs.tables.kept_predictions(),
         published=flow.own_file("config/published.csv"),
         claims=flow.own_file("config/claims.yaml"),
         propositions=rules.propositions.output.json,

@@ -7,6 +7,7 @@ rule report:
         pictures=jobs.figures.all_named(rules.figure.output.svg),
         captions=jobs.figures.all_named(rules.figure.output.caption),
         runs=rules.collect.output.runs,
+        predictions=jobs.tables.kept_predictions(),
         fidelity=flow.own_file("config/fidelity.yaml"),
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,

@@ -69,3 +69,24 @@ rule collect:
         code=flow.code("collect"),
     script:
         "../workflow/scripts/collect.py"
+
+
+rule collect_predictions:
+    """What all runs of the scale say of each test image in their last epochs, in one file."""
+    input:
+        unpack(jobs.train.predictions),
+    output:
+        predictions=paths.all_predictions,
+    log:
+        paths.log("collect_predictions"),
+    localrule: True
+    conda:
+        "../envs/warlab.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=10,
+    params:
+        code=flow.code("collect_predictions"),
+    script:
+        "../workflow/scripts/collect_predictions.py"

@@ -1,6 +1,9 @@
 """Profiles and docs/cluster.md agree with the rules: which become jobs, and what they ask for."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -71,3 +74,18 @@ def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:
     plain, packed = profile("slurm"), profile("slurm-packed")
     extra = {"groups", "group-components", "set-resource-scopes", "resources"}
     assert {key: packed[key] for key in packed if key not in extra} == plain
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+@pytest.mark.parametrize("together", ["packed=4", "packed=8"])
+def test_packed_trainings_can_be_planned(scale: str, together: str, tmp_path: Path) -> None:
+    """Also where a training reads the predictions of another: no group may depend on itself."""
+    packed = profile("slurm-packed")
+    assert packed["group-components"] == ["packed=4"] and "`--group-components packed=8`" in PAGE
+    command = [sys.executable, "-m", "snakemake", "-n", "--quiet", "rules", "--cores", "1", "--nolock"]
+    command += ["--groups", *packed["groups"], "--group-components", together]
+    command += ["--set-resource-scopes", *packed["set-resource-scopes"], "--resources", *packed["resources"]]
+    command += ["--config", f"scale={scale}", f"results_root={tmp_path}", f"data_root={tmp_path}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    assert re.search(r"^train +\d+", done.stdout, re.MULTILINE)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from warlab.engine.progress import duration
 
 from tests.conftest import ROOT
 from tests.runs import wait_for
@@ -20,7 +21,7 @@ from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.script import job
 from warlab.pipeline.sources import needed
-from warlab.pipeline.time_estimate import overview
+from warlab.pipeline.time_estimate import core_hours, measured, overview, seconds
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -109,7 +110,7 @@ def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
 
 def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
     RunResult("id", {}, "real", {"last": 71.25}, {}).save(folder(study) / "runs" / CELL.path / "result.json")
-    text = status(study)
+    text = status(study, ROOT)
     assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
     assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
     assert len({line.index("epoch") for line in text.splitlines() if "epoch" in line}) == 1
@@ -239,3 +240,69 @@ def test_doctor_and_plan_agree_on_times(scale: str, monkeypatch: pytest.MonkeyPa
     hours = re.findall(rf"^{scale} +\d+ +\d+ +([\d.]+)", overview({"scale": scale}, ROOT), re.MULTILINE)
     said = re.search(rf"{scale} takes about ([\d,.]+) core hours", found)
     assert said and float(said[1].replace(",", "")) == pytest.approx(float(hours[0]), rel=0.05)
+
+
+# ---- the time of the whole scale
+
+
+def remaining(study: Study) -> str:
+    (line,) = [line for line in status(study, ROOT).splitlines() if line.startswith("remaining: ")]
+    return line
+
+
+def done(study: Study, run: RunId, took: float) -> None:
+    made = {"summary": {"last": 70.0}, "provenance": {"seconds": took}}
+    write_json(folder(study) / "runs" / run.path / "result.json", made)
+
+
+def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
+    hours = core_hours(study, measured(ROOT))
+    assert f"about {duration(3600 * hours)} of training" in remaining(study)
+    assert remaining(study).endswith("(by config/speed.yaml)")
+
+
+def test_runs_that_took_three_times_as_long_as_planned_make_the_rest_three_times_as_long(study: Study) -> None:
+    speed = measured(ROOT)
+    for run in study.runs[:2]:
+        done(study, run, 3 * seconds(study, run, speed))
+    left = 3 * sum(seconds(study, run, speed) for run in study.runs[2:])
+    assert f"about {duration(left)} of training" in remaining(study)
+    assert remaining(study).endswith("(by the times of 2 runs)")
+
+
+def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Study) -> None:
+    begin(study)  # two of four epochs, of 15 seconds
+    speed = measured(ROOT)
+    slower = 4 * 15 / seconds(study, CELL, speed)
+    left = 2 * 15 + slower * sum(seconds(study, run, speed) for run in study.runs if run != CELL)
+    assert f"about {duration(left)} of training" in remaining(study)
+
+
+def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
+    runs = [folder(study) / "runs" / run.path for run in study.runs[:2]]
+    with only_writer(runs[0], lambda m: None), only_writer(runs[1], lambda m: None):
+        assert f"{duration(1800 * core_hours(study, measured(ROOT)))} with 2 at a time as now" in remaining(study)
+
+
+def test_of_a_finished_scale_nothing_remains(study: Study) -> None:
+    for run in study.runs:
+        done(study, run, 1.0)
+    assert "remaining: " not in status(study, ROOT)
+
+
+# ---- plan
+
+
+def test_plan_lists_the_users_scale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "my_scale.yaml"
+    own.write_text((ROOT / "config" / "scales" / "smoke.yaml").read_text())
+    assert main.main(["--root", str(ROOT), "--scale", str(own), "plan"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    mine, smoke = ([line for line in lines if line.startswith(f"{name} ")] for name in ("my_scale", "smoke"))
+    assert mine[0].endswith("(this scale)") and mine[0].split()[1:-2] == smoke[0].split()[1:]
+    assert sum("(this scale)" in line for line in lines) == 1
+
+
+def test_plan_of_a_scale_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["--root", str(ROOT), "--scale", "smok", "plan"]) == 1
+    assert capsys.readouterr().err.startswith("warlab: There is no scale 'smok'")

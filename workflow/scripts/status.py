@@ -7,4 +7,5 @@ from warlab.config.study import load_study
 from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
-    print(status(load_study(snakemake.params.config, Path(snakemake.params.root))), flush=True)
+    root = Path(snakemake.params.root)
+    print(status(load_study(snakemake.params.config, root), root), flush=True)

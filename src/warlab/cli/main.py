@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _COMMANDS = {
-    "status": "every run with its state, epoch, accuracy and remaining time",
+    "status": "every run with its state, epoch, accuracy and remaining time, and the time that the rest takes",
     "plan": "trainings and time of every scale",
     "doctor": "whether this machine is ready, and what to do where it is not",
     "speed": "how fast this machine is, by the finished runs of the scale",
@@ -78,4 +78,4 @@ def _answer(given: argparse.Namespace, config: dict, root: Path) -> tuple[str, b
         return speed(study, root, given.write), True
     if given.command == "audit":
         return audit(study)
-    return doctor(study, root) if given.command == "doctor" else (status(study), True)
+    return doctor(study, root) if given.command == "doctor" else (status(study, root), True)

@@ -2,14 +2,18 @@
 
 import csv
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from warlab.artefacts.run_result import RunResult
-from warlab.common.progress import duration, seconds_left
+from warlab.common.progress import duration
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId
+from warlab.pipeline.paths import Paths
+from warlab.pipeline.time_estimate import measured, seconds
 
 STATES = ("done", "running", "stopped", "failed", "waiting")
 _FAILED = "warlab: "  # what `warlab.pipeline.script.job` writes before the sentence that ended a job
@@ -25,21 +29,44 @@ class RunState:
     accuracy: float | None = None
     left: float | None = None  # seconds
     note: str = ""
+    whole: float | None = None  # seconds of the whole run, by what it has done
 
 
-def status(study: Study) -> str:
-    """The table of all runs, and how many there are of each state."""
-    folder = Path(study.config.get("results_root", "results")) / study.name
-    found = [run_state(study, cell, folder) for cell in study.plan.runs]
-    counts = Counter(run.state for run in found)
+def status(study: Study, root: Path) -> str:
+    """The table of all runs, how long the rest takes, and how many there are of each state."""
+    folder = Path(Paths.of(study).results)
+    found = {run: run_state(study, run, folder) for run in study.plan.runs}
+    counts = Counter(run.state for run in found.values())
     total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
-    return "\n".join([_table(found), f"{study.name}: {len(found)} runs, {total or 'nothing to train'}"])
+    summary = f"{study.name}: {len(found)} runs, {total or 'nothing to train'}"
+    return "\n".join([_table(list(found.values())), *remaining(study, root, found), summary])
+
+
+def remaining(study: Study, root: Path, found: Mapping[RunId, RunState]) -> list[str]:
+    """A line about the time that the rest takes, unless all is done.
+
+    A run that has begun knows it by its own epochs. For the others plan's estimate counts, corrected by how much longer
+    or shorter than theirs the runs with a time of their own take.
+    """
+    rest = {run: state for run, state in found.items() if state.state != "done"}
+    if not rest:
+        return []
+    speed = measured(root)
+    took = [state.whole / seconds(study, run, speed) for run, state in found.items() if state.whole]
+    slower = median(took) if took else 1.0
+    left = [slower * seconds(study, run, speed) if state.left is None else state.left for run, state in rest.items()]
+    source = f"by the times of {len(took)} run{'s' * (len(took) > 1)}" if took else "by config/speed.yaml"
+    running = sum(state.state == "running" for state in rest.values())
+    together = f", {duration(sum(left) / running)} with {running} at a time as now" if running > 1 else ""
+    return [f"remaining: about {duration(sum(left))} of training, one run after the other{together} ({source})"]
 
 
 def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
     run, epochs = folder / "runs" / cell.path, study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
-        return RunState(cell.path, "done", f"{epochs}/{epochs}", RunResult.load(run / "result.json").summary["last"])
+        result = RunResult.load(run / "result.json")
+        took = result.provenance.get("seconds")
+        return RunState(cell.path, "done", f"{epochs}/{epochs}", result.summary["last"], whole=took)
     rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{cell.path}.log")
     if is_locked(run):
         state, note = "running", ""
@@ -49,9 +76,10 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
         state, note = ("stopped", last) if rows else ("waiting", "")
     if not rows:
         return RunState(cell.path, state, f"0/{epochs}" if state == "running" else "", note=note)
-    left = seconds_left(epochs - len(rows), [float(row["seconds"]) for row in rows])
+    epoch = seconds_left(1, [float(row["seconds"]) for row in rows])
     tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
-    return RunState(cell.path, state, f"{len(rows)}/{epochs}", tested[-1] if tested else None, left, note)
+    accuracy, left = tested[-1] if tested else None, (epochs - len(rows)) * epoch
+    return RunState(cell.path, state, f"{len(rows)}/{epochs}", accuracy, left, note, epochs * epoch)
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:

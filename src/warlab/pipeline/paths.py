@@ -91,6 +91,7 @@ class Paths:
 
     # ---- what is made of all runs; a table or figure has several files that differ in their ending
     runs = _In("results", "runs.csv")
+    all_predictions = _In("results", "test_predictions.npz")
     readings = _In("results", "readings.csv")
     statistics = _In("results", "statistics.csv")
     statistics_text = _In("results", "statistics.md")

@@ -46,7 +46,8 @@ class ReportJobs:
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """What the runs, and all that they were made of, say about themselves; given runs come without it.
 
-        A function for the reason that `kept_predictions` tells."""
+        A function and not a list: where another input is named by its rule, Snakemake hashes the whole list for each
+        file."""
         flow, paths = self.flow, self.flow.paths
         files = {
             "results": flow.of_runs(paths.result),
@@ -55,8 +56,7 @@ class ReportJobs:
             "costs": flow.all_costs,
             "beside": flow.noise_descriptions + flow.cost_descriptions,
         }
-        own = {name: flow.unless_given(listed) for name, listed in files.items()}
-        return own | self.tables.kept_predictions(wildcards)
+        return {name: flow.unless_given(listed) for name, listed in files.items()}
 
     def spec(self) -> ReportSpec:
         study = self.flow.study

@@ -1,48 +1,47 @@
 """How fast this machine is, from finished runs: what `warlab speed` prints and writes into config/speed.yaml.
 
-Inverse of `warlab.pipeline.time_estimate.seconds`: an epoch of CCE is `train + test / 3` images, one of another method
-`factor * train + test / 3`. On a CPU processor time counts, so that pauses and other work do not; on a GPU the clock
-does.
+Inverse of `warlab.pipeline.time_estimate.seconds`: an epoch of the reference method, which config/speed.yaml names, is
+`train + test / 3` images, one of another method `factor * train + test / 3`. On a CPU processor time counts, so that
+pauses and other work do not; on a GPU the clock does.
 """
 
 import csv
 import statistics
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from warlab.common.files import read_json, write_text
-from warlab.config.reading import read_yaml
 from warlab.config.study import Study
 from warlab.errors import WarlabError
-from warlab.ids import RunId
-from warlab.pipeline.time_estimate import images, pixels_of
+from warlab.ids import MethodId, RunId
+from warlab.pipeline.paths import Paths
+from warlab.pipeline.time_estimate import NetworkSpeed, Speeds, images, pixels_of, read_speeds
 
-Tree = dict[str, Any]
 _HEAD = "# Measured from the finished runs of scale {scale} by `warlab --scale {scale} speed --write`.\n"
 
 
 def speed(study: Study, root: Path, write: bool) -> str:
     """The text of config/speed.yaml with what this machine has measured in place of what it said before."""
-    measured = measure(study)
-    text = _HEAD.format(scale=study.name) + yaml.safe_dump(_merged(read_yaml(_file(root)), measured), sort_keys=False)
+    before = read_speeds(root)
+    if "reference" not in before:
+        raise WarlabError("config/speed.yaml lacks the key 'reference'; name the method that is the unit, as cce.")
+    merged = _merged(before, measure(study, before["reference"]))
+    text = _HEAD.format(scale=study.name) + yaml.safe_dump(dict(merged), sort_keys=False)
     if write:
-        write_text(_file(root), text)
+        write_text(root / "config" / "speed.yaml", text)
     return text.rstrip("\n")
 
 
-def _file(root: Path) -> Path:
-    return root / "config" / "speed.yaml"
-
-
-def measure(study: Study) -> Tree:
-    """machine, gpu, networks and methods of the study's finished runs."""
-    folder = Path(study.config.get("results_root", "results")) / study.name / "runs"
-    done = {cell: folder / cell.path for cell in study.plan.runs if (folder / cell.path / "result.json").exists()}
-    if not (plain := [cell for cell in done if cell.method == "cce"]):
-        raise WarlabError(f"Scale {study.name} has no finished run of cce to measure by; train one and ask again.")
+def measure(study: Study, reference: str) -> Speeds:
+    """What the study's finished runs say; the unit is a training image of the method `reference`."""
+    pattern = Paths.of(study).run
+    folders = {run: Path(pattern.format(**vars(run))) for run in study.plan.runs}
+    done = {run: folder for run, folder in folders.items() if (folder / "result.json").exists()}
+    if not (plain := [run for run in done if run.method == reference]):
+        told = f"Scale {study.name} has no finished run of {reference} to measure by"
+        raise WarlabError(f"{told}; train one and ask again.")
     made = read_json(done[plain[0]] / "result.json")["provenance"]
     gpu = not made["processor"].startswith("CPU")
     per_image = _networks(study, {cell: done[cell] for cell in plain}, gpu)
@@ -50,12 +49,13 @@ def measure(study: Study) -> Tree:
     return {
         "machine": f"{made['processor']} of {made['host']}, {versions}",
         "gpu": gpu,
+        "reference": reference,
         "networks": {net: _reference(study, net, per_image) for net in dict.fromkeys(cell.net for cell in plain)},
-        "methods": {"cce": 1.0} | _factors(study, done, per_image, gpu),
+        "methods": {reference: 1.0} | _factors(study, done, per_image, gpu, reference),
     }
 
 
-PerImage = dict[tuple[str, str], float]  # dataset, network → seconds of one CCE training image
+PerImage = dict[tuple[str, str], float]  # dataset, network → seconds of one training image of the reference
 
 
 def _networks(study: Study, runs: dict[RunId, Path], gpu: bool) -> PerImage:
@@ -66,18 +66,18 @@ def _networks(study: Study, runs: dict[RunId, Path], gpu: bool) -> PerImage:
     return {place: statistics.median(values) for place, values in found.items()}
 
 
-def _reference(study: Study, net: str, per_image: PerImage) -> Tree:
+def _reference(study: Study, net: str, per_image: PerImage) -> NetworkSpeed:
     dataset, seconds = next((place[0], value) for place, value in per_image.items() if place[1] == net)
     width = study.settings.width(net, dataset)
     return {"width": width, "pixels": pixels_of(study, dataset), "seconds_per_image": float(f"{seconds:.3g}")}
 
 
-def _factors(study: Study, runs: dict[RunId, Path], per_image: PerImage, gpu: bool) -> dict[str, float]:
-    """Method → images of CCE that one of its training images is worth, after its warm-up."""
+def _factors(study: Study, runs: dict[RunId, Path], per_image: PerImage, gpu: bool, reference: str) -> dict[str, float]:
+    """Method → images of the reference that one of its training images is worth, after its warm-up."""
     found = defaultdict(list)
     for cell, run in runs.items():
         file = study.settings.method_file(cell.method)
-        if file == "cce" or "+" in cell.method or (cell.dataset, cell.net) not in per_image:
+        if file == reference or MethodId.parse(cell.method).changes or (cell.dataset, cell.net) not in per_image:
             continue
         warmup = study.settings.warmup(cell)
         train, test = images(study, cell.dataset)
@@ -96,11 +96,11 @@ def _epoch(run: Path, after: int, gpu: bool) -> float:
     return statistics.median(float(row[column]) for row in rows[min(after, len(rows) - 1) :])
 
 
-def _merged(before: Tree, measured: Tree) -> Tree:
+def _merged(before: Speeds, measured: Speeds) -> Speeds:
     """What was not measured stays as it was, and is named; of another kind of machine nothing but ratios can stay."""
     same_kind = bool(before.get("gpu")) == measured["gpu"]
     networks = (before["networks"] if same_kind else {}) | measured["networks"]
     methods = before["methods"] | measured["methods"]
-    known = measured["networks"] | measured["methods"]
+    known = {*measured["networks"], *measured["methods"]}
     rest = [name for name in (*networks, *methods) if name not in known]
     return measured | {"networks": networks, "methods": methods, "not_measured": rest}

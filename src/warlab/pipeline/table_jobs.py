@@ -107,7 +107,8 @@ class TableJobs:
         return self.flow.study.plan.timing(wildcards.dataset, wildcards.net)
 
     def timing_code(self, wildcards: Wildcards) -> str:
-        files = {entry["file"] for entry in self.timing_spec(wildcards)["methods"].values()}
+        timed = self.timing_spec(wildcards)["methods"]
+        files = {entry["file"] for entry in timed.values()}
         modules = [f"warlab.methods.{file}" for file in sorted(files)]
         return self.flow.code("time_steps", *modules, f"warlab.nets.{wildcards.net}")
 
@@ -176,20 +177,12 @@ class TableJobs:
             for name in study.plan.tables
         }
 
-    def kept_predictions(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """What the runs say of each test image: a file per run, or one of the given study; older ones have none.
-
-        A function and not a list: where another input is named by its rule, Snakemake hashes the whole list for each
-        file."""
-        flow, file = self.flow, Path(self.flow.paths.test_predictions).name
-        if flow.given:
-            found = flow.given.with_name(file)
-            return {"predictions": [str(found)] if found.is_file() else [], "truth": []}
-        runs = [run for run in flow.study.plan.runs if run.dataset not in flow.tiles]
-        return {
-            "predictions": flow.of_runs(flow.paths.test_predictions, runs),
-            "truth": flow.of_datasets(flow.paths.data, flow.with_images),
-        }
+    def kept_predictions(self) -> list[str]:
+        """What the runs say of each test image, in one file; given runs of older studies have none."""
+        if self.flow.given is None:
+            return [self.flow.paths.all_predictions]
+        file = self.flow.given.with_name(Path(self.flow.paths.all_predictions).name)
+        return [str(file)] if file.is_file() else []
 
     def epochs_read(self) -> dict[str, int]:
         """dataset → how many of the last epochs its table reads, where not ten"""

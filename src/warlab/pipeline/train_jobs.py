@@ -67,10 +67,19 @@ class TrainJobs:
 
     def collected(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """What runs.csv is made of."""
-        if self.flow.given:
-            return {"given": str(self.flow.given)}
-        paths = self.flow.paths
-        return {"metrics": self.flow.of_runs(paths.metrics), "results": self.flow.of_runs(paths.result)}
+        flow, paths = self.flow, self.flow.paths
+        if flow.given:
+            return {"given": str(flow.given)}
+        return {"metrics": flow.of_runs(paths.metrics), "results": flow.of_runs(paths.result)}
+
+    def predictions(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """What the file of all test predictions is made of; of tiles there are none."""
+        flow, paths = self.flow, self.flow.paths
+        runs = [run for run in flow.study.plan.runs if run.dataset not in flow.tiles]
+        return {
+            "predictions": flow.of_runs(paths.test_predictions, runs),
+            "truth": flow.of_datasets(paths.data, flow.with_images),
+        }
 
     def declared(self) -> list[Row] | None:
         """What a given runs.csv is compared with; for our own trainings the files say it."""

@@ -1,0 +1,236 @@
+"""What the rules ask of the library: paths, inputs, parameters and resources of each job."""
+
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from warlab.errors import WarlabError
+from warlab.ids import RunId
+from warlab.pipeline import fingerprint as fingerprints
+from warlab.pipeline.jobs import Jobs, load_jobs
+from warlab.pipeline.paths import RUN, WILDCARDS, Paths
+from warlab.pipeline.tree_store import TreeStore
+
+WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+RULES = {path.name: path.read_text() for path in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]}
+EVIDENCE = str(ROOT / "docs" / "evidence" / "sixteenth")
+
+
+@dataclass
+class Named:
+    """Wildcards of a job."""
+
+    dataset: str = "fashion_mnist"
+    source: str = "stand_in"
+    noise: str = "asym-40"
+    net: str = "cnn9"
+    method: str = "war_w2v"
+    seed: str = "0"
+    cost: str = "w2v"
+    network: str = "resnet18"
+    experiment: str = "main_benchmark"
+    figure: str = "matrices"
+
+
+class Old(str):
+    """In place of Snakemake's `ancient`."""
+
+
+TOLD: list[str] = []
+
+
+def jobs_of(scale: str = "smoke", **config: object) -> Jobs:
+    return load_jobs({"scale": scale, **config}, str(ROOT / "rules"), Old, TOLD.append)
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Jobs:
+    return jobs_of()
+
+
+# ---- rules hold no logic
+
+
+def test_rules_define_no_function_and_the_snakefile_is_short() -> None:
+    for name, text in RULES.items():
+        assert not re.search(r"^\s*(def|class|run:)\b|\blambda\b", text, re.MULTILINE), name
+    assert len(RULES["Snakefile"].splitlines()) <= 80 and len(RULES["common.smk"].splitlines()) <= 40
+    assert "localrules" not in "".join(RULES.values())
+
+
+def test_no_rule_writes_a_path_of_its_own() -> None:
+    """Every pattern stands in paths.py; a rule may add an ending or the name of a file."""
+    for name, text in RULES.items():
+        assert not re.search(r'"[^"]*\{\{', text), f"{name} has a pattern with wildcards"
+        assert "results_root" not in text and "data_root" not in text, name
+
+
+# ---- paths
+
+
+def test_a_pattern_filled_in_is_the_path_of_the_run() -> None:
+    paths = Paths("raw", "results/demo", "results/common")
+    assert RUN.format(**vars(WAR)) == WAR.path
+    assert paths.metrics.format(**vars(WAR)) == f"results/demo/runs/{WAR.path}/metrics.csv"
+    assert paths.receipt == "raw/{dataset}/{source}/receipt.json" and paths.toy == "results/common/toy.npz"
+    assert paths.log(f"segment/{RUN}").format(**vars(WAR)) == f"results/demo/logs/segment/{WAR.path}.log"
+
+
+def test_every_wildcard_of_a_pattern_is_constrained_and_no_two_patterns_are_the_same() -> None:
+    paths = Paths("raw", "results", "common")
+    patterns = [getattr(paths, name) for name in vars(Paths) if not name.startswith("_")]
+    texts = [pattern for pattern in patterns if isinstance(pattern, str)]
+    assert len(texts) > 40 and len(set(texts)) == len(texts)
+    assert {name for text in texts for name in re.findall(r"\{(\w+)\}", text)} <= set(WILDCARDS)
+
+
+def test_the_ids_of_a_study_match_the_constraints(jobs: Jobs) -> None:
+    for run in jobs.flow.study.runs:
+        for name, value in vars(run).items():
+            assert re.fullmatch(WILDCARDS[name], str(value))
+
+
+# ---- training
+
+
+def test_a_training_reads_what_is_declared_and_the_verification_does_not_age(jobs: Jobs) -> None:
+    files = jobs.train.inputs(Named())
+    assert files == jobs.flow.files.to_train(WAR)
+    assert [name for name, file in files.items() if isinstance(file, Old)] == ["verified"]
+
+
+def test_params_of_a_training_are_its_settings_and_the_code_of_its_method(jobs: Jobs) -> None:
+    assert jobs.train.run(Named()) == jobs.flow.study.run(WAR)
+    codes = {method: jobs.train.train_code(Named(method=method)) for method in ("war_w2v", "war_01", "cce")}
+    assert codes["war_w2v"] == codes["war_01"] != codes["cce"]  # two variants of one file
+    assert jobs.train.predict_code(Named()) != jobs.train.train_code(Named())
+
+
+def test_what_a_cluster_is_asked_for_grows_with_the_attempt_and_with_the_samples() -> None:
+    paper = jobs_of("paper").train
+    assert [paper.memory(Named(), attempt) for attempt in (1, 2)] == [4000, 8000]
+    assert paper.minutes(Named(dataset="clothing1m")) == 12 * paper.predict_minutes(Named(dataset="clothing1m")) == 2160
+
+
+def test_snakemake_finds_the_parameters_of_what_it_asks_for_every_job(jobs: Jobs) -> None:
+    for question in (jobs.train.inputs, jobs.train.memory, jobs.data.noise_inputs):
+        assert question._overwrite_params == inspect.signature(question).parameters  # type: ignore[attr-defined]
+
+
+def test_the_run_that_is_trained_again_is_chosen_by_its_number() -> None:
+    found = jobs_of(verify=3).train
+    alone = [run for run in jobs_of().flow.study.runs if not jobs_of().flow.study.needed_run(run)]
+    assert found.verified == alone[3] and jobs_of(verify=3 + len(alone)).train.verified == alone[3]
+    assert found.verified_file("metrics.csv") == f"results/smoke/verify/{found.verified.path}/metrics.csv"
+
+
+# ---- maps, audits, tables, figures, report
+
+
+def test_maps_are_of_tiles_and_of_the_first_seed(jobs: Jobs) -> None:
+    assert {run.dataset for run in jobs.train.mapped_runs()} == {"vaihingen"}
+    assert "results/smoke/maps/vaihingen/objects-33/training_labels/seed0" in jobs.train.all_maps()
+
+
+def test_an_audit_judges_runs_with_wrong_labels_and_shows_war(jobs: Jobs) -> None:
+    assert all(run.noise not in ("clean", "real") for run in jobs.audit.judged)
+    table, sheet = jobs.audit.shown()
+    assert table.endswith("tables/audit.csv") and "/war" in sheet
+    assert set(jobs.audit.inputs(Named())["descriptions"]) <= set(jobs.audit.judged_files(Named()))
+
+
+def test_a_table_names_its_runs_and_its_cells(jobs: Jobs) -> None:
+    spec = jobs.tables.spec(Named())
+    assert [*WAR.cell, 0] in spec["runs"] and WAR.cell in spec["cells"] and spec["last"] == 10
+    assert len(jobs.tables.inputs(Named())["metrics"]) == len(spec["runs"])
+    assert (jobs.tables.section("vaihingen"), jobs.tables.section("ablations")) == ("maps", "adversarial")
+
+
+def test_a_figure_reads_what_it_needs_with_its_descriptions(jobs: Jobs) -> None:
+    files = jobs.figures.inputs(Named(figure="matrices"))
+    assert "costs" in files and all(file.endswith("verified.json") for file in files["costs"])
+    assert {Path(file).name for file in files["beside"] if "/costs/" in file} == {"cost.csv", "cost.json"}
+
+
+def test_the_report_knows_a_section_and_a_log_for_everything(jobs: Jobs) -> None:
+    spec = jobs.report.spec()
+    assert list(spec["tables"]) == jobs.flow.study.tables and list(spec["figures"]) == jobs.figures.names
+    assert set(spec["logs"]) == {run.path for run in jobs.flow.study.runs}
+    json.dumps(spec)  # what Snakemake keeps as the job's parameters
+
+
+def test_what_cannot_be_shown_is_named_with_the_reason() -> None:
+    given = jobs_of("sixteenth", runs_from=EVIDENCE)
+    assert "matrices" not in given.figures.names
+    assert given.figures.left_out()["figure matrices"] == "given runs come without costs"
+
+
+# ---- given runs
+
+
+def test_given_runs_are_read_in_place_of_trained_ones() -> None:
+    given = jobs_of("sixteenth", runs_from=EVIDENCE)
+    assert given.train.collected(Named()) == {"given": f"{EVIDENCE}/runs.csv"}
+    assert given.tables.kept_predictions() == [f"{EVIDENCE}/test_predictions.npz"]
+    assert given.tables.inputs(Named()) == {"runs": "results/sixteenth/runs.csv"}
+    empty = (given.train.all_maps(), given.audit.shown(), given.tables.architectures("tex"), given.audit.table())
+    assert not any(empty) and given.train.declared()
+
+
+def test_without_given_runs_the_predictions_are_one_file(jobs: Jobs) -> None:
+    assert jobs.tables.kept_predictions() == ["results/smoke/test_predictions.npz"]
+    made_of = jobs.train.predictions(Named())
+    assert not any("vaihingen" in file for file in made_of["predictions"] + made_of["truth"])
+    assert jobs.train.declared() is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "config", "sentence"),
+    [
+        ("https://example.org/rules", {}, "clone the repository"),
+        (str(ROOT / "rules"), {"runs_from": "nowhere"}, "runs_from names nowhere, which has no runs.csv; name"),
+        (str(ROOT / "rules"), {"scale": "smok"}, "There is no scale 'smok' in config/scales; did you mean 'smoke'"),
+    ],
+)
+def test_a_mistake_is_one_sentence(rules: str, config: dict, sentence: str) -> None:
+    with pytest.raises(WarlabError, match=re.escape(sentence)):
+        load_jobs({"scale": "smoke", **config}, rules, Old, TOLD.append)
+
+
+def test_without_latex_the_pdf_is_left_out_and_that_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    TOLD.clear()
+    tables = jobs_of().tables
+    assert tables.typeset == tables.typeset == [] and TOLD == [
+        "No pdflatex here: tables.pdf is left out, the .tex files stand."
+    ]
+
+
+# ---- what was found in source files is kept
+
+
+def test_a_kept_tree_gives_the_same_fingerprint_and_another_content_another_one(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text('"""A script."""\nfrom warlab.ids import RunId\n\nprint(RunId)\n')
+    first = fingerprints.fingerprint(script)
+    fingerprints._parse.cache_clear()
+    assert fingerprints.fingerprint(script) == first
+    script.write_text(script.read_text() + "print(2)\n")
+    assert fingerprints.fingerprint(script) != first
+
+
+def test_a_store_is_written_beside_snakemakes_notes_and_never_trusted_blindly(tmp_path: Path) -> None:
+    store = TreeStore(tmp_path / "notes" / "trees.json")
+    store.add("0123", {"tree": ["a"], "imports": [], "assets": []})
+    store.save()
+    assert not (tmp_path / "notes").exists()  # no folder of Snakemake, nothing to keep it in
+    (tmp_path / "notes").mkdir()
+    store.save()
+    assert TreeStore(store.file).known == store.known
+    store.file.write_text("{not json")
+    assert TreeStore(store.file).known == {}

@@ -1,0 +1,11 @@
+"""Gather the test predictions of all runs, with the true classes, in one file."""
+
+from pathlib import Path
+
+from warlab.common.files import write_arrays
+from warlab.pipeline.script import job
+from warlab.reporting.read.predictions import collect_predictions, run_path
+
+with job(snakemake.log[0]):
+    out, files = Path(snakemake.output.predictions), snakemake.input.get("predictions", [])
+    write_arrays(out, **collect_predictions(out.parent, map(run_path, map(Path, files))))
