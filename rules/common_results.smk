@@ -353,6 +353,16 @@ def headline_spec():
     }
 
 
+def committed_evidence():
+    """What the scale names under `evidence`, where its folder is there: docs/ is no part of an installed package."""
+    named = study.scale.get("evidence", {})
+    return {
+        kind: {**entry, "path": own_file(entry["folder"])}
+        for kind, entry in named.items()
+        if (ROOT / entry["folder"] / "summary.csv").is_file()
+    }
+
+
 def report_spec():
     """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
     layout = ("title", "orientation")
@@ -376,6 +386,7 @@ def report_spec():
         "labels": study.labels,
         "metrics": [study.experiments[name]["metric"] for name in study.tables],
         "reductions": reductions(study),
+        "committed": committed_evidence(),
         "hyperparameters": study.numbers,
         "logs": {cell.path: f"{R}/logs/train/{cell.path}.log" for cell in study.runs},
     }

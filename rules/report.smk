@@ -11,6 +11,9 @@ rule report:
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
         audit=shown_audit(),
+        committed=[
+            f"{entry['path']}/summary.csv" for entry in committed_evidence().values()
+        ],
     output:
         report=report(
             f"{R}/report.html",

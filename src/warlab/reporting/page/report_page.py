@@ -14,6 +14,7 @@ from warlab.ids import base_method
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
 from warlab.reporting.page import filters as filters
+from warlab.reporting.page.committed import Committed
 from warlab.reporting.page.headline import Epochs, Headline, headlines
 from warlab.reporting.page.opening import Content, Opening, opening
 from warlab.reporting.page.report_rows import environments, filled_columns, relevant, run_path, run_row
@@ -77,6 +78,7 @@ class Context:
     logs             path of a run (dataset/…/seed0) → the last lines of its log
     epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
     evidence         how sure the numbers of the runs are (`evidence.of_runs`)
+    committed        results that this run did not compute, see `committed.py`
     """
 
     scale: str
@@ -100,6 +102,7 @@ class Context:
     logs: Mapping[str, str] = field(default_factory=dict)
     epochs: Epochs = field(default_factory=dict)
     evidence: Evidence | None = None
+    committed: Sequence[Committed] = ()
 
 
 def render(context: Context) -> str:
