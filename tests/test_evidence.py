@@ -87,6 +87,14 @@ def test_predictions_and_reductions_are_kept(tmp_path):
     assert "| Fashion-MNIST, cnn9: dropout | 0.25 | 0.125 |" in (tmp_path / "evidence" / "reductions.md").read_text()
 
 
+def test_a_scale_that_lies_in_the_folder_of_the_evidence_is_known(tmp_path):
+    scale = (ROOT / "docs" / "evidence" / "demo" / "demo_seeds.yaml").read_text()
+    (tmp_path / "evidence").mkdir()
+    (tmp_path / "evidence" / "demo_seeds.yaml").write_text(scale)
+    assert make(finished_scale(tmp_path / "demo_seeds"), tmp_path / "evidence").returncode == 0
+    assert "| Fashion-MNIST: size | 28×28 | 14×14 |" in (tmp_path / "evidence" / "reductions.md").read_text()
+
+
 def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(tmp_path):
     """Two methods with three seeds each and a run without a result; the interval is Student's t by hand."""
     gaps = {"cce": [70.0, 71.0, 69.0], "war_w2v": [74.0, 74.0, 74.0]}
