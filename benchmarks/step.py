@@ -3,7 +3,7 @@
     python benchmarks/step.py                        the 9-layer CNN at full width on 32x32 colour images, ten classes
     python benchmarks/step.py --classes 10 100 1000  the same for more classes
     python benchmarks/step.py --memory               peak memory of each variant, each in a process of its own
-    python benchmarks/step.py --plan                 the small network of the demo, for config/speed.yaml
+    python benchmarks/step.py --plan                 the network of the scale laptop, for config/speed.yaml
     on a GPU also: --tf32, --channels-last, --compile, one at a time or together
 
 In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one more
@@ -74,7 +74,7 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plan", action="store_true", help="CCE, AR and WAR on the demo's network")
+    parser.add_argument("--plan", action="store_true", help="CCE, AR and WAR on the network of the scale laptop")
     parser.add_argument("--memory", action="store_true", help="peak memory in place of time")
     parser.add_argument("--classes", type=int, nargs="+", default=[10])
     parser.add_argument("--batch", type=int, default=256 if torch.cuda.is_available() else 32)

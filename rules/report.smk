@@ -12,6 +12,7 @@ rule report:
         claims=rules.claims.output.csv,
         statistics=rules.statistics.output.csv,
         audit=jobs.audit.shown(),
+        committed=jobs.report.committed_files(),
     output:
         report=report(
             paths.report,

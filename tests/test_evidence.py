@@ -117,6 +117,14 @@ def test_a_method_with_one_seed_is_compared_with_that_seed_of_cce(tmp_path):
     assert row["interval_from"] == "10 paired test images"
 
 
+def test_a_scale_that_lies_in_the_folder_of_the_evidence_is_known(tmp_path):
+    scale = (ROOT / "docs" / "evidence" / "demo" / "demo_seeds.yaml").read_text()
+    (tmp_path / "evidence").mkdir()
+    (tmp_path / "evidence" / "demo_seeds.yaml").write_text(scale)
+    assert make(finished_scale(tmp_path / "demo_seeds"), tmp_path / "evidence").returncode == 0
+    assert "| Fashion-MNIST: size | 28×28 | 14×14 |" in (tmp_path / "evidence" / "reductions.md").read_text()
+
+
 def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(tmp_path):
     """Two methods with three seeds each and a run without a result; the interval is Student's t by hand."""
     gaps = {"cce": [70.0, 71.0, 69.0], "war_w2v": [74.0, 74.0, 74.0]}

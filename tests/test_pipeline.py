@@ -90,7 +90,7 @@ def test_every_wildcard_of_a_pattern_is_constrained_and_no_two_patterns_are_the_
 
 
 def test_the_ids_of_a_study_match_the_constraints(jobs: Jobs) -> None:
-    for run in jobs.flow.study.runs:
+    for run in jobs.flow.study.plan.runs:
         for name, value in vars(run).items():
             assert re.fullmatch(WILDCARDS[name], str(value))
 
@@ -105,7 +105,7 @@ def test_a_training_reads_what_is_declared_and_the_verification_does_not_age(job
 
 
 def test_params_of_a_training_are_its_settings_and_the_code_of_its_method(jobs: Jobs) -> None:
-    assert jobs.train.run(Named()) == jobs.flow.study.run(WAR)
+    assert jobs.train.run(Named()) == jobs.flow.study.settings.run(WAR).to_dict()
     codes = {method: jobs.train.train_code(Named(method=method)) for method in ("war_w2v", "war_01", "cce")}
     assert codes["war_w2v"] == codes["war_01"] != codes["cce"]  # two variants of one file
     assert jobs.train.predict_code(Named()) != jobs.train.train_code(Named())
@@ -124,7 +124,7 @@ def test_snakemake_finds_the_parameters_of_what_it_asks_for_every_job(jobs: Jobs
 
 def test_the_run_that_is_trained_again_is_chosen_by_its_number() -> None:
     found = jobs_of(verify=3).train
-    alone = [run for run in jobs_of().flow.study.runs if not jobs_of().flow.study.needed_run(run)]
+    alone = [run for run in jobs_of().flow.study.plan.runs if not jobs_of().flow.study.plan.needed_run(run)]
     assert found.verified == alone[3] and jobs_of(verify=3 + len(alone)).train.verified == alone[3]
     assert found.verified_file("metrics.csv") == f"results/smoke/verify/{found.verified.path}/metrics.csv"
 
@@ -159,8 +159,8 @@ def test_a_figure_reads_what_it_needs_with_its_descriptions(jobs: Jobs) -> None:
 
 def test_the_report_knows_a_section_and_a_log_for_everything(jobs: Jobs) -> None:
     spec = jobs.report.spec()
-    assert list(spec["tables"]) == jobs.flow.study.tables and list(spec["figures"]) == jobs.figures.names
-    assert set(spec["logs"]) == {run.path for run in jobs.flow.study.runs}
+    assert list(spec["tables"]) == jobs.flow.study.plan.tables and list(spec["figures"]) == jobs.figures.names
+    assert set(spec["logs"]) == {run.path for run in jobs.flow.study.plan.runs}
     json.dumps(spec)  # what Snakemake keeps as the job's parameters
 
 

@@ -89,11 +89,21 @@ def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
     assert study().experiments["main_benchmark"]["methods"] == paper and len(paper) == 12
 
 
-@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
-def test_every_scale_shows_all_columns_at_forty_percent(scale: str) -> None:
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+def test_every_larger_scale_has_all_columns_at_forty_percent(scale: str) -> None:
+    """The demo shows the others from committed evidence: tests/test_committed.py."""
     own = load_study({"scale": scale}, ROOT)
     shown = {cell.method for cell in own.plan.cells("main_benchmark") if cell.noise == "asym-40"}
     assert set(own.experiments["main_benchmark"]["methods"]) <= shown
+
+
+def test_the_demo_trains_what_shows_the_effect() -> None:
+    """CCE, AR, three WARs and a baseline of each sort on wrong labels, two on clean ones, and four maps."""
+    runs = load_study({"scale": "demo"}, ROOT).plan.runs
+    noisy = {cell.method for cell in runs if cell.noise == "asym-40"}
+    assert noisy == {"cce", "ar", "war_01", "war_w2v", "war_embed", "forward", "coteaching", "pencil"}
+    assert sorted(cell.method for cell in runs if cell.noise == "clean" and cell.net == "cnn9") == ["cce", "war_w2v"]
+    assert len(runs) == 14
 
 
 def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from warlab.engine.progress import duration
 
 from tests.conftest import ROOT
 from tests.runs import wait_for
@@ -15,6 +14,7 @@ from warlab.artefacts.run_result import RunResult
 from warlab.cli import doctor, main
 from warlab.cli.status import run_state, status
 from warlab.common.files import write_json, write_text
+from warlab.common.progress import duration
 from warlab.config.study import Study, load_study
 from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import Interrupted, WarlabError
@@ -263,9 +263,9 @@ def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
 
 def test_runs_that_took_three_times_as_long_as_planned_make_the_rest_three_times_as_long(study: Study) -> None:
     speed = measured(ROOT)
-    for run in study.runs[:2]:
+    for run in study.plan.runs[:2]:
         done(study, run, 3 * seconds(study, run, speed))
-    left = 3 * sum(seconds(study, run, speed) for run in study.runs[2:])
+    left = 3 * sum(seconds(study, run, speed) for run in study.plan.runs[2:])
     assert f"about {duration(left)} of training" in remaining(study)
     assert remaining(study).endswith("(by the times of 2 runs)")
 
@@ -274,18 +274,18 @@ def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Stud
     begin(study)  # two of four epochs, of 15 seconds
     speed = measured(ROOT)
     slower = 4 * 15 / seconds(study, CELL, speed)
-    left = 2 * 15 + slower * sum(seconds(study, run, speed) for run in study.runs if run != CELL)
+    left = 2 * 15 + slower * sum(seconds(study, run, speed) for run in study.plan.runs if run != CELL)
     assert f"about {duration(left)} of training" in remaining(study)
 
 
 def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
-    runs = [folder(study) / "runs" / run.path for run in study.runs[:2]]
+    runs = [folder(study) / "runs" / run.path for run in study.plan.runs[:2]]
     with only_writer(runs[0], lambda m: None), only_writer(runs[1], lambda m: None):
         assert f"{duration(1800 * core_hours(study, measured(ROOT)))} with 2 at a time as now" in remaining(study)
 
 
 def test_of_a_finished_scale_nothing_remains(study: Study) -> None:
-    for run in study.runs:
+    for run in study.plan.runs:
         done(study, run, 1.0)
     assert "remaining: " not in status(study, ROOT)
 

@@ -5,9 +5,10 @@
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
 summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
 learning_curves.png, the test predictions of the last epochs where the runs kept them, and reductions.md, what the scale
-changes of the paper. A folder that has a README.md keeps it: what the numbers mean is written by hand.
---no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes the
-runs that are finished where others are still to come.
+changes of the paper (the scale is one of the repository, or lies in the folder of the evidence). A folder that has a
+README.md keeps it: what the numbers mean is written by hand.
+--no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes
+the runs that are finished where others are still to come.
 """
 
 import csv
@@ -57,7 +58,7 @@ def main() -> int:
         return 2
     source, target = map(Path, folders)
     try:
-        files = evidence(source, "--no-times" not in sys.argv, "--unfinished" in sys.argv)
+        files = evidence(source, target, "--no-times" not in sys.argv, "--unfinished" in sys.argv)
     except (WarlabError, OSError) as error:
         print(f"make_evidence: {error}; run the whole scale first.", file=sys.stderr)
         return 1
@@ -66,7 +67,7 @@ def main() -> int:
     return 0
 
 
-def evidence(source: Path, times: bool, unfinished: bool) -> dict[str, bytes]:
+def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[str, bytes]:
     """All files by their names, so that nothing is written before everything was read."""
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
@@ -76,7 +77,7 @@ def evidence(source: Path, times: bool, unfinished: bool) -> dict[str, bytes]:
     table = summary(timed, read_published(PUBLISHED), known)
     pages = [page(" · ".join(setting[:3]), part) for setting, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
-    differences = reduced(source.name)
+    differences = reduced(source.name, target)
     return {
         **({"test_predictions.npz": packed(kept)} if kept else {}),
         **({"reductions.md": differences.encode()} if differences else {}),
@@ -98,11 +99,14 @@ def packed(arrays: dict[str, np.ndarray]) -> bytes:
     return file.getvalue()
 
 
-def reduced(scale: str) -> str:
-    """What the scale changes of the paper, as a table; nothing for a scale that is not one of the repository."""
-    if not (ROOT / "config" / "scales" / f"{scale}.yaml").is_file():
+def reduced(scale: str, target: Path) -> str:
+    """What the scale changes of the paper, as a table; nothing for a scale that neither the repository nor the folder
+    of the evidence has."""
+    files = [folder / f"{scale}.yaml" for folder in (ROOT / "config" / "scales", target)]
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
         return ""
-    rows = reductions(load_study({"scale": scale}, ROOT))
+    rows = reductions(load_study({"scale": str(found)}, ROOT))
     return "\n".join(
         ["| what | paper | here |", "| --- | --- | --- |", *(f"| {' | '.join(row.values())} |" for row in rows), ""]
     )

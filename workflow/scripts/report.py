@@ -8,6 +8,7 @@ from warlab.common.files import read_json, write_text
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import read_verdicts
+from warlab.reporting.page.committed import read_committed
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render
 from warlab.reporting.page.report_rows import hyperparameter_rows, tail
@@ -60,5 +61,6 @@ with job(snakemake.log[0]) as log:
         logs={run: tail(Path(log)) for run, log in spec["logs"].items()},
         epochs=epochs_averaged(under_other_names(runs, spec["headline"]["trained_as"]), spec["headline"]["last"]),
         evidence=sure,
+        committed=read_committed(spec["committed"], spec["labels"], spec["reductions"], set(runs["method"])),
     )
     write_text(snakemake.output.report, render(context))

@@ -89,7 +89,8 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
         hours = core_hours(study, measured(root))
-        yield Finding("gpu", "note", f"none: {study.name} takes about {hours:,.1f} core hours, see snakemake plan")
+        said = f"{hours:,.{2 if hours < 100 else 0}f}"  # as in the plan
+        yield Finding("gpu", "note", f"none: {study.name} takes about {said} core hours, see snakemake plan")
     yield _tf32()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from warlab.artefacts.run_result import RunResult
-from warlab.common.progress import duration
+from warlab.common.progress import duration, seconds_left
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId

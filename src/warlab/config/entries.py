@@ -76,6 +76,7 @@ class Scale(Layer):
     experiments: dict[str, Choice]
     seeds: NotRequired[int]
     threads: NotRequired[int]
+    evidence: NotRequired[dict[str, dict[str, str]]]  # committed results that the report shows: folder, command
 
 
 class UserConfig(TypedDict):

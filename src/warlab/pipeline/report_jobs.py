@@ -34,6 +34,7 @@ class ReportSpec(TypedDict):
     metrics: list[str]
     reductions: list[dict[str, str]]
     hyperparameters: Table
+    committed: dict[str, dict[str, str]]
     logs: dict[str, str]
 
 
@@ -74,8 +75,20 @@ class ReportJobs:
             "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],
             "reductions": reductions(study),
             "hyperparameters": study.numbers.table(),
+            "committed": self.committed(),
             "logs": {run.path: self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
         }
+
+    def committed(self) -> dict[str, dict[str, str]]:
+        """What the scale names under `evidence`, where its folder is there: an installed package has no docs."""
+        return {
+            kind: {**entry, "path": self.flow.own_file(entry["folder"])}
+            for kind, entry in self.flow.study.scale.get("evidence", {}).items()
+            if (self.flow.root / entry["folder"] / "summary.csv").is_file()
+        }
+
+    def committed_files(self) -> list[str]:
+        return [f"{entry['path']}/summary.csv" for entry in self.committed().values()]
 
     def _table(self, name: str) -> dict[str, str]:
         entry = self.flow.study.experiments[name]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.verdicts import Verdict
+from warlab.reporting.page.committed import Committed
 from warlab.reporting.page.curves import Panel
 from warlab.reporting.page.headline import Epochs
 from warlab.reporting.read.artefacts import Cost, DataMeta, Noise
@@ -75,6 +76,7 @@ class Context:
     logs             path of a run (dataset/…/seed0) → the last lines of its log
     epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
     evidence         how sure the numbers of the runs are (`evidence.of_runs`)
+    committed        results that this run did not compute, see `committed.py`
     """
 
     scale: str
@@ -98,6 +100,7 @@ class Context:
     logs: Mapping[str, str] = field(default_factory=dict)
     epochs: Epochs = field(default_factory=dict)
     evidence: Evidence | None = None
+    committed: Sequence[Committed] = ()
 
     @property
     def has_papers_numbers(self) -> bool:

@@ -1,0 +1,163 @@
+"""Committed evidence on the page: results that this run did not compute, in tables of their own, marked as such.
+
+Nothing of it enters the tables, figures, statistics or claims of the run.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+
+from warlab.errors import WarlabError
+from warlab.ids import base_method
+from warlab.reporting.page.headline import BASELINE, PROPOSED, count
+from warlab.reporting.read.results import read_runs
+from warlab.reporting.stats.over_settings import readings
+from warlab.reporting.tables.grid import number, signed
+from warlab.reporting.tables.labels import Labels, name
+
+Cells = Mapping[str, str]
+Value = TypeVar("Value", str, float)
+SEEDED = ("seeds", "interval", "interval_from")
+SETTING = ["dataset", "noise", "net"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder of docs/evidence as the scale names it, and where it lies."""
+
+    folder: str
+    command: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Committed:
+    """One table of committed numbers; `sentence` is for the first screen, where there is one."""
+
+    title: str
+    caption: str
+    rows: Sequence[Cells]
+    sentence: str = ""
+
+
+def read_committed(
+    named: Mapping[str, Mapping[str, str]], labels: Labels, reductions: Sequence[Cells], run_here: Collection[str]
+) -> list[Committed]:
+    """What the scale names under `evidence`; a part that has nothing to show here is left out."""
+    sources = {kind: Source(entry["folder"], entry["command"], Path(entry["path"])) for kind, entry in named.items()}
+    found = [
+        same_settings(sources["same"], labels, reductions) if "same" in sources else None,
+        other_methods(sources["others"], labels, run_here) if "others" in sources else None,
+    ]
+    return [entry for entry in found if entry]
+
+
+def same_settings(source: Source, labels: Labels, reductions: Sequence[Cells]) -> Committed | None:
+    """The settings of this run with more seeds; nothing where the settings of this run were changed since."""
+    summary = _summary(source)
+    titles = {name(labels, "dataset", dataset) for dataset in summary["dataset"]}
+    if not set(SEEDED) <= set(summary) or _settings(reductions, titles) != _settings(_kept_reductions(source), titles):
+        return None
+    per_seed = readings(read_runs(source.path / "runs.csv")).pivot_table("last10_mean", [*SETTING, "method"], "seed")
+    rows = [
+        _setting(row, labels, len(titles))
+        | {f"seed {seed}": number(value) for seed, value in per_seed.xs(_cell(row)).to_dict().items()}
+        | {"mean": number(row["ours"]), **_above(row), "95 % interval": _or_dash(row["interval"], _minus)}
+        for _, row in summary.iterrows()
+    ]
+    return Committed(
+        f"The same settings with {count(int(summary['seeds'].min()))} seeds (committed, not computed in this run)",
+        "Mean of the last ten epochs in %, the highest first; intervals by Student's t over the seeds. "
+        + _origin(source),
+        rows,
+        _sentence(summary, per_seed, labels, source),
+    )
+
+
+def other_methods(source: Source, labels: Labels, run_here: Collection[str]) -> Committed | None:
+    """Methods that this run leaves out, from a study of another size; CCE of that study is there to compare with."""
+    summary = _summary(source)
+    here = {base_method(method) for method in run_here} - {BASELINE}
+    left = summary[[base_method(method) not in here for method in summary["method"]]]
+    if set(left["method"]) <= {BASELINE}:
+        return None
+    settings = len(left.groupby(SETTING))
+    rows = [
+        _setting(row, labels, settings)
+        | {"mean": number(row["ours"]), **_above(row), "paper": _or_dash(row["published"], number)}
+        | {"paper minus CCE": _or_dash(row["published_above_cce"], signed)}
+        for _, row in left.iterrows()
+    ]
+    return Committed(
+        "Methods that were not run here (committed, from a study of another size)",
+        "Mean of the last ten epochs in %, the highest first. Its numbers cannot be compared with those of this run: "
+        f"compare each with the CCE of the same table. {_origin(source)}",
+        rows,
+    )
+
+
+def _summary(source: Source) -> pd.DataFrame:
+    try:
+        return pd.read_csv(source.path / "summary.csv")
+    except OSError as error:
+        raise WarlabError(
+            f"{source.folder} has no summary.csv that can be read ({error.strerror}); make it by "
+            "tools/make_evidence.py, or leave the folder out of `evidence` in the scale."
+        ) from error
+
+
+def _setting(row: pd.Series, labels: Labels, settings: int) -> dict[str, str]:
+    """Dataset and noise only where the table has more than one of them."""
+    where = {kind: name(labels, kind, row[kind]) for kind in ("dataset", "noise")} if settings > 1 else {}
+    return {**where, "method": name(labels, "method", row["method"])}
+
+
+def _above(row: pd.Series) -> dict[str, str]:
+    return {"minus CCE": "–" if row["method"] == BASELINE else signed(row["above_cce"])}
+
+
+def _sentence(summary: pd.DataFrame, per_seed: pd.DataFrame, labels: Labels, source: Source) -> str:
+    """How far WAR is above CCE, how surely, and in how many seeds."""
+    found = summary[(summary["method"] == PROPOSED) & summary["interval"].notna()]
+    if found.empty:
+        return ""
+    row = found.iloc[0]
+    ours, other = (name(labels, "method", method) for method in (PROPOSED, BASELINE))
+    higher = per_seed.xs(_cell(row)) > per_seed.xs((*_cell(row)[:-1], BASELINE))
+    return (
+        f"{ours} − {other} = {signed(row['above_cce'], 1)} points (95\N{NO-BREAK SPACE}%: {_minus(row['interval'])}; "
+        f"{row['interval_from']}), higher in {higher.sum()} of {len(higher)} seeds; from {source.folder}."
+    )
+
+
+def _cell(row: pd.Series) -> tuple[str, ...]:
+    return tuple(row[[*SETTING, "method"]])
+
+
+def _origin(source: Source) -> str:
+    return f"From {source.folder}, made by “{source.command}”."
+
+
+def _settings(rows: Sequence[Cells], titles: Collection[str]) -> set[tuple[str, ...]]:
+    """What differs from the paper, of these datasets."""
+    owners = tuple(f"{title}{mark}" for title in titles for mark in (":", ","))
+    return {tuple(row.values()) for row in rows if row["what"].startswith(owners)}
+
+
+def _kept_reductions(source: Source) -> list[dict[str, str]]:
+    """The table that tools/make_evidence.py writes."""
+    file = source.path / "reductions.md"
+    lines = file.read_text().splitlines()[2:] if file.is_file() else []
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    return [dict(zip(("what", "paper", "here"), row, strict=True)) for row in cells]
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _or_dash(value: Value, shown: Callable[[Value], str]) -> str:
+    return "–" if pd.isna(value) else shown(value)
