@@ -251,6 +251,8 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
     text = audit_markdown(audit_table(quality_rows(1, "stand-in")), reports.LABELS)
     assert "0.800 |" in text and "†" in text and "± 0" not in text and "stand-in" in text
     assert "95 %" in audit_markdown(audit_table([]), reports.LABELS)
+    named = {"method": {"war_w2v": "Co-Teaching+"}}  # a printed name, not an id with a changed setting
+    assert "| Co-Teaching+ |" in audit_markdown(table, named)
 
 
 def test_only_the_panels_of_stand_ins_are_marked_in_the_figure() -> None:

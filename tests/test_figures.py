@@ -279,7 +279,12 @@ def ranked(*methods: str) -> Design:
 @pytest.mark.parametrize(
     ("name", "there", "lacking", "reason"),
     [
-        ("critical_difference", ranked("cce", "ar", "tv"), ranked("cce", "ar"), "3 methods that all run in 2 settings"),
+        (
+            "critical_difference",
+            ranked("cce", "ar", "tv"),
+            ranked("cce", "ar"),
+            "no experiment has 3 methods that all run in 2 settings",
+        ),
         ("critical_difference", ranked("cce", "ar", "tv"), design("cce", "ar", "tv"), "run in 2 settings"),
         ("time_and_accuracy", design("cce", "ar"), design("cce"), "no setting has 2 methods"),
         ("agreement", design("cce"), design("cce", noise="sym-40"), "the paper has no number"),

@@ -71,52 +71,35 @@ def why_not(name: str, design: Design) -> str | None:
     return next((reason for reason in asked if reason), None)
 
 
-def _experiment(wanted: str, design: Design) -> str | None:
-    return None if wanted in design.experiments else f"the scale has no experiment {wanted}"
-
-
-def _dataset(wanted: str, design: Design) -> str | None:
-    return None if any(cell[0] == wanted for cell in design.cells) else f"no run is of {wanted}"
-
-
-def _methods(wanted: Sequence[str], design: Design) -> str | None:
-    there = {base_method(cell[3]) for cell in design.cells}
-    return None if there & set(wanted) else f"no run is of {', '.join(wanted[:-1])} or {wanted[-1]}"
-
-
-def _together(wanted: int, design: Design) -> str | None:
-    """In one setting, whichever tables show them."""
-    if any(len(methods) >= wanted for methods in _by_setting(design.cells).values()):
-        return None
-    return f"no setting has {wanted} methods"
+def _unless(met: object, reason: str) -> str | None:
+    return None if met else reason
 
 
 def _ranked(wanted: Sequence[int], design: Design) -> str | None:
     """An average rank is one over several settings: of a single one it would only repeat the table."""
     methods, settings = wanted
-    for cells in design.experiments.values():
-        there = {cell[3] for cell in cells}
-        if len(there) >= methods and list(_by_setting(cells).values()).count(there) >= settings:
-            return None
-    return f"average ranks need {methods} methods that all run in {settings} settings, and no experiment has them"
-
-
-def _published(_wanted: bool, design: Design) -> str | None:
-    return None if design.cells & design.published else "the paper has no number for any of its runs"
-
-
-def _timed(_wanted: bool, design: Design) -> str | None:
-    return None if design.timed else "the given runs were kept without their times"
+    ran = [({cell[3] for cell in cells}, list(_by_setting(cells).values())) for cells in design.experiments.values()]
+    met = any(len(there) >= methods and found.count(there) >= settings for there, found in ran)
+    return _unless(
+        met, f"no experiment has {methods} methods that all run in {settings} settings, to average their ranks"
+    )
 
 
 ASKED: dict[str, Callable[[Any, Design], str | None]] = {
-    "experiment": _experiment,
-    "dataset": _dataset,
-    "methods": _methods,
-    "together": _together,
+    "experiment": lambda name, design: _unless(name in design.experiments, f"the scale has no experiment {name}"),
+    "dataset": lambda name, design: _unless(name in {cell[0] for cell in design.cells}, f"no run is of {name}"),
+    "methods": lambda names, design: _unless(
+        {base_method(cell[3]) for cell in design.cells} & set(names),
+        f"no run is of {', '.join(names[:-1])} or {names[-1]}",
+    ),
+    "together": lambda count, design: _unless(  # in one setting, whichever tables show them
+        any(len(methods) >= count for methods in _by_setting(design.cells).values()), f"no setting has {count} methods"
+    ),
     "ranked": _ranked,
-    "published": _published,
-    "timed": _timed,
+    "published": lambda _, design: _unless(
+        design.cells & design.published, "the paper has no number for any of its runs"
+    ),
+    "timed": lambda _, design: _unless(design.timed, "the given runs were kept without their times"),
 }
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 import pandas as pd
@@ -29,18 +30,13 @@ class Proposition(TypedDict):
     largest: float
 
 
+@dataclass(frozen=True)
 class Evidence:
     """What a claim may ask. Cells that ran on stand-in data are there, but `number` does not give them."""
 
-    def __init__(
-        self,
-        numbers: Mapping[tuple[Setting, str], Number],
-        labels: Labels,
-        propositions: Mapping[str, Proposition] | None = None,
-    ) -> None:
-        self.numbers = numbers
-        self.labels = labels
-        self.propositions = propositions or {}
+    numbers: Mapping[tuple[Setting, str], Number]
+    labels: Labels
+    propositions: Mapping[str, Proposition] = field(default_factory=dict)
 
     def number(self, setting: Setting, method: str) -> Number | None:
         found = self.numbers.get((setting, method))

@@ -25,6 +25,7 @@ class Ranks(NamedTuple):
 
     title: str
     ranks: dict[str, float]
+    settings: float
     difference: float | None
     stand_in: bool
 
@@ -61,17 +62,12 @@ def _experiments(inputs: Inputs) -> list[Ranks]:
     for row in rows_of(inputs.statistics):
         if row.reading == READING:
             by_experiment.setdefault(row.experiment, []).append(row)
-    found = [_ranks(name, rows, inputs) for name, rows in by_experiment.items() if _is_ranked(rows)]
-    if not found:
-        methods, settings = ASKS["ranked"]
-        raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")
-    return found
-
-
-def _is_ranked(rows: Sequence[Statistic]) -> bool:
-    ranked = [row for row in rows if row.test == "average_rank"]
     methods, settings = ASKS["ranked"]
-    return len(ranked) >= methods and ranked[0].cells >= settings
+    found = [_ranks(name, rows, inputs) for name, rows in by_experiment.items()]
+    enough = [one for one in found if len(one.ranks) >= methods and one.settings >= settings]
+    if not enough:
+        raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")
+    return enough
 
 
 def _ranks(experiment: str, rows: Sequence[Statistic], inputs: Inputs) -> Ranks:
@@ -81,6 +77,7 @@ def _ranks(experiment: str, rows: Sequence[Statistic], inputs: Inputs) -> Ranks:
     return Ranks(
         f"{name}: {several(friedman.cells, 'setting')}, {test}",
         {row.subject: row.value for row in rows if row.test == "average_rank"},
+        friedman.cells,
         next((row.value for row in rows if row.test == "critical_difference"), None),
         any(row.data == "stand-in" for row in rows),
     )

@@ -7,6 +7,7 @@ with an array per run, named by its id, and the true classes as `labels/<dataset
 
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -21,15 +22,12 @@ FILE = "test_predictions.npz"
 LABELS = "labels/"
 
 
+@dataclass(frozen=True)
 class Kept:
     """Predictions (E, M, N) by the id of a run, and the true classes (N,) by dataset; a run may have none."""
 
-    def __init__(
-        self,
-        predictions: Mapping[str, Callable[[], np.ndarray]] | None = None,
-        labels: Mapping[str, np.ndarray] | None = None,
-    ) -> None:
-        self.predictions, self.labels = predictions or {}, labels or {}
+    predictions: Mapping[str, Callable[[], np.ndarray]] = field(default_factory=dict)
+    labels: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Kept":

@@ -86,7 +86,12 @@ def latex_method(labels: Labels, identifier: str) -> str:
 
 
 def markdown_method(labels: Labels, identifier: str) -> str:
-    head, subscript, rest = map(markdown, parts(name(labels, "method", identifier)))
+    return markdown_name(name(labels, "method", identifier))
+
+
+def markdown_name(printed: str) -> str:
+    """The printed name of a method with its subscript."""
+    head, subscript, rest = map(markdown, parts(printed))
     return f"{head}<sub>{subscript}</sub>{rest}" if subscript else head
 
 

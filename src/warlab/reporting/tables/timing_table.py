@@ -9,7 +9,7 @@ from warlab import data
 from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.tables import listing
 from warlab.reporting.tables.grid import number
-from warlab.reporting.tables.labels import Labels, markdown, markdown_method, markdown_table, name
+from warlab.reporting.tables.labels import Labels, markdown, markdown_name, markdown_table, name
 from warlab.reporting.tables.results_table import KEY, TIDY
 
 SECONDS, RATIO = "seconds_per_epoch", "ratio"
@@ -66,7 +66,7 @@ def timing_markdown(table: pd.DataFrame, labels: Labels, title: str, machine: st
 
 
 def _subscripted(ratio: str) -> str:
-    return " / ".join(markdown_method({}, part) for part in ratio.split(" / "))
+    return " / ".join(markdown_name(part) for part in ratio.split(" / "))
 
 
 def _listed(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
