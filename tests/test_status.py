@@ -1,5 +1,7 @@
 """`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
 
+import errno
+import fcntl
 import re
 import signal
 import subprocess
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.runs import wait_for
+from tests.runs import resolved, wait_for
+from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.cli import doctor, main
 from warlab.cli.status import run_state, status
@@ -108,7 +111,8 @@ def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
 
 
 def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    RunResult("id", {}, "real", {"last": 71.25}, {}).save(folder(study) / "runs" / CELL.path / "result.json")
+    result = RunResult("id", RunConfig.from_dict(resolved("cce")), "real", {"last": 71.25}, {})
+    result.save(folder(study) / "runs" / CELL.path / "result.json")
     text = status(study)
     assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
     assert text.endswith(f"smoke: {len(study.runs)} runs, 1 done, {len(study.runs) - 1} waiting")
@@ -174,6 +178,21 @@ def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(doctor.tempfile, "NamedTemporaryFile", refuse)
     assert all(f.state == "wrong" and "Permission denied" in f.text for f in doctor.disk(study, ROOT))
+
+
+def test_a_file_system_without_locks_is_a_note_and_no_fault(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings then reserve a run by a file."""
+    assert list(doctor.locks(study, ROOT)) == []
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (found,) = doctor.locks(study, ROOT)
+    assert (
+        found.state == "note" and "without file locks (No locks available): a run is reserved by a file" in found.text
+    )
+    assert all(finding.state == "good" for finding in doctor.disk(study, ROOT))
 
 
 def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:

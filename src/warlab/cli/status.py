@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warlab.artefacts.run_result import RunResult
-from warlab.common.progress import duration, seconds_left
+from warlab.common.progress import duration, seconds_per_epoch
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId
@@ -49,7 +49,7 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
         state, note = ("stopped", last) if rows else ("waiting", "")
     if not rows:
         return RunState(cell.path, state, f"0/{epochs}" if state == "running" else "", note=note)
-    left = seconds_left(epochs - len(rows), [float(row["seconds"]) for row in rows])
+    left = (epochs - len(rows)) * seconds_per_epoch([float(row["seconds"]) for row in rows])
     tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
     return RunState(cell.path, state, f"{len(rows)}/{epochs}", tested[-1] if tested else None, left, note)
 
