@@ -1,23 +1,28 @@
 """The share of an epoch that testing takes, at the size of the scale `sixteenth`: 3 750 images of 14 x 14 in batches of
-16, and 4 000 test images; processor time of one epoch of CCE and of one evaluation, for several sizes of its batches.
+16, and 4 000 test images; processor time of one epoch of CCE and of one evaluation, for several sizes of its batches,
+and with batch norm folded into the convolutions, which changes the last bits; and how fast one core would have to be.
 
     python benchmarks/evaluation.py
 """
 
 import argparse
+import copy
 import statistics
 import time
 from collections.abc import Callable
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.utils.flop_counter import FlopCounterMode
 
 from warlab.engine.batches import Images
 from warlab.engine.device import place
 from warlab.engine.evaluate import Evaluator
 from warlab.methods import make
-from warlab.methods.base import Task
+from warlab.methods.base import Task, evaluating
 from warlab.nets import build
 
 CPU = torch.device("cpu")
@@ -38,16 +43,23 @@ def main() -> None:
     steps = given.train // 16
     epoch = steps * statistics.median(processor(step(model)) for _ in range(max(30, 10 * given.repeats)))
     print(f"epoch of {given.train} images: {epoch:.2f} s of the processor")
-    accuracies = set()
+    accuracies, seconds_at_500 = set(), 0.0
     for size in (100, 250, 500, 1000, 2000, 4000):
         evaluate = Evaluator(images, labels, labels == labels, size)
         taken = [processor(lambda: accuracies.add(evaluate(method, [model])["test_accuracy"])) for _ in range(3)]  # noqa: B023
         seconds = statistics.median(taken)
+        seconds_at_500 = seconds if size == 500 else seconds_at_500
         print(f"evaluation in batches of {size:5}: {seconds:.3f} s, {seconds / (epoch + seconds):6.1%} of the epoch")
     print(f"different accuracies among them: {len(accuracies)}")
+    with_folded = processor(lambda: Evaluator(images, labels, labels == labels)(method, [folded(model)]))
+    share = with_folded / (epoch + with_folded)
+    print(f"batch norm folded, batches of 500: {with_folded:.3f} s, {share:6.1%} of the epoch")
+    work = given.test * flops(model) / 1e9
+    print(f"{work:.1f} GFLOP of {given.test} forwards: {work / seconds_at_500:.0f} GFLOP/s measured (500), ", end="")
+    print(f"{work / (epoch * 0.05 / 0.95):.0f} GFLOP/s needed for 5 %")
 
 
-def step(model: torch.nn.Module) -> Callable[[], None]:
+def step(model: nn.Module) -> Callable[[], None]:
     x, y = torch.randn(16, 1, 14, 14), torch.randint(10, (16,))
     optimiser = torch.optim.Adam(model.parameters(), 1e-9)
 
@@ -57,6 +69,23 @@ def step(model: torch.nn.Module) -> Callable[[], None]:
         optimiser.step()
 
     return take
+
+
+def folded(model: nn.Module) -> nn.Module:
+    """A copy in which every batch norm is part of the convolution before it."""
+    copied = copy.deepcopy(model).eval()
+    body = list(copied.body)  # type: ignore[arg-type]
+    for number in range(1, len(body)):
+        if isinstance(body[number], nn.BatchNorm2d):
+            body[number - 1], body[number] = fuse_conv_bn_eval(body[number - 1], body[number]), nn.Identity()
+    copied.body = nn.Sequential(*body)
+    return copied
+
+
+def flops(model: nn.Module) -> int:
+    with FlopCounterMode(display=False) as counter, evaluating(model):
+        model(torch.zeros(1, 1, 14, 14))
+    return counter.get_total_flops()
 
 
 def processor(work: Callable[[], object]) -> float:

@@ -1,5 +1,7 @@
 """`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
 
+import errno
+import fcntl
 import re
 import signal
 import subprocess
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.runs import wait_for
+from tests.runs import resolved, wait_for
+from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.cli import doctor, main
 from warlab.cli.status import run_state, status
@@ -109,7 +112,8 @@ def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
 
 
 def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    RunResult("id", {}, "real", {"last": 71.25}, {}).save(folder(study) / "runs" / CELL.path / "result.json")
+    result = RunResult("id", RunConfig.from_dict(resolved("cce")), "real", {"last": 71.25}, {})
+    result.save(folder(study) / "runs" / CELL.path / "result.json")
     text = status(study, ROOT)
     assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
     assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
@@ -175,6 +179,21 @@ def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(doctor.tempfile, "NamedTemporaryFile", refuse)
     assert all(f.state == "wrong" and "Permission denied" in f.text for f in doctor.disk(study, ROOT))
+
+
+def test_a_file_system_without_locks_is_a_note_and_no_fault(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings then reserve a run by a file."""
+    assert list(doctor.locks(study, ROOT)) == []
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (found,) = doctor.locks(study, ROOT)
+    assert (
+        found.state == "note" and "without file locks (No locks available): a run is reserved by a file" in found.text
+    )
+    assert all(finding.state == "good" for finding in doctor.disk(study, ROOT))
 
 
 def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
@@ -252,7 +271,9 @@ def remaining(study: Study) -> str:
 
 def done(study: Study, run: RunId, took: float) -> None:
     made = {"summary": {"last": 70.0}, "provenance": {"seconds": took}}
-    write_json(folder(study) / "runs" / run.path / "result.json", made)
+    RunResult("id", RunConfig.from_dict(resolved("cce")), "real", **made).save(
+        folder(study) / "runs" / run.path / "result.json"
+    )
 
 
 def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
@@ -280,7 +301,7 @@ def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Stud
 
 def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
     runs = [folder(study) / "runs" / run.path for run in study.plan.runs[:2]]
-    with only_writer(runs[0], lambda m: None), only_writer(runs[1], lambda m: None):
+    with only_writer(runs[0]), only_writer(runs[1]):
         assert f"{duration(1800 * core_hours(study, measured(ROOT)))} with 2 at a time as now" in remaining(study)
 
 

@@ -10,7 +10,7 @@ Logits are tensors of PyTorch, on any device, or arrays of numpy; torch is impor
 
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -45,6 +45,14 @@ class Means:
             spread[name] = np.full((total, *values.shape[1:]), empty.get(name, np.nan), values.dtype)
             spread[name][numbers] = values
         return Means(**spread)
+
+
+class RecordState(TypedDict):
+    """What a checkpoint keeps of a record; arrays or tensors."""
+
+    sums: Any
+    labels: Any
+    waiting: list[tuple[Any, Any, Any]]
 
 
 class Record:
@@ -95,11 +103,11 @@ class Record:
             seen=seen.astype(np.int64),
         )
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> RecordState:
         """All that a resumed training needs to end with the same bits; rows that wait go on waiting."""
         return {"sums": self._sums, "labels": self._labels, "waiting": list(self._waiting)}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: RecordState) -> None:
         if state["sums"] is not None and tuple(state["sums"].shape) != (self.n_samples, self.n_classes + EXTRA):
             n, columns = state["sums"].shape
             raise WarlabError(

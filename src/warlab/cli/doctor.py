@@ -15,6 +15,7 @@ from typing import Literal
 
 from warlab import data
 from warlab.config.study import Study
+from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
 from warlab.pipeline.time_estimate import core_hours, measured
 
@@ -144,15 +145,23 @@ def _nearest(folder: Path) -> Path:
 
 
 def _unwritable(folder: Path) -> str | None:
-    """What keeps runs from being saved there: permissions, or a file system on which locks do not work."""
+    try:
+        tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-").close()
+    except OSError as error:
+        return f"cannot be written ({error.strerror}): change its permissions, or set another folder"
+    return None
+
+
+def locks(study: Study, _root: Path) -> Iterator[Finding]:
+    """Whether a second process that trains the same run can be kept waiting; some mounts of Lustre and NFS cannot."""
+    folder = Path(study.config.get("results_root", "results"))
     try:
         with tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return None
     except OSError as error:
-        return f"cannot be written and locked ({error.strerror}): change its permissions, or set another folder"
-    return None
+        if error.errno in UNSUPPORTED:
+            text = f"{folder} is on a file system without file locks ({error.strerror}): a run is reserved by a file"
+            yield Finding("locks", "note", f"{text} there, which you delete if its process was killed elsewhere")
 
 
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
@@ -215,6 +224,7 @@ CHECKS: tuple[Callable[[Study, Path], Iterator[Finding]], ...] = (
     packages,
     gpu,
     disk,
+    locks,
     data_present,
     programs,
     slurm,

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from warlab.cli.doctor import doctor
 from warlab.cli.status import status
@@ -60,14 +59,14 @@ def _options(before: bool) -> argparse.ArgumentParser:
     return options
 
 
-def _merged(config: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _merged(config: dict[str, object], more: dict[str, object]) -> dict[str, object]:
     """As Snakemake puts one file of settings on top of another."""
-    both = {
-        key: _merged(config[key], value)
-        for key, value in more.items()
-        if isinstance(value, dict) and isinstance(config.get(key), dict)
-    }
-    return config | more | both
+    merged = config | more
+    for key, value in more.items():
+        below = config.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            merged[key] = _merged(below, value)
+    return merged
 
 
 def _answer(given: argparse.Namespace, config: dict, root: Path) -> tuple[str, bool]:

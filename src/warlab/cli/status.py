@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from warlab.artefacts.run_result import RunResult
-from warlab.common.progress import duration, seconds_left
+from warlab.common.progress import duration, seconds_per_epoch
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId
@@ -76,7 +76,7 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
         state, note = ("stopped", last) if rows else ("waiting", "")
     if not rows:
         return RunState(cell.path, state, f"0/{epochs}" if state == "running" else "", note=note)
-    epoch = seconds_left(1, [float(row["seconds"]) for row in rows])
+    epoch = seconds_per_epoch([float(row["seconds"]) for row in rows])
     tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
     accuracy, left = tested[-1] if tested else None, (epochs - len(rows)) * epoch
     return RunState(cell.path, state, f"{len(rows)}/{epochs}", accuracy, left, note, epochs * epoch)

@@ -17,10 +17,10 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
 
 
-def seconds_left(epochs: int, seconds: Sequence[float]) -> float:
-    """Of so many epochs more, by the newest ones: a warm-up is cheaper than what follows it."""
+def seconds_per_epoch(seconds: Sequence[float]) -> float:
+    """Of the epochs to come, by the newest ones: a warm-up is cheaper than what follows it."""
     recent = seconds[-RECENT:]
-    return epochs * sum(recent) / len(recent)
+    return sum(recent) / len(recent)
 
 
 class Progress:

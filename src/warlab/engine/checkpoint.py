@@ -12,7 +12,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -21,12 +21,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from warlab.artefacts.run_result import Machine
 from warlab.common.files import write_atomic
-from warlab.engine.provenance import Machine, machine
+from warlab.engine.provenance import machine
 from warlab.errors import WarlabError
 
 logger = logging.getLogger(__name__)
-State = dict[str, Any]
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
 
 
@@ -53,7 +53,7 @@ class CheckpointFolder:
         """Whether so much would be lost by a kill that a state should be written in the middle of an epoch."""
         return self.interval > 0 and time.monotonic() - self._written >= self.interval
 
-    def keep(self, state: State) -> None:
+    def keep(self, state: Mapping[str, object]) -> None:
         """The state as it is now, written if that is due, and at hand for `write` if not."""
         _refuse_what_cannot_be_read_back(state)
         self.machines = self.machines or [machine()]
@@ -63,7 +63,7 @@ class CheckpointFolder:
         if self.interval == 0 or self.due():
             self.write()
 
-    def save(self, state: State) -> None:
+    def save(self, state: Mapping[str, object]) -> None:
         self.keep(state)
         self.write()
 
@@ -81,7 +81,7 @@ class CheckpointFolder:
         self._latest_is_whole = True
         self._kept, self._written = None, time.monotonic()
 
-    def load(self) -> State | None:
+    def load(self) -> dict[str, Any] | None:
         """The newest whole state, or None for a run that starts."""
         for file in (self.next, self.latest, self.previous):
             if not file.exists():
@@ -142,7 +142,7 @@ def _content(file: Path) -> bytes | None:
     return content[64:] if hashlib.sha256(content[64:]).hexdigest().encode() == content[:64] else None
 
 
-def _read(file: Path, content: bytes) -> State:
+def _read(file: Path, content: bytes) -> dict[str, Any]:
     """A whole state. One that torch refuses is no damage, so that starting again would hide a fault of the program."""
     try:
         return torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")

@@ -4,8 +4,8 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_json, write_json
 
 logger = logging.getLogger(__name__)
@@ -24,8 +24,8 @@ _WORDS = {
 }
 
 
-def identity(run: Mapping[str, Any], code: str, checksums: Mapping[str, str]) -> dict[str, str]:
-    return {"run": digest(json.dumps(run, sort_keys=True).encode()), "code": code, **checksums}
+def identity(run: RunConfig, code: str, checksums: Mapping[str, str]) -> dict[str, str]:
+    return {"run": digest(json.dumps(run.to_dict(), sort_keys=True).encode()), "code": code, **checksums}
 
 
 def remember(folder: Path, mine: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from warlab.audit.record import Means, Record
+from warlab.audit.record import Means, Record, RecordState
 from warlab.methods.base import LOGITS, Batch, Log
 
 
@@ -61,10 +61,10 @@ class Listener:
     def means(self) -> Means:
         return self.record.means()
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> RecordState:
         return self.record.state_dict()
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: RecordState) -> None:
         self.record.load_state_dict(state)
 
     def _hear(self, number: int, _model: nn.Module, _inputs: Any, output: Tensor) -> None:

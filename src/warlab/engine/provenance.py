@@ -6,18 +6,17 @@ import resource
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from warlab.artefacts.run_result import Machine, Provenance
 from warlab.common.precision import float32_precision
 from warlab.engine.device import uses_gpu
 
-Machine = dict[str, str | int]
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
 
-def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float) -> dict[str, Any]:
+def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float) -> Provenance:
     return {
         "inputs_sha256": hashes,
         "git": git_version(),

@@ -11,7 +11,7 @@ import torch
 from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.common.files import digest, write_arrays, write_atomic, write_text
-from warlab.common.progress import duration, seconds_left
+from warlab.common.progress import duration, seconds_per_epoch
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import device_settings
@@ -28,15 +28,15 @@ OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "re
 
 def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: int) -> None:
     """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
-    checksums, settings = files.checksums(), run.to_dict()
-    run_id = digest(json.dumps([settings, code, checksums], sort_keys=True).encode())
+    checksums = files.checksums()
+    run_id = digest(json.dumps([run.to_dict(), code, checksums], sort_keys=True).encode())
     checkpoints = CheckpointFolder(out, run_id)
     with only_writer(out, checkpoints.path.name), StopRequest() as stop:
         if _finished(out, run_id):
             logger.info("another process has finished this run meanwhile; its result stands")
             return
         device_settings(threads, run.device)
-        remember(checkpoints.path, identity(settings, code, checksums))
+        remember(checkpoints.path, identity(run, code, checksums))
         inputs = files.read()
         data, total = inputs.data.about.data, len(inputs.noise.labels)
         live = EpochLines(run.training["epochs"], checkpoints.path / "metrics.csv")
@@ -44,11 +44,9 @@ def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: in
         del inputs  # what the trainer needs of it, it has
         rows = trainer.fit(stop)
         _write_arrays(out, run, trainer, total)
-        source = {
-            **provenance({"code": code, **checksums}, *(sum(row[name] for row in rows) for name in TIMES)),
-            "machines": checkpoints.machines,  # more than one if the run went on elsewhere
-        }
-        RunResult(run_id, settings, data, summary(rows), source).save(out / "result.json")
+        source = provenance({"code": code, **checksums}, *(sum(row[name] for row in rows) for name in TIMES))
+        source["machines"] = checkpoints.machines  # more than one if the run went on elsewhere
+        RunResult(run_id, run, data, summary(rows), source).save(out / "result.json")
         checkpoints.remove()
 
 
@@ -84,7 +82,7 @@ class EpochLines:
     def __call__(self, rows: list[Row]) -> None:
         write_text(self.live, to_csv(rows))
         last = rows[-1]
-        remaining = duration(seconds_left(self.epochs - len(rows), [row["seconds"] for row in rows]))
+        remaining = duration((self.epochs - len(rows)) * seconds_per_epoch([row["seconds"] for row in rows]))
         test = f"test {last['test_accuracy']:.2f} %" if "test_accuracy" in last else "not tested"
         logger.info(
             f"epoch {len(rows)}/{self.epochs}  loss {last['loss']:.4f}  {test}  "

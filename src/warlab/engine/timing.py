@@ -8,13 +8,14 @@ import math
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab import methods, nets
+from warlab.artefacts.run_config import MethodConfig, NetConfig, Options, Training
 from warlab.common.progress import Progress
 from warlab.engine.device import best_device, memory_format, place
 from warlab.engine.optimise import make_optimiser
@@ -27,13 +28,22 @@ TakeStep = Callable[[], None]
 Loss = Callable[[], Losses]
 
 
-def seconds_per_epoch(spec: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """method → median seconds of a step, seconds of an epoch, and the standard error of these.
+class TimingSpec(TypedDict):
+    """As the workflow gives it: `images` are those of an epoch, `net` and `methods` as in RunConfig."""
 
-    `spec` has shape, classes, images (how many an epoch has), net, training, methods (id → file and settings), steps.
-    """
+    shape: list[int]
+    classes: int
+    images: int
+    net: Options
+    training: Training
+    methods: dict[str, Options]
+    steps: int
+
+
+def seconds_per_epoch(spec: TimingSpec) -> dict[str, dict[str, float]]:
+    """method → median seconds of a step, seconds of an epoch, and the standard error of these."""
     device = best_device()
-    takers = {name: _taker(method, spec, device) for name, method in spec["methods"].items()}
+    takers = {name: _taker(MethodConfig(**method), spec, device) for name, method in spec["methods"].items()}
     times = _measured(takers, spec["steps"], device)
     per_epoch = -(-spec["images"] // spec["training"]["batch_size"])
     medians = {name: statistics.median(values) for name, values in times.items()}
@@ -71,10 +81,11 @@ def _timed(take: TakeStep, device: torch.device) -> float:
     return time.perf_counter() - started
 
 
-def _taker(method: dict[str, Any], spec: dict[str, Any], device: torch.device) -> TakeStep:
+def _taker(method: MethodConfig, spec: TimingSpec, device: torch.device) -> TakeStep:
     """One whole training step of a method, after its warm-up."""
     torch.manual_seed(0)
-    net = nets.build(spec["net"]["name"], spec["shape"][0], spec["classes"], **spec["net"]["settings"])
+    net_config = NetConfig(**spec["net"])
+    net = nets.build(net_config.name, spec["shape"][0], spec["classes"], **net_config.settings)
     model = place(net, device)
     batch = _batch(spec, device)
     loss = _loss(method, model, batch, spec["classes"])
@@ -88,23 +99,23 @@ def _taker(method: dict[str, Any], spec: dict[str, Any], device: torch.device) -
     return take
 
 
-def _batch(spec: dict[str, Any], device: torch.device) -> Batch:
+def _batch(spec: TimingSpec, device: torch.device) -> Batch:
     size = spec["training"]["batch_size"]
     x = torch.randn(size, *spec["shape"], device=device).contiguous(memory_format=memory_format(device))
     return Batch(x, torch.randint(spec["classes"], (size,), device=device), torch.arange(size, device=device))
 
 
-def _loss(method: dict[str, Any], model: nn.Module, batch: Batch, classes: int) -> Loss:
+def _loss(method: MethodConfig, model: nn.Module, batch: Batch, classes: int) -> Loss:
     cost = 1 - torch.eye(classes)
-    if method["id"] == AS_THE_AUTHORS_CODE:
-        return lambda: _as_the_authors_code(model, batch, cost.to(batch.x), method["settings"])
+    if method.id == AS_THE_AUTHORS_CODE:
+        return lambda: _as_the_authors_code(model, batch, cost.to(batch.x), method.settings)
     task = Task(batch.y, classes, 0.0, 0.0, batch.x.device, cost)
-    algorithm = methods.make(method["file"], method["settings"], task)
+    algorithm = methods.make(method.file, method.settings, task)
     late = Step(10**6, 10**6)  # past every warm-up
     return lambda: algorithm.loss([model], batch, late)[0]
 
 
-def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: dict[str, Any]) -> Tensor:
+def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: Options) -> Tensor:
     """Four forwards, and gradients of all weights for the direction, which are thrown away."""
 
     def transport(x: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ All randomness of a step is a function of (seed, epoch, step), so a run that was
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
@@ -17,7 +17,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from warlab.common.readings import is_tested
 from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Batches, Evaluation
-from warlab.engine.checkpoint import CheckpointFolder, State, StopRequest
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.listener import Listener
 from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import Interrupted, WarlabError
@@ -116,7 +116,7 @@ class Trainer:
         position.meter.check(self.method, epoch)
         self.checkpoints.save(self._state(position))
 
-    def _state(self, position: "_Position") -> State:
+    def _state(self, position: "_Position") -> dict[str, object]:
         return {
             "models": [model.state_dict() for model in self.models],
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
@@ -129,7 +129,7 @@ class Trainer:
             "meter": vars(position.meter),
         }
 
-    def _restore(self, state: State | None) -> "_Position":
+    def _restore(self, state: Mapping[str, Any] | None) -> "_Position":
         if state is None:
             return _Position()
         for model, saved in zip(self.models, state["models"], strict=True):
@@ -151,7 +151,7 @@ class _Meter:
     """Sums over the batches of an epoch, kept on the device so that no step waits for a number."""
 
     batches: int = 0
-    sums: dict[str, Any] = field(default_factory=dict)
+    sums: dict[str, Tensor | float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     first_bad: Any = -1
 
