@@ -46,7 +46,7 @@ rule cost:
 
 
 rule verify_cost:
-    """Our Sinkhorn beside POT on this cost, and the cost's own properties; a bad cost stops here."""
+    """Our Sinkhorn compared with POT on this cost, and the cost's own properties; a bad cost stops here."""
     input:
         cost=rules.cost.output.cost,
         provenance=rules.cost.output.provenance,

@@ -1,5 +1,5 @@
 rule report:
-    """The one self-contained page: results beside the paper's, verification, provenance, run times."""
+    """The one self-contained page: results and the paper's, verification, provenance, run times."""
     input:
         unpack(jobs.report.inputs),
         tables=jobs.tables.all_named(rules.table.output.csv),

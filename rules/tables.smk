@@ -1,5 +1,5 @@
 rule table:
-    """One table of the paper, ours beside the published numbers, as csv, md and tex."""
+    """One table of the paper, our numbers and the published ones, as csv, md and tex."""
     input:
         unpack(jobs.tables.inputs),
         published=flow.own_file("config/published.csv"),

@@ -19,7 +19,7 @@ rule time_steps:
 
 
 rule timing_table:
-    """Seconds per epoch and their ratios, ours beside the published ones."""
+    """Seconds per epoch and their ratios, ours and the published ones."""
     input:
         times=jobs.tables.timing_files(),
         published=flow.own_file("config/published.csv"),

@@ -47,7 +47,7 @@ def method_ids() -> list[str]:
 
 
 def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> RunFiles:
-    """A learnable data set with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
+    """A learnable dataset with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
     x, y = blobs(n, CLASSES)
     test_x, test_y = blobs(40, CLASSES, seed=1)
     noisy = make_noise(NoiseRequest("blobs", noise, 0, NAMES, "stand-in"), {"train_y": y}, {})

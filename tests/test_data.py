@@ -1,4 +1,4 @@
-"""Data sets: the idx format, subsets, pooling, checks, the registry, and what a stand-in must be like."""
+"""Datasets: the idx format, subsets, pooling, checks, the registry, and what a stand-in must be like."""
 
 import gzip
 import struct
@@ -201,7 +201,7 @@ def test_validate_names_what_is_wrong(arrays, change, reason):
         validate(change(arrays), 10)
 
 
-# --- the registry and the data sets ------------------------------------------------------------------------
+# --- the registry and the datasets ------------------------------------------------------------------------
 
 
 def test_registry_finds_modules_and_helps_with_typos():

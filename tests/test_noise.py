@@ -17,7 +17,7 @@ from warlab.noise.transition import corrupt
 BALANCED = np.arange(60000) % 10
 NAMES = [f"class {i}" for i in range(10)]
 RATES = st.floats(0, 0.99)
-# (kind, data set) → allowed flips; the paper and the authors' code differ for Fashion-MNIST
+# (kind, dataset) → allowed flips; the paper and the authors' code differ for Fashion-MNIST
 FLIPS = {
     ("asym", "fashion_mnist"): {(3, 0), (4, 6), (6, 4), (5, 7), (6, 2), (9, 7)},
     ("asym_code", "fashion_mnist"): {(3, 0), (4, 6), (6, 4), (5, 7), (2, 6), (9, 1)},

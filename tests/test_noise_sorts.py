@@ -1,4 +1,4 @@
-"""CIFAR-100's two readings, labels given by people and by files, and images replaced by those of another data set."""
+"""CIFAR-100's two readings, labels given by people and by files, and images replaced by those of another dataset."""
 
 from dataclasses import replace
 from pathlib import Path

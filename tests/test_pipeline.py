@@ -154,7 +154,7 @@ def test_a_table_names_its_runs_and_its_cells(jobs: Jobs) -> None:
 def test_a_figure_reads_what_it_needs_with_its_descriptions(jobs: Jobs) -> None:
     files = jobs.figures.inputs(Named(figure="matrices"))
     assert "costs" in files and all(file.endswith("verified.json") for file in files["costs"])
-    assert {Path(file).name for file in files["beside"] if "/costs/" in file} == {"cost.csv", "cost.json"}
+    assert {Path(file).name for file in files["descriptions"] if "/costs/" in file} == {"cost.csv", "cost.json"}
 
 
 def test_the_report_knows_a_section_and_a_log_for_everything(jobs: Jobs) -> None:

@@ -1,4 +1,4 @@
-"""The stand-in of every data set of images can be learnt: a small network beats chance clearly after seconds."""
+"""The stand-in of every dataset of images can be learnt: a small network beats chance clearly after seconds."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The distilled word vectors: readable by gensim, complete for the paper's data sets, and sensible."""
+"""The distilled word vectors: readable by gensim, complete for the paper's datasets, and sensible."""
 
 import hashlib
 import importlib.util

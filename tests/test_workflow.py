@@ -248,7 +248,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     after = planned(changed)
     assert after.pop("total") == sum(after.values())
     # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
-    # a step are measured anew, too.
+    # a step are measured again, too.
     read = {"table": 2, "audit_table": 1, "figure": 8, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
     timing = {"time_steps": 2, "timing_table": 1, "hyperparameters": 1}
     assert after == {"train": 3, "collect": 1, **read, **timing, **TYPESET, "all": 1}

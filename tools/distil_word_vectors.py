@@ -34,7 +34,7 @@ CLASS_WORDS = {
         rose sea seal shark shrew skunk skyscraper snail snake spider squirrel streetcar sunflower sweet
         pepper table tank telephone television tiger tractor train trout tulip turtle wardrobe whale willow
         wolf woman worm""",
-    # as the superclass listing of the data set's page spells them, where that differs
+    # as the superclass listing of the dataset's page spells them, where that differs
     "cifar100, superclass listing": """
         orchids poppies roses sunflowers tulips bottles bowls cans cups plates apples mushrooms oranges
         pears peppers computer lawnmower""",

@@ -90,7 +90,7 @@ def test_a_second_snakemake_in_the_same_folder_is_sent_away(calm: Path, tmp_path
 
 @thorough
 def test_two_snakemake_at_once_without_its_lock_corrupt_nothing(calm: Path, tmp_path: Path) -> None:
-    """One may be left without a file that the other has just taken away to make anew; a third call completes."""
+    """One may be left without a file that the other has just taken away to make it again; a third call completes."""
     folder = project(tmp_path, EPOCHS)
     pair = [begin(folder, "--cores", "1", "--nolock", TABLE) for _ in range(2)]
     for process in pair:

@@ -54,7 +54,7 @@ def python_version(_study: Study, _root: Path) -> Iterator[Finding]:
 
 
 def packages(_study: Study, root: Path) -> Iterator[Finding]:
-    """What is installed beside what requirements.txt pins."""
+    """What is installed, compared with what requirements.txt pins."""
     lock = root / "requirements.txt"
     if not lock.is_file():
         yield Finding("packages", "note", f"{lock} is not here, so versions are not compared: call this in the project")

@@ -21,7 +21,7 @@ def audit(study: Study) -> tuple[str, bool]:
     counts = {file: read_suspects(file) for file in lists}
     lines = [f"{len(rows):7} {file}" for file, rows in counts.items()]
     shown = next((file for file in lists if file.parts[-3].startswith("war")), lists[0])
-    head = f"{'suspects':>8} list (a picture of the first hundred beside it: suspects.png)"
+    head = f"{'suspects':>8} list (suspects.png in the same folder shows the first hundred)"
     missing = len(study.plan.runs) - len(lists)
     note = [f"{missing} more runs have no list yet: snakemake --cores all -- audit"] if missing else []
     return "\n".join([head, *lines, *note, "", f"The first of {shown}:", *_table(counts[shown][:FIRST])]), True

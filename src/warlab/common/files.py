@@ -16,7 +16,7 @@ from warlab.errors import WarlabError
 
 
 def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Call `write(file)` on a temporary file beside `path`, then put it in place of `path`."""
+    """Call `write(file)` on a temporary file in the folder of `path`, then put it in place of `path`."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -1,6 +1,6 @@
 """`from warlab.common.vision import torchvision`: the one place that imports it.
 
-torchvision's wheel for CUDA fails beside a CPU build of torch ("operator torchvision::nms does not exist"), because
+torchvision's wheel for CUDA fails with a CPU build of torch ("operator torchvision::nms does not exist"), because
 its compiled operators do not load while its Python code registers more on top of them. Declaring the two missing
 ones first is enough for models and transforms. Where torchvision imports by itself, nothing is declared.
 """

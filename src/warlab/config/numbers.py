@@ -106,7 +106,7 @@ def _schedule(schedules: dict[str, Entries], name: str, asked: tuple[str, ...] =
     if like not in schedules or like in (name, *asked):
         others = [other for other in schedules if other not in (name, *asked)]
         raise WarlabError(
-            f"{FILE}: training.{name} is as {like!r}, which is no other schedule; {suggest(like, others)}"
+            f"{FILE}: training.{name} copies {like!r}, which is not another schedule; {suggest(like, others)}"
         )
     taken = _schedule(schedules, like, (*asked, name))
     named = cast(NumberEntry, {"source": source} if source else {})

@@ -1,4 +1,4 @@
-"""Small data sets live on the device as uint8; shuffles are functions of (seed, epoch), so a resumed run sees
+"""Small datasets live on the device as uint8; shuffles are functions of (seed, epoch), so a resumed run sees
 the same batches."""
 
 from collections.abc import Callable, Iterator, Sequence

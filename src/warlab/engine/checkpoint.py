@@ -1,7 +1,7 @@
 """Checkpoints that are whole or not there, and signals that save first.
 
 Snakemake deletes the declared outputs of a failed job, so the state of an unfinished run lies in an undeclared
-folder beside them: <run>/checkpoint/<id>/, where id names everything that the result depends on. A run of another
+folder next to them: <run>/checkpoint/<id>/, where id names everything that the result depends on. A run of another
 configuration or code therefore never finds it, and going back to the old configuration finds it again.
 """
 

@@ -29,7 +29,7 @@ def identity(run: RunConfig, code: str, checksums: Mapping[str, str]) -> dict[st
 
 
 def remember(folder: Path, mine: Mapping[str, str]) -> None:
-    """Keep the identity beside the checkpoints; where only states of another identity are there, say what differs."""
+    """Keep the identity with the checkpoints; where only states of another identity are there, say what differs."""
     others = sorted(folder.parent.glob(f"*/{_FILE}"), key=lambda path: path.stat().st_mtime)
     if not folder.exists() and others:
         before = read_json(others[-1])

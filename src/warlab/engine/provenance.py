@@ -36,7 +36,7 @@ def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float)
 
 
 def machine() -> Machine:
-    """What the last bits of a training may depend on, beside its configuration, code and inputs."""
+    """What the last bits of a training may depend on besides its configuration, code and inputs."""
     return {
         "torch": str(torch.__version__),
         "processor": device_name(),

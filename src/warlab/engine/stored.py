@@ -46,7 +46,7 @@ class StoredImages(Images):
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
         if self.device.type == "cuda":
-            decoded = decoded.pin_memory()  # from there the copy runs beside the program
+            decoded = decoded.pin_memory()  # from there the copy runs in parallel
         images = (decoded.to(self.device, non_blocking=True).float() / 255 - self.mean) / self.std
         return images.contiguous(memory_format=memory_format(images.device))
 

@@ -1,4 +1,4 @@
-"""Seconds per epoch of CCE, AR and WAR, on random images and labels of a data set's shape.
+"""Seconds per epoch of CCE, AR and WAR, on random images and labels of a dataset's shape.
 
 Time depends on shapes, not on what the images show. The methods take turns step by step, so that a machine with other
 work slows all of them alike; the median step times the steps of an epoch is what an epoch takes.

@@ -40,7 +40,7 @@ class Trainer:
     evaluate: Evaluation
     checkpoints: CheckpointFolder
     seed: int
-    fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that begins anew in this epoch
+    fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that starts again in this epoch
     on_epoch: Callable[[list[Row]], object]
     listener: Listener
     evaluate_every: int = 1  # epochs

@@ -65,7 +65,7 @@ def looks_like_probabilities(logits: Tensor, axis: int) -> bool | None:
 
 
 def rows_of_mask(mask: Tensor, logits: Tensor, axis: int) -> Tensor:
-    """The mask as (rows,) beside `probabilities`."""
+    """The mask as (rows,), one entry per row of `probabilities`."""
     expected = tuple(size for k, size in enumerate(logits.shape) if k != axis)
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or tuple(mask.shape) != expected:
         told = f"{tuple(mask.shape)} of {mask.dtype}" if isinstance(mask, Tensor) else type(mask).__name__

@@ -108,7 +108,7 @@ def simplex(side: int = 80) -> np.ndarray:
 
 
 def divergences(at: np.ndarray) -> dict[str, np.ndarray]:
-    """What each regulariser says of a prediction on the simplex beside PREDICTION; nothing for CCE."""
+    """What each regulariser says of a prediction on the simplex, compared with PREDICTION; nothing for CCE."""
     adversarial = torch.from_numpy(np.clip(at, 1e-6, None)).double()
     adversarial /= adversarial.sum(1, keepdim=True)
     clean = torch.tensor(PREDICTION, dtype=torch.float64).expand_as(adversarial)

@@ -60,7 +60,7 @@ class Algorithm(Method):
         self.detect(found)
 
     def detect(self, features: Tensor) -> None:
-        """One more score for every sample, and the noisy half of each label anew."""
+        """One more score for every sample, and a new noisy half of each label."""
         self.rounds += 1
         for label in range(self.task.classes):
             own = (self.task.labels == label).nonzero()[:, 0]

@@ -3,7 +3,7 @@
 Step 1, with soft labels s (N, C), at first one-hot, and a uniform prior:
 
     L = - mean_i sum_c s_ic log p_c(x_i) - alpha sum_c prior_c log( mean_i p_c(x_i) ) + beta mean_i H(p(x_i))
-    s_i = mean of p(x_i) as seen in training over the last `memory` epochs, anew in every epoch from `begin` on
+    s_i = mean of p(x_i) as seen in training over the last `memory` epochs, renewed in every epoch from `begin` on
 
 Step 2, from the epoch `retrain` on: a fresh network, L = - mean_i sum_c s_ic log p_c(x_i) with the final s. The
 learning rate is constant in step 1, and divided by ten after each third of step 2.

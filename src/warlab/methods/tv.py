@@ -2,8 +2,8 @@
 
     R(x) = 1/2 || p(x + r) - sg[p(x)] ||_1
 
-Exact transport under the 0-1 cost: beside WAR_0-1 it shows what is the cost and what the unconverged Sinkhorn.
-Not in the paper's tables.
+Exact transport under the 0-1 cost: compared with WAR_0-1 it separates the effect of the cost from that of the
+unconverged Sinkhorn. Not in the paper's tables.
 """
 
 from dataclasses import dataclass

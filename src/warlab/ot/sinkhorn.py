@@ -80,7 +80,7 @@ def _checked(value: Tensor) -> Tensor:
 
 
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
-    """True where exp(-C/lambda) overflows, is signed, or sinks below DELTA, which stands beside it in a sum."""
+    """True where exp(-C/lambda) overflows, is signed, or sinks below DELTA, which is added to it in a sum."""
     if not (math.isfinite(lam) and lam > 0):
         raise WarlabError(f"lambda is {lam}; allowed is a finite number above 0.")
     if not bool(torch.isfinite(cost).all()):

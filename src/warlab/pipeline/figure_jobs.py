@@ -43,7 +43,7 @@ class FigureJobs:
         return {
             **{kind: self.files(kind) for kind in needs},
             "meta": flow.unless_given(flow.of_datasets(flow.paths.data_json)),
-            "beside": noise + (flow.cost_descriptions if "costs" in needs else []),
+            "descriptions": noise + (flow.cost_descriptions if "costs" in needs else []),
         }
 
     def files(self, kind: str) -> list[str]:

@@ -10,7 +10,7 @@ from warlab import noise
 from warlab.config.study import Study
 from warlab.ids import CostId, RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.sources import IMAGENET, beside, of_dataset
+from warlab.pipeline.sources import IMAGENET, for_dataset, of_dataset
 
 Files = dict[str, str]
 
@@ -30,7 +30,7 @@ class InputFiles:
 
     def weights(self, network: str, dataset: str) -> str:
         """The receipt of a pre-trained network that sees a dataset."""
-        return beside(self.study, network, dataset).receipt(self.paths.raw)
+        return for_dataset(self.study, network, dataset).receipt(self.paths.raw)
 
     def to_corrupt(self, dataset: str, noise_id: str) -> Files:
         files = self._data(dataset)

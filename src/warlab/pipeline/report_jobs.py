@@ -55,7 +55,7 @@ class ReportJobs:
             "data": flow.of_datasets(paths.data_json),
             "noise": flow.all_noise,
             "costs": flow.all_costs,
-            "beside": flow.noise_descriptions + flow.cost_descriptions,
+            "descriptions": flow.noise_descriptions + flow.cost_descriptions,
         }
         return {name: flow.unless_given(listed) for name, listed in files.items()}
 

@@ -26,11 +26,11 @@ def needed(study: Study) -> list[Needed]:
     found = {of_dataset(study, name) for name in datasets(study)}
     for cell in study.plan.runs:
         found |= {
-            of_dataset(study, name) if role == "images" else beside(study, name, cell.dataset)
+            of_dataset(study, name) if role == "images" else for_dataset(study, name, cell.dataset)
             for role, name in noise.needs(cell.noise).items()
             if role != "given"
         }
-        found |= {beside(study, name, dataset) for name, dataset in networks(study, cell)}
+        found |= {for_dataset(study, name, dataset) for name, dataset in networks(study, cell)}
     return sorted(found)
 
 
@@ -56,7 +56,7 @@ def of_dataset(study: Study, name: str) -> Needed:
     return Needed(name, study.settings.data_spec(name)["source"])
 
 
-def beside(study: Study, name: str, dataset: str) -> Needed:
+def for_dataset(study: Study, name: str, dataset: str) -> Needed:
     """What goes with a dataset; with a stand-in goes a stand-in, so that nothing has to be fetched for it."""
     stand_in = study.settings.data_spec(dataset)["source"] == "stand_in"
     return Needed(name, "stand_in" if stand_in else "real")

@@ -99,7 +99,7 @@ def measured(root: Path) -> Factors:
 
 
 def completed(speed: Factors, flops: Mapping[str, Gigaflops]) -> Factors:
-    """With the networks that were not measured, by their work beside that of the 9-layer network."""
+    """With the networks that were not measured, by their work relative to that of the 9-layer network."""
     cnn9, work = speed["networks"]["cnn9"], flops["cnn9"]
     per_gigaflop = cnn9["seconds_per_image"] / (work["value"] * cnn9["width"] ** 2 * cnn9["pixels"] / work["pixels"])
     reckoned: dict[str, NetworkSpeed] = {
