@@ -1,9 +1,10 @@
 """All that decides a run's result apart from its input files. As a dictionary it is the parameter `run` of rules."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NotRequired, TypedDict
 
-Options = dict[str, Any]  # the settings of a network, a method or a cost: each has keys of its own
+Options = dict[str, object]  # the settings of a network, a method or a cost: each has keys of its own
 
 
 class Training(TypedDict):
@@ -71,6 +72,19 @@ class RunConfig:
         return content | ({"device": on} if on else {})
 
     @classmethod
-    def from_dict(cls, content: Options) -> "RunConfig":
+    def from_dict(cls, content: Mapping[str, Any]) -> "RunConfig":
         net, method = NetConfig(**content["net"]), MethodConfig(**content["method"])
         return cls(**{**content, "net": net, "method": method, "device": DeviceOptions(**content.get("device", {}))})
+
+
+class TimingSpec(TypedDict):
+    """All that decides how long a step takes: `images` are those of an epoch, `net` and `methods` the fields of
+    a NetConfig and of MethodConfigs."""
+
+    shape: list[int]
+    classes: int
+    images: int
+    net: Mapping[str, Any]
+    training: Training
+    methods: dict[str, Mapping[str, Any]]
+    steps: int

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TypedDict, cast
+from typing import cast
 
 from warlab import data, methods
-from warlab.artefacts.run_config import Options, Training
+from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.entries import Cells, Choice, Experiment, Scale
 from warlab.config.remembering import remembered
 from warlab.config.settings import Settings
@@ -16,18 +16,6 @@ from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
 
 MOST_METHODS = 1000  # that one name stands for
-
-
-class Timing(TypedDict):
-    """All that decides how long a training step takes, for each timed method."""
-
-    shape: list[int]
-    classes: int
-    images: int
-    net: Options
-    training: Training
-    methods: dict[str, Options]
-    steps: int
 
 
 @dataclass(frozen=True)
@@ -146,7 +134,7 @@ class Plan:
 
     # ---- times
 
-    def timing(self, dataset: str, net: str) -> Timing:
+    def timing(self, dataset: str, net: str) -> TimingSpec:
         cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
         known, pool = data.get(dataset), self.settings.data_spec(dataset)["pool"]
         return {

@@ -7,15 +7,15 @@ work slows all of them alike; the median step times the steps of an epoch is wha
 import math
 import statistics
 import time
-from collections.abc import Callable
-from typing import TypedDict
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab import methods, nets
-from warlab.artefacts.run_config import MethodConfig, NetConfig, Options, Training
+from warlab.artefacts.run_config import MethodConfig, NetConfig, TimingSpec
 from warlab.common.progress import Progress
 from warlab.engine.device import best_device, memory_format, place
 from warlab.engine.optimise import make_optimiser
@@ -26,18 +26,6 @@ AS_THE_AUTHORS_CODE = "war_code"
 _PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what guards its division, in the authors' code
 TakeStep = Callable[[], None]
 Loss = Callable[[], Losses]
-
-
-class TimingSpec(TypedDict):
-    """As the workflow gives it: `images` are those of an epoch, `net` and `methods` as in RunConfig."""
-
-    shape: list[int]
-    classes: int
-    images: int
-    net: Options
-    training: Training
-    methods: dict[str, Options]
-    steps: int
 
 
 def seconds_per_epoch(spec: TimingSpec) -> dict[str, dict[str, float]]:
@@ -115,7 +103,7 @@ def _loss(method: MethodConfig, model: nn.Module, batch: Batch, classes: int) ->
     return lambda: algorithm.loss([model], batch, late)[0]
 
 
-def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: Options) -> Tensor:
+def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: Mapping[str, Any]) -> Tensor:
     """Four forwards, and gradients of all weights for the direction, which are thrown away."""
 
     def transport(x: Tensor) -> Tensor:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from warlab import data
-from warlab.artefacts.run_config import Options
-from warlab.config.plan import Timing
+from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.pipeline.workflow import Row, Wildcards, Workflow, row
 from warlab.reporting.page.sections import category
 
@@ -103,7 +102,7 @@ class TableJobs:
         pairs = dict.fromkeys((cell.dataset, cell.net) for cell in self.flow.study.plan.timed)
         return [self.flow.paths.timing.format(dataset=dataset, net=net) for dataset, net in pairs]
 
-    def timing_spec(self, wildcards: Wildcards) -> Timing:
+    def timing_spec(self, wildcards: Wildcards) -> TimingSpec:
         return self.flow.study.plan.timing(wildcards.dataset, wildcards.net)
 
     def timing_code(self, wildcards: Wildcards) -> str:
