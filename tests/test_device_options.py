@@ -32,7 +32,7 @@ def defaults_afterwards() -> object:
 
 
 def with_device(**options: bool) -> dict:
-    return load_study({"scale": "smoke", **({"device": options} if options else {})}, ROOT).settings.run(CELL)
+    return load_study({"scale": "smoke", **({"device": options} if options else {})}, ROOT).settings.run(CELL).to_dict()
 
 
 def test_only_what_is_on_is_part_of_a_run() -> None:

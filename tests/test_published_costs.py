@@ -12,7 +12,6 @@ from warlab.artefacts.ground_cost import GroundCost
 from warlab.config.study import Study, load_study
 from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
-from warlab.ot import costs
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.verify import verify_cost, verify_uses
@@ -101,7 +100,7 @@ def test_classes_are_found_by_name_whatever_the_order_of_the_file(
     columns = [0, *(1 + np.random.default_rng(0).permutation(10))]
     shuffled = [[line[k] for k in columns] for line in (head, *rows[::-1])]
     (tmp_path / "cifar10.csv").write_text("\n".join(",".join(line) for line in shuffled))
-    monkeypatch.setattr(costs, "assets", lambda folder: tmp_path)
+    monkeypatch.setattr("warlab.ot.costs.w2v.assets", lambda folder: tmp_path)
     again = made(paper, "w2v", "cifar10").matrix
     np.testing.assert_array_equal(again, expected)
 
