@@ -31,7 +31,7 @@ from tests.faults.workflow import (
     trainer_of,
     training_log,
 )
-from tests.runs import wait_for
+from tests.helpers.runs import wait_for
 from warlab.common.files import read_json
 
 SCRIPT = ROOT / "tests" / "cluster" / "slurm.sh"

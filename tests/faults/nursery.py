@@ -1,7 +1,8 @@
 """`python -m tests.faults.nursery`: trainings as processes of their own, without the seconds that importing torch takes
 each time.
 
-Each line of input is one training, as for tests.train_process; a process is forked for it and its number printed.
+Each line of input is one training, as for tests.helpers.train_process; a process is forked for it and its
+number printed.
 Input ends: the nursery ends. `exit <pid>` waits for a process and prints its exit code, negative for a signal.
 """
 

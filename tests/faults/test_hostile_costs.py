@@ -1,6 +1,6 @@
 """Ground costs and names: handled or refused as docs/reliability.md says; the transport is never NaN in silence.
 
-Further named tests: tests/test_costs.py (asymmetric, negative, other classes), tests/test_war.py (the loss).
+Further named tests: tests/ot/test_costs.py (asymmetric, negative, other classes), tests/losses/test_war.py (the loss).
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.faults.counting import count, long
 from tests.faults.test_hostile_data import HOSTILE_NAMES
-from tests.reports import figure_inputs, texts
+from tests.helpers.reports import figure_inputs, texts
 from warlab.artefacts.ground_cost import matrix_text, read_matrix
 from warlab.errors import WarlabError
 from warlab.ot.costs import make_cost

@@ -1,7 +1,8 @@
 """Data that are wrong or want to do harm: refused with a sentence, nothing executed, nothing overwritten.
 
-Further named tests of the same kind: tests/test_data.py (idx headers that lie, shapes, types, labels, NaN),
-tests/test_archives.py (tar and zip files, pickles), tests/test_fetch.py (downloads), tests/test_own_data.py.
+Further named tests of the same kind: tests/data/test_data.py (idx headers that lie, shapes, types, labels, NaN),
+tests/data/test_archives.py (tar and zip files, pickles), tests/data/test_fetch.py (downloads),
+tests/workflow/test_own_data.py.
 """
 
 import io
@@ -20,8 +21,8 @@ from PIL import Image
 import warlab.data
 import warlab.data.images
 from tests.faults.counting import count
-from tests.runs import resolved, write_files
-from tests.test_own_data import own, paint
+from tests.helpers.runs import resolved, write_files
+from tests.workflow.test_own_data import own, paint
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_arrays, write_arrays, write_json
 from warlab.data import user_data as own_data

@@ -1,6 +1,7 @@
 """Real training processes that are killed, stopped, starved of disk space or fed damaged files: nothing is lost.
 
-Further named tests of the same kind, tests/test_engine.py: two writers, a foreign checkpoint, a loss that is NaN.
+Further named tests of the same kind, tests/engine/test_engine.py: two writers, a foreign checkpoint, a loss that
+is NaN.
 """
 
 import json
@@ -18,7 +19,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
-from tests.runs import assert_same, resolved, start, wait_for, write_files
+from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.engine import checkpoint

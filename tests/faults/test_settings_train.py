@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.faults.counting import count, long
-from tests.runs import resolved, study, write_files
+from tests.helpers.runs import resolved, study, write_files
 from warlab import methods
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.run import train_run

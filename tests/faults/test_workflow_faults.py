@@ -22,7 +22,7 @@ from tests.faults.workflow import (
     trainer_of,
     training_log,
 )
-from tests.runs import wait_for
+from tests.helpers.runs import wait_for
 from warlab.common.files import read_json
 
 EPOCHS = 8

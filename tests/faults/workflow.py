@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from tests.runs import assert_same
-from tests.test_workflow import copy_tree
+from tests.helpers.runs import assert_same
+from tests.workflow.test_workflow import copy_tree
 
 RUN = Path("results/faults/runs/fashion_mnist/asym-40/cnn9")
 TABLE = "results/faults/tables/ar_war_variants.csv"

@@ -1,0 +1,264 @@
+"""warlab.audit outside of the workflow: running sums, scores, suspects, and what is said of bad input."""
+
+import doctest
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+import ot
+import warlab.audit
+from tests.conftest import ROOT
+from warlab.artefacts.run_config import RunConfig
+from warlab.audit import LabelAudit, Means, auroc, average_precision, precision_at_errors
+from warlab.audit.record import EXTRA, ROWS, Record
+from warlab.audit.scoring import SCORES, scores, suggested, suspects
+from warlab.common.files import read_arrays
+from warlab.config.study import load_study
+from warlab.engine.run import train_run
+from warlab.errors import WarlabError
+from warlab.ids import RunId
+
+N, C = 60, 5
+
+
+def trained(epochs: int = 3, batch: int = 7, seed: int = 0) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Batches of logits, labels and numbers, every sample once an epoch."""
+    rng = torch.Generator().manual_seed(seed)
+    labels = torch.randint(C, (N,), generator=rng)
+    batches = []
+    for _ in range(epochs):
+        logits = 3 * torch.randn(N, C, generator=rng)
+        for index in torch.randperm(N, generator=rng).split(batch):
+            batches.append((logits[index], labels[index], index))
+    return batches
+
+
+def audit_of(batches: list, as_arrays: bool = False) -> LabelAudit:
+    audit = LabelAudit(N, C)
+    for batch in batches:
+        audit.update(*(part.numpy() if as_arrays else part for part in batch))
+    return audit
+
+
+@pytest.mark.parametrize("as_arrays", [False, True])
+def test_means_are_those_of_the_definitions(as_arrays: bool) -> None:
+    batches = trained()
+    found = audit_of(batches, as_arrays).means()
+    for sample in range(N):
+        seen = [(z[k].double(), int(y[k])) for z, y, index in batches for k in torch.where(index == sample)[0]]
+        y = seen[0][1]
+        p = np.mean([z.softmax(0).numpy() for z, _ in seen], 0)
+        margin = np.mean([float(z[y] - max(z[c] for c in range(C) if c != y)) for z, _ in seen])
+        loss = np.mean([float(-z.log_softmax(0)[y]) for z, _ in seen])
+        np.testing.assert_allclose(found.probabilities[sample], p, rtol=1e-5)
+        np.testing.assert_allclose([found.margin[sample], found.loss[sample]], [margin, loss], rtol=1e-5, atol=1e-6)
+        assert found.labels[sample] == y and found.seen[sample] == 3
+    assert found.probabilities.dtype == found.margin.dtype == np.float32
+
+
+def test_a_sample_may_come_several_times_in_a_batch() -> None:
+    """As the pixels of one object do."""
+    audit = Record(2, 3)
+    z = torch.tensor([[1.0, 0, 0], [3.0, 0, 0], [0.0, 0, 5]])
+    audit.update(z, torch.tensor([0, 0, 2]), torch.tensor([1, 1, 0]))
+    means = audit.means()
+    assert means.seen.tolist() == [1, 2] and means.margin.tolist() == [5.0, 2.0]
+
+
+@pytest.mark.parametrize("rows", [1, 11, 10**6])
+def test_continued_from_a_state_it_ends_with_the_same_bits(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warlab.audit.record.ROWS", rows)
+    batches = trained()
+    whole = audit_of(batches).means()
+    for cut in (0, 1, 5, len(batches) - 1):
+        state = audit_of(batches[:cut]).state_dict()
+        again = LabelAudit(N, C)
+        again.load_state_dict(state)
+        for batch in batches[cut:]:
+            again.update(*batch)
+        for name, values in again.means().arrays().items():
+            np.testing.assert_array_equal(values, whole.arrays()[name])
+
+
+def test_memory_does_not_grow_with_the_epochs() -> None:
+    audit = LabelAudit(N, C)
+    for batch in trained(epochs=100):
+        audit.update(*batch)
+    held = sum(z.numel() + y.numel() + i.numel() for z, y, i in audit._waiting)
+    assert audit._sums.numel() == N * (C + EXTRA) and held < (ROWS + 7) * (C + 2)
+
+
+def test_the_graph_is_left_alone() -> None:
+    z = torch.randn(4, C, requires_grad=True)
+    logits = 2 * z
+    audit = LabelAudit(N, C)
+    audit.update(logits, torch.zeros(4, dtype=torch.long), torch.arange(4))
+    with torch.no_grad():
+        logits.mul_(0)  # what is done to the logits later is none of the audit's business
+    logits.sum().backward()
+    assert not audit._waiting[0][0].requires_grad and audit.means().margin[:4].any()
+
+
+def test_transport_is_the_exact_one_and_with_the_zero_one_cost_the_missing_probability() -> None:
+    means = audit_of(trained()).means()
+    cost = np.random.default_rng(0).random((C, C))
+    np.fill_diagonal(cost, 0)
+    found = scores(means, torch.from_numpy(cost))["transport"]
+    for k in range(0, N, 7):
+        p = means.probabilities[k].astype(float)
+        assert found[k] == pytest.approx(ot.emd2(np.eye(C)[means.labels[k]], p / p.sum(), cost), rel=1e-4)
+    p_y = means.probabilities[np.arange(N), means.labels]
+    np.testing.assert_allclose(scores(means)["transport"], 1 - p_y, atol=1e-6)
+
+
+def test_another_label_is_suggested_exactly_where_confident_learning_is_off_the_diagonal() -> None:
+    means = audit_of(trained()).means()
+    thresholds = [means.probabilities[means.labels == k, k].mean() for k in range(C)]
+    above = means.probabilities - thresholds
+    np.testing.assert_array_equal(suggested(means), above.argmax(1))
+    found = scores(means)["confident"]
+    np.testing.assert_array_equal(found > 0, suggested(means) != means.labels)
+    listed = suspects(means)
+    assert set(listed["index"]) == set(np.flatnonzero(found > 0))
+    assert (np.diff(listed["combined"]) <= 0).all()
+    np.testing.assert_array_equal(listed["suggested"], suggested(means)[listed["index"]])
+    for by in SCORES:
+        assert (np.diff(suspects(means, by)[by]) <= 0).all()
+
+
+def test_a_class_that_is_hard_to_learn_is_not_suspected_as_a_whole() -> None:
+    """Class 1 has low margins everywhere; one label of class 0 is wrong, with a margin that class 1 would call good."""
+    n = 40
+    labels = np.arange(n) % 2
+    own = np.where(labels == 0, 0.95, 0.55)
+    own[0] = 0.6
+    p = np.where(np.eye(2)[labels] > 0, own[:, None], 1 - own[:, None])
+    logits = np.log(p)
+    audit = LabelAudit(n, 2)
+    audit.update(logits, labels, np.arange(n))
+    found = audit.scores()
+    assert found["combined"].argmax() == found["confident"].argmax() == 0
+    assert found["margin"].argmax() != 0
+
+
+def test_what_was_never_seen_is_neither_scored_nor_suspected() -> None:
+    audit = LabelAudit(N + 2, C)
+    for batch in trained():
+        audit.update(*batch)
+    assert all(np.isnan(values[N:]).all() and np.isfinite(values[:N]).all() for values in audit.scores().values())
+    assert audit.suspects()["index"].max() < N and audit.suggested()[N:].tolist() == [-1, -1]
+    assert len(LabelAudit(3, 2).suspects()) == 0
+
+
+def test_only_the_epochs_of_the_window_count() -> None:
+    batches = trained(epochs=3, batch=N)
+    first = LabelAudit(N, C, epochs=range(2))
+    for epoch, batch in enumerate(batches):
+        first.update(*batch, epoch=epoch)
+    np.testing.assert_array_equal(first.means().margin, audit_of(batches[:2]).means().margin)
+    with pytest.raises(WarlabError, match="epoch=epoch"):
+        first.update(*batches[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=2, max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_quality_agrees_with_scikit_learn(samples: list[tuple[int, bool]]) -> None:
+    score, wrong = np.array([s for s, _ in samples], float), np.array([w for _, w in samples])
+    if wrong.all() or not wrong.any():
+        assert np.isnan(auroc(score, wrong))
+        return
+    assert auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
+    assert average_precision(score, wrong) == pytest.approx(average_precision_score(wrong, score))
+
+
+def test_precision_is_taken_at_the_number_of_errors() -> None:
+    score, wrong = np.array([5.0, 4, 3, 2, 1]), np.array([True, False, True, False, True])
+    assert precision_at_errors(score, wrong) == pytest.approx(2 / 3)
+    assert np.isnan(precision_at_errors(score, ~wrong & wrong))
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: LabelAudit(0, 5), "not 0 and 5"),
+        (lambda: audit_of([(torch.zeros(2, 4), torch.zeros(2), torch.zeros(2))]), r"\(2, 4\), \(2,\), \(2,\)"),
+        (lambda: audit_of([(torch.zeros(2, C), torch.zeros(3), torch.zeros(2))]), r"takes \(B, 5\), \(B,\) and \(B,\)"),
+        (lambda: audit_of([(torch.zeros(1, C), torch.tensor([C]), torch.tensor([0]))]).means(), "label 5 to 5"),
+        (lambda: audit_of([(torch.zeros(1, C), torch.tensor([0]), torch.tensor([N]))]).means(), "sample 60 to 60"),
+        (lambda: audit_of([(torch.full((1, C), torch.nan),) + (torch.zeros(1).long(),) * 2]).scores(), "diverged"),
+        (lambda: audit_of(trained()).suspects(by="entropy"), "not by 'entropy'"),
+        (lambda: audit_of(trained()).scores(cost=np.ones((C, C))), "diagonal"),
+        (lambda: audit_of(trained()).scores(cost=np.zeros((2, 2))), "5 × 5 finite numbers"),
+        (lambda: LabelAudit(3, C).load_state_dict(_state()), "of 60 samples and 5 classes, this one of 3 and 5"),
+    ],
+)
+def test_bad_input_is_one_sentence(call, sentence: str) -> None:
+    with pytest.raises(WarlabError, match=sentence) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def _state() -> dict:
+    audit = audit_of(trained())
+    audit.means()
+    return audit.state_dict()
+
+
+def test_the_example_of_the_docstring_is_true() -> None:
+    assert doctest.testmod(warlab.audit).failed == 0 < doctest.testmod(warlab.audit).attempted
+
+
+def test_importing_it_needs_numpy_only() -> None:
+    heavy = "{'torch', 'pandas', 'scipy', 'matplotlib', 'snakemake', 'yaml'}"
+    code = f"import sys, warlab.audit; found = {heavy} & set(sys.modules); sys.exit(str(found) if found else 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_means_come_back_from_their_arrays() -> None:
+    means = audit_of(trained()).means()
+    assert all(a is b for a, b in zip(vars(Means(**means.arrays())).values(), vars(means).values(), strict=True))
+
+
+@pytest.mark.slow
+def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_path: Path) -> None:
+    """A short training on real images of Fashion-MNIST with real confusions. cleanlab is AGPL and no dependency."""
+    benchmark = loaded("audit_quality")
+    quality = benchmark.cleanlab_in(tmp_path / "cleanlab")
+    if quality is None:
+        pytest.skip("cleanlab cannot be installed here")
+    speed = loaded("audit_cost")
+    study = load_study({"scale": "demo"}, ROOT)
+    files, run = (
+        speed.write_files(tmp_path, study),
+        study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0)),
+    )
+    run["training"] |= {"epochs": 6, "drops": [6]}
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))
+    wrong = read_arrays(files.noise)["labels"] != read_arrays(files.data)["train_y"]
+    theirs = {name: auroc(values, wrong) for name, values in benchmark.theirs(found, quality).items()}
+    ours = {name: auroc(values, wrong) for name, values in scores(found).items()}
+    plain = max(theirs["cleanlab self confidence"], theirs["cleanlab normalized margin"])
+    assert ours["confident"] > plain - 0.002, (ours, theirs)
+    assert ours["confident"] == pytest.approx(theirs["cleanlab normalized margin, adjusted"], abs=1e-3)
+    assert ours["combined"] > max(theirs.values()) - 0.01, (ours, theirs)
+    assert ours["transport"] == pytest.approx(theirs["cleanlab self confidence"], abs=1e-4)  # 0-1 cost: 1 - p_y
+
+
+def loaded(name: str) -> Any:
+    """A benchmark as a module."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,329 @@
+"""`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
+
+import errno
+import fcntl
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.helpers.runs import resolved, wait_for
+from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_result import RunResult
+from warlab.cli import doctor, main
+from warlab.cli.status import run_state, status
+from warlab.common.files import write_json, write_text
+from warlab.common.progress import duration
+from warlab.config.study import Study, load_study
+from warlab.engine.lock import is_locked, only_writer
+from warlab.errors import Interrupted, WarlabError
+from warlab.ids import RunId
+from warlab.pipeline.script import job
+from warlab.pipeline.sources import needed
+from warlab.pipeline.time_estimate import core_hours, measured, overview, seconds
+
+CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return load_study({"scale": "smoke", "results_root": str(tmp_path), "data_root": str(tmp_path / "raw")}, ROOT)
+
+
+def folder(study: Study) -> Path:
+    return Path(study.config["results_root"]) / "smoke"
+
+
+def begin(study: Study, epochs: int = 2) -> Path:
+    """A run of which some epochs are saved."""
+    run = folder(study) / "runs" / CELL.path
+    rows = [f"{k + 1},{60 + k},{10 * (k + 1)}" for k in range(epochs)]
+    write_text(run / "checkpoint" / "0123" / "metrics.csv", "\n".join(["epoch,test_accuracy,seconds", *rows]))
+    return run
+
+
+def log(study: Study) -> Path:
+    return folder(study) / "logs" / "train" / f"{CELL.path}.log"
+
+
+def test_a_run_without_files_waits(study: Study) -> None:
+    assert run_state(study, CELL, folder(study)).state == "waiting"
+
+
+def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> None:
+    run = begin(study)
+    with only_writer(run):
+        found = run_state(study, CELL, folder(study))
+    assert (found.state, found.epochs, found.accuracy) == ("running", "2/4", 61.0)
+    assert found.left == 2 * 15  # two epochs of 15 seconds
+    assert run_state(study, CELL, folder(study)).state == "stopped"
+
+
+def test_a_run_that_has_begun_its_first_epoch_is_running(study: Study) -> None:
+    with only_writer(folder(study) / "runs" / CELL.path):
+        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+
+
+def test_a_run_whose_log_ends_in_an_error_has_failed_with_the_sentence(study: Study) -> None:
+    begin(study)
+    with pytest.raises(SystemExit), job(str(log(study))):
+        raise WarlabError("The loss of war is not a finite number in epoch 3, batch 1.")
+    found = run_state(study, CELL, folder(study))
+    assert (found.state, found.note) == ("failed", "The loss of war is not a finite number in epoch 3, batch 1.")
+
+
+def test_an_error_that_nobody_expected_is_a_failure_too(study: Study) -> None:
+    with pytest.raises(ZeroDivisionError), job(str(log(study))):
+        _ = 1 / 0
+    found = run_state(study, CELL, folder(study))
+    assert found.state == "failed" and "unexpected ZeroDivisionError: division by zero" in found.note
+
+
+def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
+    begin(study)
+    with pytest.raises(SystemExit) as end, job(str(log(study))):
+        raise Interrupted("SIGTERM received: saved epoch 3, batch 1.")
+    found = run_state(study, CELL, folder(study))
+    assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
+
+
+def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
+    """Of the jobs that save nothing, such as figures."""
+    with_job = "with job(sys.argv[1]) as log: log.info('in'), time.sleep(60)"
+    code = f"import sys, time\nfrom warlab.pipeline.script import job\n{with_job}"
+    command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(tmp_path / "log.txt", "in")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines() == ["in", "stopped by Ctrl-C. Call again to continue."]
+
+
+def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
+    run = begin(study)
+    write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")
+    with only_writer(run):
+        assert run_state(study, CELL, folder(study)).state == "running"
+
+
+def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    result = RunResult("id", RunConfig.from_dict(resolved("cce")), "real", {"last": 71.25}, {})
+    result.save(folder(study) / "runs" / CELL.path / "result.json")
+    text = status(study, ROOT)
+    assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
+    assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
+    assert len({line.index("epoch") for line in text.splitlines() if "epoch" in line}) == 1
+
+
+def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path / "none")
+    with only_writer(tmp_path):
+        assert is_locked(tmp_path)
+    assert not is_locked(tmp_path)
+
+
+def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_last(study: Study) -> None:
+    """They stay where they are; the run that began last has no epoch yet."""
+    run = begin(study)
+    with only_writer(run, "4567"):
+        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+    assert run_state(study, CELL, folder(study)).state == "waiting"
+    with only_writer(run, "0123"):
+        assert run_state(study, CELL, folder(study)).epochs == "2/4"
+
+
+# ---- doctor
+
+
+def findings(check: object, study: Study, root: Path = ROOT) -> dict[str, doctor.Finding]:
+    return {finding.text: finding for finding in check(study, root)}  # type: ignore[operator]
+
+
+def test_this_machine_is_ready_for_its_own_tests(study: Study) -> None:
+    text, _ = doctor.doctor(study, ROOT)
+    for topic in ("python", "packages", "gpu", "tf32", "disk", "data", "pdflatex", "chromium", "slurm"):
+        assert re.search(rf"^(good|note|wrong) +{topic} ", text, re.MULTILINE)
+
+
+def test_another_version_is_named_and_a_missing_package_is_wrong(study: Study, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("numpy==1.0\n")
+    (one,) = doctor.packages(study, tmp_path)
+    assert one.state == "note" and re.search(r"numpy 2\S+ instead of 1\.0: call make setup", one.text)
+    (tmp_path / "requirements.txt").write_text("no-such-package==1.0\n")
+    (one,) = doctor.packages(study, tmp_path)
+    assert one.state == "wrong" and "no-such-package missing instead of 1.0" in one.text
+
+
+def test_forced_tf32_is_wrong(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    assert all(finding.state != "wrong" for finding in doctor.gpu(study, ROOT) if finding.topic == "tf32")
+    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
+    assert any(finding.state == "wrong" and "unset it" in finding.text for finding in doctor.gpu(study, ROOT))
+
+
+def test_a_full_disk_is_wrong_and_says_how_much_is_needed(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    assert all(finding.state == "good" for finding in doctor.disk(study, ROOT))
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 2**20}))
+    first, second = doctor.disk(study, ROOT)
+    assert first.state == "wrong" and f"has 1 MB, smoke may need {doctor.needed_mb(study)}" in first.text
+    assert second.state == "good"
+
+
+def test_a_folder_that_cannot_be_written_is_wrong(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(doctor.tempfile, "NamedTemporaryFile", refuse)
+    assert all(f.state == "wrong" and "Permission denied" in f.text for f in doctor.disk(study, ROOT))
+
+
+def test_a_file_system_without_locks_is_a_note_and_no_fault(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings then reserve a run by a file."""
+    assert list(doctor.locks(study, ROOT)) == []
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (found,) = doctor.locks(study, ROOT)
+    assert (
+        found.state == "note" and "without file locks (No locks available): a run is reserved by a file" in found.text
+    )
+    assert all(finding.state == "good" for finding in doctor.disk(study, ROOT))
+
+
+def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
+    paper = load_study({"scale": "paper", "data_root": str(tmp_path)}, ROOT)
+    found = {finding.text.split()[0]: finding for finding in doctor.data_present(paper, ROOT)}
+    assert list(found) == [entry.name for entry in needed(paper)] and {"svhn", "resnet18", "resnet50"} < set(found)
+    for name, finding in found.items():
+        asked = name in ("clothing1m", "imagenet32", "vaihingen")
+        assert finding.state == ("wrong" if asked else "absent")
+        expected = (
+            f"a folder from its owners .*local_data: {{{name}: folder}}" if asked else "snakemake data .*scale=paper"
+        )
+        assert re.search(expected, finding.text)
+    write_json(tmp_path / "cifar10" / "real" / "receipt.json", {})
+    assert "cifar10 (real) is there" in findings(doctor.data_present, paper)
+    assert all(finding.state == "good" for finding in doctor.data_present(study, ROOT))
+
+
+def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "CHECKS", (doctor.data_present,))
+    places = {name: str(tmp_path) for name in ("clothing1m", "imagenet32", "vaihingen")}
+    config = {"scale": "paper", "data_root": str(tmp_path / "raw")}
+    text, good = doctor.doctor(load_study(config, ROOT), ROOT)
+    assert not good and text.endswith("Wrong: 3, absent: 6; the lines above say what to do.")
+    study = load_study(config | {"local_data": places}, ROOT)
+    text, good = doctor.doctor(study, ROOT)
+    assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"takes it from {tmp_path}" in text
+    for entry in needed(study):
+        write_json(Path(entry.receipt(str(tmp_path / "raw"))), {})
+    assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
+    gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
+    (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()
+    assert f"({tmp_path / 'gone'}, which local_data names, is not there)" in doctor.doctor(gone, ROOT)[0]
+
+
+@pytest.mark.parametrize(("answer", "state"), [("exit 0", "good"), ("echo down >&2; exit 1", "note")])
+def test_slurm_is_asked(answer: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
+    for name in ("sbatch", "sinfo"):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{answer}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(doctor, "_installed", lambda name: None)
+    found = list(doctor.slurm(study, ROOT))
+    assert found[0].state == state
+    assert (state == "good") == any("pip install -e .[slurm]" in finding.text for finding in found)
+
+
+def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("status", "plan"):
+        assert main.main(["--root", str(ROOT), "--scale", "smoke", command]) == 0
+    assert main.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_doctor_and_plan_agree_on_times(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    found = next(doctor.gpu(load_study({"scale": scale}, ROOT), ROOT)).text
+    hours = re.findall(rf"^{scale} +\d+ +\d+ +([\d.]+)", overview({"scale": scale}, ROOT), re.MULTILINE)
+    said = re.search(rf"{scale} takes about ([\d,.]+) core hours", found)
+    assert said and float(said[1].replace(",", "")) == pytest.approx(float(hours[0]), rel=0.05)
+
+
+# ---- the time of the whole scale
+
+
+def remaining(study: Study) -> str:
+    (line,) = [line for line in status(study, ROOT).splitlines() if line.startswith("remaining: ")]
+    return line
+
+
+def done(study: Study, run: RunId, took: float) -> None:
+    made = {"summary": {"last": 70.0}, "provenance": {"seconds": took}}
+    RunResult("id", RunConfig.from_dict(resolved("cce")), "real", **made).save(
+        folder(study) / "runs" / run.path / "result.json"
+    )
+
+
+def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
+    hours = core_hours(study, measured(ROOT))
+    assert f"about {duration(3600 * hours)} of training" in remaining(study)
+    assert remaining(study).endswith("(by config/speed.yaml)")
+
+
+def test_runs_that_took_three_times_as_long_as_planned_make_the_rest_three_times_as_long(study: Study) -> None:
+    speed = measured(ROOT)
+    for run in study.plan.runs[:2]:
+        done(study, run, 3 * seconds(study, run, speed))
+    left = 3 * sum(seconds(study, run, speed) for run in study.plan.runs[2:])
+    assert f"about {duration(left)} of training" in remaining(study)
+    assert remaining(study).endswith("(by the times of 2 runs)")
+
+
+def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Study) -> None:
+    begin(study)  # two of four epochs, of 15 seconds
+    speed = measured(ROOT)
+    slower = 4 * 15 / seconds(study, CELL, speed)
+    left = 2 * 15 + slower * sum(seconds(study, run, speed) for run in study.plan.runs if run != CELL)
+    assert f"about {duration(left)} of training" in remaining(study)
+
+
+def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
+    runs = [folder(study) / "runs" / run.path for run in study.plan.runs[:2]]
+    with only_writer(runs[0]), only_writer(runs[1]):
+        assert f"{duration(1800 * core_hours(study, measured(ROOT)))} with 2 at a time as now" in remaining(study)
+
+
+def test_of_a_finished_scale_nothing_remains(study: Study) -> None:
+    for run in study.plan.runs:
+        done(study, run, 1.0)
+    assert "remaining: " not in status(study, ROOT)
+
+
+# ---- plan
+
+
+def test_plan_lists_the_users_scale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "my_scale.yaml"
+    own.write_text((ROOT / "config" / "scales" / "smoke.yaml").read_text())
+    assert main.main(["--root", str(ROOT), "--scale", str(own), "plan"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    mine, smoke = ([line for line in lines if line.startswith(f"{name} ")] for name in ("my_scale", "smoke"))
+    assert mine[0].endswith("(this scale)") and mine[0].split()[1:-2] == smoke[0].split()[1:]
+    assert sum("(this scale)" in line for line in lines) == 1
+
+
+def test_plan_of_a_scale_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["--root", str(ROOT), "--scale", "smok", "plan"]) == 1
+    assert capsys.readouterr().err.startswith("warlab: There is no scale 'smok'")

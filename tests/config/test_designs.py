@@ -1,0 +1,216 @@
+"""Tables, ranks, claims and headlines of designs that are no full product, with settings that differ by noise."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers.reports import LABELS, PUBLISHED, runs_table, texts
+from warlab.reporting import figures
+from warlab.reporting.claims import evidence
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.page.curves import curves
+from warlab.reporting.page.headline import headlines
+from warlab.reporting.read import results
+from warlab.reporting.setting import Setting
+from warlab.reporting.stats import comparison, over_settings
+from warlab.reporting.tables import results_table
+from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
+from warlab.reporting.tables.ranks import ranks
+
+Key = tuple[str, str, str]
+METHODS = ("cce", "sl", "war_w2v")
+# two settings of CIFAR-10, one of Fashion-MNIST at another noise, one of another network: no full product
+SETTINGS = [
+    ("cifar10", "clean", "cnn9"),
+    ("cifar10", "asym-40", "cnn9"),
+    ("fashion_mnist", "asym-20", "cnn9"),
+    ("cifar10", "pairflip-40", "cnn2"),
+]
+
+
+def runs_of(setting: Key, values: dict[tuple[str, int], list[float]]) -> pd.DataFrame:
+    return runs_table(values).assign(**dict(zip(("dataset", "noise", "net"), setting, strict=True)))
+
+
+def design(settings: list[Key] = SETTINGS, methods: tuple[str, ...] = METHODS, epochs: int = 3) -> pd.DataFrame:
+    """In every setting the methods stand in the order of their names, ten points apart."""
+    level = {method: 50.0 + 10 * place for place, method in enumerate(methods)}
+    parts = [
+        runs_of(setting, {(m, s): [level[m] + s] * epochs for m in methods for s in range(2)}) for setting in settings
+    ]
+    return pd.concat(parts, ignore_index=True).astype({"epoch": "Int64"})
+
+
+def cells_of(settings: list[Key], methods: tuple[str, ...]) -> list[dict[str, str]]:
+    return [dict(zip(results.CELL, (*setting, method), strict=True)) for setting in settings for method in methods]
+
+
+def table_of(runs: pd.DataFrame, settings: list[Key], methods: tuple[str, ...] = METHODS, **given: Any) -> pd.DataFrame:
+    summary = results.under_other_names(results.summarise(runs), given.get("trained_as", []))
+    published = results.read_published(PUBLISHED, "main_benchmark")
+    return results_table.tidy(summary, cells_of(settings, methods), published, given.get("ranks", ("all", "noisy")))
+
+
+def of_ranks(table: pd.DataFrame, group: str = "all") -> pd.DataFrame:
+    return table[(table["metric"] == "average_rank") & (table["noise"] == group)].set_index("method")
+
+
+# ---- ranks
+
+
+def test_ranks_of_settings_that_are_no_full_product() -> None:
+    table = table_of(design(), SETTINGS)
+    assert of_ranks(table)["mean"].to_dict() == {"cce": 3.0, "sl": 2.0, "war_w2v": 1.0}
+    assert of_ranks(table, "noisy")["mean"].notna().all()
+
+
+@pytest.mark.parametrize("missing", [("cifar10", "pairflip-40", "cnn2", "sl"), ("cifar10", "clean", "cnn9", "cce")])
+def test_a_declared_cell_without_a_run_still_takes_the_ranks_away(missing: tuple[str, ...]) -> None:
+    runs = design()
+    runs = runs[(runs[list(results.CELL)] != list(missing)).any(axis=1)]
+    table = table_of(runs, SETTINGS)
+    assert ranks(table[table["metric"] == "test_accuracy"]).isna().all()
+
+
+# ---- the user's own data
+
+
+def test_own_data_have_their_own_ranks_and_nothing_of_the_paper() -> None:
+    own = [("image_folder", "sym-40", "cnn9"), ("image_folder", "clean", "cnn9")]
+    table = table_of(design(own), own)
+    assert table["published"].isna().all() and of_ranks(table)["mean"].tolist() == [3.0, 2.0, 1.0]
+    assert PAPERS_RANKS not in legend(grid(table))
+    assert "paper" not in results_table.to_markdown(table, "methods_as_columns", LABELS).replace(
+        "as most likely in the paper", ""
+    )
+
+
+def test_the_papers_ranks_stand_where_its_settings_are_ranked() -> None:
+    paper = [("fashion_mnist", "asym-40", "cnn9"), ("cifar10", "asym-40", "cnn9")]
+    table = table_of(design(paper), paper)
+    assert of_ranks(table, "noisy")["published"].notna().all() and PAPERS_RANKS in legend(grid(table))
+    mixed = [*paper, ("image_folder", "sym-40", "cnn9")]
+    assert of_ranks(table_of(design(mixed), mixed), "noisy")["published"].isna().all()
+
+
+def test_a_row_of_ranks_with_nothing_in_it_is_left_out() -> None:
+    own = [("image_folder", "sym-40", "cnn9"), ("image_folder", "file_mine", "cnn9")]
+    runs = design(own)
+    table = table_of(runs[(runs["noise"] != "file_mine") | (runs["method"] == "cce")], own)
+    assert "average_rank" not in set(table["metric"])
+
+
+# ---- a run under another name, where that is the same run
+
+
+SL = [("cifar100", noise, "cnn9") for noise in ("asym-20", "asym-40")]
+SAME = [("cifar100", "asym-40", "cnn9", "sl+a=2.0", "sl")]
+
+
+def sl_runs() -> pd.DataFrame:
+    """sl+a=2.0 is `sl` at 40 %; at 20 % both were run, to 60 and 99."""
+    twenty = runs_of(SL[0], {("sl", 0): [60.0], ("sl+a=2.0", 0): [99.0]})
+    return pd.concat([twenty, runs_of(SL[1], {("sl", 0): [70.0]})], ignore_index=True).astype({"epoch": "Int64"})
+
+
+def test_a_table_shows_each_noise_its_own_run() -> None:
+    table = table_of(sl_runs(), SL, ("sl", "sl+a=2.0"), trained_as=SAME, ranks=())
+    assert table["mean"].tolist() == [60.0, 99.0, 70.0, 70.0]
+
+
+def test_claims_read_each_noise_its_own_run() -> None:
+    ours = evidence.of_runs(sl_runs(), SAME, LABELS, {})
+    read = [ours.number(Setting(*setting, "test_accuracy"), "sl+a=2.0") for setting in SL]
+    assert [number.mean for number in read if number] == [99.0, 70.0]
+
+
+def test_the_figure_of_beta_has_no_panel_for_a_setting_that_was_not_varied() -> None:
+    varied = runs_of(("cifar10", "asym-40", "cnn9"), {("war_w2v", 0): [70.0], ("war_w2v+beta=1", 0): [60.0]})
+    others = [runs_of(("cifar10", noise, "cnn9"), {("war_w2v", 0): [50.0]}) for noise in ("clean", "asym-20")]
+    aliases = [("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
+    runs = pd.concat([varied, *others], ignore_index=True).astype({"epoch": "Int64"})
+    inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), aliases=aliases, labels=LABELS)
+    assert len(figures.get("beta_sensitivity").draw(inputs).axes) == 1
+
+
+def test_the_figure_of_beta_takes_the_seeds_that_all_its_points_share() -> None:
+    """The usual β has three seeds, the last two far above the first; β = 1 has the first alone."""
+    usual = {("war_w2v", seed): [70.0 + 10 * seed] for seed in range(3)}
+    runs = runs_of(("cifar10", "asym-40", "cnn9"), usual | {("war_w2v+beta=1", 0): [60.0]}).astype({"epoch": "Int64"})
+    aliases = [("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
+    inputs = Inputs(runs=runs, aliases=aliases, labels=LABELS)
+    (axes,) = figures.get("beta_sensitivity").draw(inputs).axes
+    drawn = [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in axes.lines if len(line.get_xdata())]
+    assert drawn == [[(1.0, 60.0), (10.0, 70.0)]]
+    assert "this scale, 1 run each, the same seeds" in figures.get("beta_sensitivity").caption(inputs)
+
+
+def test_beta_with_another_changed_setting_is_not_a_point_of_its_method() -> None:
+    at = ("cifar10", "asym-40", "cnn9")
+    runs = runs_of(at, {("war_w2v+beta=1", 0): [60.0], ("war_w2v+beta=5+epsilon=0", 0): [99.0]})
+    (axes,) = figures.get("beta_sensitivity").draw(Inputs(runs=runs.astype({"epoch": "Int64"}), labels=LABELS)).axes
+    assert [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata())] == [[60.0]]
+
+
+# ---- cells that lack a seed
+
+
+def with_a_gap() -> pd.DataFrame:
+    """Three methods, three seeds; the last seed of CCE is missing, and the two others of it are far off."""
+    level = {"cce": 10.0, "ar": 75.0, "war_w2v": 80.0}
+    runs = runs_table({(m, s): [v + s] for m, v in level.items() for s in range(3)}).astype({"epoch": "Int64"})
+    gone = (runs["method"] == "cce") & (runs["seed"] == 2)
+    return runs.assign(epoch=runs["epoch"].mask(gone), test_accuracy=runs["test_accuracy"].mask(gone))
+
+
+def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
+    runs = with_a_gap()
+    assert np.isnan(results.summarise(runs).set_index("method").loc["cce", "mean"])
+    cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
+    per_run = comparison.with_whole(over_settings.readings(runs), runs)
+    found = comparison.statistics(per_run, {"x": {"cells": cells, "trained_as": []}}, results.read_published(PUBLISHED))
+    found = found[found["reading"] == "last10_mean"].set_index("test")
+    assert set(found.loc["interval", "subject"]) == {f"fashion_mnist asym-40 cnn9 {m}" for m in ("ar", "war_w2v")}
+    assert found.loc["kendall", "cells"] == 2, "CCE has no mean to be put in order"
+    assert found.loc["friedman", "cells"] == 0, "the only setting has no mean of CCE"
+
+
+def test_no_picture_averages_the_seeds_that_happen_to_be_there() -> None:
+    runs = with_a_gap().assign(seconds=1.0, purity=50.0)
+    (panel,) = curves(runs, LABELS)
+    assert [line.name for line in panel.lines] == ["AR", "WAR_w2v"]
+    inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
+    for name in ("learning_curves", "purity", "time_and_accuracy", "agreement"):
+        shown = texts(figures.get(name).draw(inputs)).splitlines()
+        assert "AR" in shown and "CCE" not in shown, name
+
+
+def test_given_runs_of_a_table_are_its_own_seeds() -> None:
+    """Another table may have more seeds of the same cell: each averages those that it declares."""
+    runs = runs_table({("cce", 0): [50.0], ("cce", 1): [70.0]}).astype({"epoch": "Int64"})
+    cell = ["fashion_mnist", "asym-40", "cnn9", "cce"]
+    assert results.summarise(results.of_table(runs, [[*cell, 0]]))["mean"].tolist() == [50.0]
+    assert results.summarise(results.of_table(runs, [[*cell, 0], [*cell, 1]]))["mean"].tolist() == [60.0]
+    assert results.summarise(results.of_table(runs, [[*cell, 0], [*cell, 2]]))["mean"].isna().all()
+
+
+# ---- headlines
+
+
+def test_a_headline_counts_the_epochs_of_its_own_setting() -> None:
+    long, short = ("fashion_mnist", "asym-40", "cnn9"), ("cifar10", "asym-40", "cnn9")
+    runs = pd.concat([design([long], epochs=12), design([short], epochs=4)], ignore_index=True)
+    found = headlines(table_of(runs, [long, short]), LABELS, {}, results.epochs_averaged(runs))
+    assert ["last ten epochs" in line.sentence for line in found] == [True, False]
+    assert "last four epochs" in found[1].sentence
+    found = headlines(table_of(runs, [long]), LABELS, {}, results.epochs_averaged(runs, last=1))
+    assert "(in the last epoch)" in found[0].sentence
+
+
+def test_a_headline_of_methods_trained_for_different_times_says_both() -> None:
+    long, short = (design([SETTINGS[1]], (method,), epochs) for method, epochs in (("war_w2v", 12), ("cce", 4)))
+    runs = pd.concat([long, short], ignore_index=True)
+    table = table_of(runs, [SETTINGS[1]], ("cce", "war_w2v"))
+    assert "last ten and four epochs" in headlines(table, LABELS, {}, results.epochs_averaged(runs))[0].sentence

@@ -1,0 +1,253 @@
+"""How a scale becomes runs: blocks of cells, shrinking schedules, and runs that other runs need."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+
+from tests.conftest import ROOT, logged
+from tests.helpers.runs import resolved, study, weights, write_files
+from warlab.artefacts.run_config import RunConfig
+from warlab.common.files import read_arrays
+from warlab.config.study import Study, load_study
+from warlab.config.validate import validate
+from warlab.engine.build import build_trainer
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
+from warlab.engine.predict import predict_run
+from warlab.engine.run import train_run
+from warlab.errors import WarlabError
+from warlab.ids import RunId
+from warlab.reporting.read.results import under_other_names
+
+
+def scaled(experiments: dict[str, Any], **changes: Any) -> Study:
+    return replace(study(), scale={**study().scale, "experiments": experiments, **changes})
+
+
+def test_a_scale_may_add_cells_to_a_table() -> None:
+    chosen = {
+        "datasets": ["fashion_mnist"],
+        "noises": ["asym-40"],
+        "methods": ["cce", "sl", "war_w2v"],
+        "also": [{"datasets": ["fashion_mnist"], "noises": ["clean"], "methods": ["cce"]}],
+    }
+    own = scaled({"main_benchmark": chosen})
+    assert [(c.noise, c.method) for c in own.plan.cells("main_benchmark")] == [
+        ("asym-40", "cce"),
+        ("asym-40", "sl"),
+        ("asym-40", "war_w2v"),
+        ("clean", "cce"),
+    ]
+    layout = own.plan.layout("main_benchmark")
+    assert [row[1] for row in layout] == ["clean"] * 3 + ["asym-40"] * 3  # the paper's order
+    assert [row[3] for row in layout] == ["cce", "sl", "war_w2v"] * 2
+    assert len(own.plan.runs) == 4
+
+
+@pytest.mark.parametrize(
+    ("scale", "chosen", "expected"),
+    [({}, {}, 3), ({"seeds": 1}, {}, 1), ({"seeds": 5}, {}, 5), ({"seeds": 5}, {"seeds": 2}, 2), ({}, {"seeds": 7}, 7)],
+)
+def test_seeds_of_a_scale_are_trained(scale: dict[str, int], chosen: dict[str, int], expected: int) -> None:
+    """The experiment inside a scale wins over the scale, which wins over the 3 of experiments.yaml."""
+    block = {"datasets": ["cifar10"], "noises": ["asym-40"], "methods": ["cce"], **chosen}
+    own = scaled({"main_benchmark": block, "timing": {}})
+    own.scale.pop("seeds", None)
+    own.scale.update(scale)
+    validate(own.plan)
+    assert [cell.seed for cell in own.plan.runs] == list(range(expected))
+    assert {cell.seed for cell in own.plan.timed} == {0}, "steps are timed once"
+
+
+def test_a_scale_file_with_seeds_by_experiment_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    text = (ROOT / "config" / "scales" / "laptop.yaml").read_text()
+    file.write_text(text.replace("seeds: 1", "seeds: 5").replace("ar_war_variants: {", "ar_war_variants: { seeds: 2,"))
+    own = load_study({"scale": str(file)}, ROOT)
+    assert len(own.plan.cells("main_benchmark")) == 5 * 18 and len(own.plan.cells("ar_war_variants")) == 2 * 5
+    assert {cell.seed for cell in own.plan.runs if cell.method == "cce"} == set(range(5))
+    assert {cell.seed for cell in own.plan.runs if cell.method == "ar"} == {0, 1}
+
+
+def test_seeds_of_timed_steps_are_refused() -> None:
+    with pytest.raises(WarlabError, match="timing has no seeds"):
+        validate(scaled({"timing": {"seeds": 2}}).plan)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "cifar"])
+def test_the_committed_scales_without_a_gpu_have_one_seed(scale: str) -> None:
+    assert {cell.seed for cell in load_study({"scale": scale}, ROOT).plan.runs} == {0}
+
+
+def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
+    printed = (ROOT / "config" / "published.csv").read_text().splitlines()
+    paper = [line.split(",")[4] for line in printed if line.startswith("main_benchmark,fashion_mnist,clean")]
+    assert study().experiments["main_benchmark"]["methods"] == paper and len(paper) == 12
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+def test_every_larger_scale_has_all_columns_at_forty_percent(scale: str) -> None:
+    """The demo shows the others from committed evidence: tests/reporting/test_committed.py."""
+    own = load_study({"scale": scale}, ROOT)
+    shown = {cell.method for cell in own.plan.cells("main_benchmark") if cell.noise == "asym-40"}
+    assert set(own.experiments["main_benchmark"]["methods"]) <= shown
+
+
+def test_the_demo_trains_what_shows_the_effect() -> None:
+    """CCE, AR, three WARs and a baseline of each sort on wrong labels, two on clean ones, and four maps."""
+    runs = load_study({"scale": "demo"}, ROOT).plan.runs
+    noisy = {cell.method for cell in runs if cell.noise == "asym-40"}
+    assert noisy == {"cce", "ar", "war_01", "war_w2v", "war_embed", "forward", "coteaching", "pencil"}
+    assert sorted(cell.method for cell in runs if cell.noise == "clean" and cell.net == "cnn9") == ["cce", "war_w2v"]
+    assert len(runs) == 14
+
+
+def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:
+    """12 methods, 9 settings, 3 seeds; 3 further variants of WAR; 20 weights β, of which 4 are runs from above."""
+    own = load_study({"scale": "paper"}, ROOT)
+    shown = {name: own.plan.cells(name) for name in own.plan.tables}
+    trained = {name: {own.plan.trained_as(cell) for cell in cells} for name, cells in shown.items()}
+    main, variants, beta = (trained[name] for name in ("main_benchmark", "ar_war_variants", "beta_sensitivity"))
+    assert len(main) == len(shown["main_benchmark"]) == 324
+    assert len(variants - main) == 81
+    assert len(shown["beta_sensitivity"]) == 20 and len(beta - main - variants) == 16
+    # Clothing1M, open set, Co-Teaching+, two times twenty random costs: tests/config/test_experiments.py counts them
+    smaller = {cell for cell in own.plan.runs if cell.dataset != "vaihingen"}
+    assert len(smaller) == 324 + 81 + 16 + 4 + 8 + 6 + 20 + 20
+    assert len(own.plan.runs) == len(smaller) + 12  # six columns of two runs on tiles
+    assert {cell.dataset for cell in smaller} == {"fashion_mnist", "cifar10", "cifar100", "clothing1m"}
+    assert all(own.settings.data_spec(name)["source"] == "real" for name in own.scale["datasets"])
+
+
+def test_the_schedules_of_the_paper() -> None:
+    own = load_study({"scale": "paper"}, ROOT)
+    found = {name: own.settings.training(name) for name in ("fashion_mnist", "cifar10", "cifar100")}
+    assert {name: (entry["epochs"], *entry["drops"]) for name, entry in found.items()} == {
+        "fashion_mnist": (60, 20, 40),
+        "cifar10": (120, 40, 80),
+        "cifar100": (150, 80, 120),
+    }
+    assert {(e["optimiser"], e["lr"], e["batch_size"]) for e in found.values()} == {("adam", 0.001, 256)}
+
+
+def test_an_override_that_changes_nothing_is_no_run_of_its_own() -> None:
+    def trained(method: str) -> str:
+        return study().plan.trained_as(RunId("cifar10", "asym-40", "cnn9", method, 0)).method
+
+    assert trained("war_w2v+beta=10") == trained("war_w2v+beta=10.0") == trained("war_w2v") == "war_w2v"
+    assert trained("ar+beta=5") == "ar" and trained("ar+beta=10") == "ar+beta=10"
+    assert trained("war_01+beta=10+lam=0.1") == "war_01+lam=0.1"
+    aliases = load_study({"scale": "paper"}, ROOT).plan.aliases("beta_sensitivity")
+    assert {alias[:3] for alias in aliases} == {("cifar10", "asym-40", "cnn9")}
+    assert [shown for *_, shown, _ in aliases] == ["ar+beta=5", *(f"war_{k}+beta=10" for k in ("01", "w2v", "embed"))]
+
+
+def test_a_run_is_shown_under_the_name_that_a_table_has_for_it() -> None:
+    """In the one cell that the alias names: neither for another dataset, nor for another noise or network."""
+    cells = [("cifar10", "asym-40", "cnn9"), ("mnist", "asym-40", "cnn9"), ("cifar10", "clean", "cnn9")]
+    cells.append(("cifar10", "asym-40", "cnn2"))
+    rows = [(*cell, "ar", float(n)) for n, cell in enumerate(cells)]
+    summary = pd.DataFrame(rows, columns=["dataset", "noise", "net", "method", "mean"])
+    shown = under_other_names(summary, [("cifar10", "asym-40", "cnn9", "ar+beta=5", "ar")])
+    assert shown.iloc[4:].to_numpy().tolist() == [["cifar10", "asym-40", "cnn9", "ar+beta=5", 0.0]]
+    assert shown.iloc[:4]["method"].tolist() == ["ar"] * 4
+
+
+def test_a_setting_that_depends_on_the_noise_is_another_run_at_another_noise() -> None:
+    """`sl` has a = 2 on CIFAR-100 at 40 % alone, so that sl+a=2.0 is `sl` there and a run of its own elsewhere."""
+    noises, names = ["clean", "asym-20", "asym-40"], ["sl", "sl+a=2.0"]
+    block = {"datasets": ["cifar100"], "noises": noises, "methods": names, "seeds": 2}
+    own = scaled({"main_benchmark": block}, datasets={"cifar100": {"source": "real"}})
+    validate(own.plan)
+    assert (
+        own.settings.method("sl", "cifar100", "asym-40")["a"]
+        == 2.0
+        != own.settings.method("sl", "cifar100", "clean")["a"]
+    )
+    assert own.plan.aliases("main_benchmark") == [("cifar100", "asym-40", "cnn9", "sl+a=2.0", "sl")]
+    assert len(own.plan.runs) == 2 * 5
+
+
+@pytest.mark.parametrize(
+    "dataset, noise, reason",
+    [
+        ("cifar10", "human", "human is of cifar100, not of cifar10"),
+        ("cifar10", "openset_svhn-40", "images of svhn; add it to the datasets of the scale"),
+        ("cifar10", "file_mine", "file_mine has no file; name one in noise_files"),
+    ],
+)
+def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, noise: str, reason: str) -> None:
+    alone = {dataset: study().scale["datasets"][dataset]}
+    with pytest.raises(WarlabError, match=reason):
+        validate(scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}, datasets=alone).plan)
+
+
+def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
+    full, short = (
+        study(60).settings.method("pencil", "fashion_mnist"),
+        study(30).settings.method("pencil", "fashion_mnist"),
+    )
+    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 2080.0)
+    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 4160.0)
+    assert study(30).settings.method("d2l", "fashion_mnist")["window"] == 5
+
+
+def test_numbers_of_a_dataset_replace_the_default() -> None:
+    values = study().numbers.methods["forward"]["percentile"]
+    assert values.value == 97.0 and values.places["cifar100"].value is None
+    assert study(60).settings._resolve("methods", "sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
+
+
+def test_forward_needs_the_cce_run_of_its_cell() -> None:
+    cell = RunId("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
+    assert study().plan.needed_run(cell) == RunId("fashion_mnist", "asym-40", "cnn9", "cce", 2)
+    assert study().plan.needed_run(RunId("fashion_mnist", "asym-40", "cnn9", "sl", 2)) is None
+    own = scaled({"main_benchmark": {"datasets": ["cifar10"], "noises": ["asym-40"], "methods": ["forward"]}})
+    assert [cell.method for cell in own.plan.runs] == ["cce", "forward"]
+
+
+def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    run = resolved("cce", epochs=2)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    out = tmp_path / "run" / "predictions.npz"
+    predict_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", out, 1)
+    found = torch.from_numpy(read_arrays(out)["probabilities"])
+    checkpoints = CheckpointFolder(tmp_path / "again", "id")
+    trainer = build_trainer(RunConfig.from_dict(run), files.read(), checkpoints)
+    trainer.models[0].load_state_dict(weights(tmp_path / "run")[0])
+    trainer.models[0].eval()
+    with torch.no_grad():
+        expected = trainer.models[0](trainer.data.images[torch.arange(64)]).softmax(1)
+    torch.testing.assert_close(found, expected)
+    said = logged()
+    forward = build_trainer(
+        RunConfig.from_dict(resolved("forward")), replace(files, predictions=out).read(), checkpoints
+    )
+    assert forward.method.task.predictions is not None and "condition number" in said[0]
+
+
+def test_a_run_takes_only_the_files_it_reads() -> None:
+    files = RunFiles.of({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
+    assert files == RunFiles(Path("d.npz"), Path("n.npz"), None, Path("p.npz"))
+
+
+def test_an_unknown_method_in_a_block_is_one_sentence() -> None:
+    with pytest.raises(WarlabError, match="no method 'penci'; did you mean 'pencil'"):
+        validate(scaled({"main_benchmark": {"also": [{"methods": ["penci"]}]}}).plan)
+
+
+def test_a_setting_of_one_dataset_leaves_the_others_alone() -> None:
+    study = load_study({"scale": "sixteenth"}, ROOT)
+    assert study.settings.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
+    assert study.settings.cost("embed", "fashion_mnist")["features"] == "pixels"
+    changed = {"overrides": {"methods": {"war_w2v@cifar10": {"beta": 3}}, "nets": {"cnn9@cifar10": {"width": 0.5}}}}
+    study = load_study({"scale": "sixteenth", **changed}, ROOT)
+    assert [study.settings.method("war_w2v", name)["beta"] for name in ("cifar10", "fashion_mnist")] == [3, 10]
+    assert [study.settings.net("cnn9", name)["width"] for name in ("cifar10", "fashion_mnist")] == [0.5, 0.25]
+    with pytest.raises(WarlabError, match=r"nets.cnn9@cifar: 'cifar' is not a dataset; did you mean 'cifar10'"):
+        load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@cifar": {"width": 0.5}}}}, ROOT)

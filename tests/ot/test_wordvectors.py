@@ -1,0 +1,103 @@
+"""The distilled word vectors: readable by gensim, complete for the paper's datasets, and sensible."""
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+import warlab.data
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "src" / "warlab" / "assets" / "wordvectors"
+FILE = FOLDER / "glove_6b_100d_classes.txt"
+# Names as users meet them, apart from the lists of the tool that made the file
+CIFAR100 = """
+    apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly
+    camel can castle caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup
+    dinosaur dolphin elephant flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower
+    leopard lion lizard lobster man maple_tree motorcycle mountain mouse mushroom oak_tree orange orchid
+    otter palm_tree pear pickup_truck pine_tree plain plate poppy porcupine possum rabbit raccoon ray
+    road rocket rose sea seal shark shrew skunk skyscraper snail snake spider squirrel streetcar
+    sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle
+    wardrobe whale willow_tree wolf woman worm"""
+OTHERS = {
+    "cifar10": "airplane automobile bird cat deer dog frog horse ship truck",
+    "clothing1m": """
+    T-Shirt Shirt Knitwear Chiffon Sweater Hoodie Windbreaker Jacket Down_coat Suit Shawl Dress Vest
+    Underwear""",
+    "vaihingen": "impervious_surfaces building low_vegetation tree car clutter",
+    "superclass listing": """
+    orchids poppies roses sunflowers tulips bottles bowls cans cups plates apples mushrooms oranges
+    pears sweet_peppers computer_keyboard maple oak palm pine willow""",
+    "folders of one's own": "dog cat bird car bus banana sofa desk beach river forest highway airport",
+}
+
+
+@pytest.fixture(scope="module")
+def vectors() -> KeyedVectors:
+    return KeyedVectors.load_word2vec_format(str(FILE), binary=False)
+
+
+def missing(vectors: KeyedVectors, names: list[str]) -> list[str]:
+    return [word for name in names for word in name.lower().replace("_", " ").split() if word not in vectors]
+
+
+def test_the_file_is_small_and_is_what_its_readme_says(vectors):
+    assert FILE.stat().st_size < 700_000
+    assert len(vectors) <= 600
+    assert vectors.vector_size == 100
+    readme = (FOLDER / "README.md").read_text()
+    assert hashlib.sha256(FILE.read_bytes()).hexdigest() in readme
+    assert f"{len(vectors)} words" in readme
+
+
+def test_there_are_a_hundred_names_in_the_list_above():
+    assert len(set(CIFAR100.split())) == 100
+
+
+@pytest.mark.parametrize("names", [CIFAR100, *OTHERS.values()], ids=["cifar100", *OTHERS])
+def test_every_class_name_has_its_words(vectors, names):
+    assert missing(vectors, names.split()) == []
+
+
+# SVHN and ImageNet32 lend their images to open-set noise; their classes have no words here.
+@pytest.mark.parametrize("name", sorted(set(warlab.data.names()) - {"svhn", "imagenet32"}))
+def test_every_data_set_has_its_words(vectors, name):
+    assert missing(vectors, list(warlab.data.get(name).words)) == []
+
+
+def test_values_are_those_of_glove(vectors):
+    """The first numbers and the norm of `cat` in the file glove.6B.100d.txt."""
+    np.testing.assert_allclose(vectors["cat"][:4], [0.23088, 0.28283, 0.6318, -0.59411], rtol=1e-6)
+    assert np.linalg.norm(vectors["cat"]) == pytest.approx(5.03931752, rel=1e-6)
+    assert vectors.similarity("cat", "dog") == pytest.approx(0.8798, abs=1e-4)
+
+
+def test_no_vector_is_empty_and_no_two_are_alike(vectors):
+    assert np.isfinite(vectors.vectors).all()
+    assert (np.linalg.norm(vectors.vectors, axis=1) > 1).all()
+    assert len(np.unique(vectors.vectors, axis=0)) == len(vectors)
+
+
+@pytest.mark.parametrize(
+    "word, near, far",
+    [
+        ("shirt", "t-shirt", "bag"),
+        ("sneaker", "sandal", "dress"),
+        ("cat", "dog", "truck"),
+        ("truck", "car", "bird"),
+    ],
+)
+def test_related_words_are_nearer(vectors, word, near, far):
+    assert vectors.similarity(word, near) > vectors.similarity(word, far)
+
+
+def test_the_tool_lists_exactly_the_words_of_the_file(vectors):
+    spec = importlib.util.spec_from_file_location("distil", ROOT / "tools" / "distil_word_vectors.py")
+    assert spec and spec.loader
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.wanted_words() == vectors.index_to_key

@@ -1,0 +1,274 @@
+"""What files decide a result: every job declares what it reads, and a run's identity depends on what matters in it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import warlab.data
+from tests.conftest import ROOT, logged
+from tests.helpers.runs import assert_same, metrics, resolved, write_files
+from warlab.artefacts.run_config import RunConfig
+from warlab.common.files import read_json, write_json
+from warlab.config.study import Study, load_study
+from warlab.data.fetch import fetch
+from warlab.engine.inputs import RunFiles
+from warlab.engine.run import train_run
+from warlab.errors import Interrupted, WarlabError
+from warlab.ids import RunId
+from warlab.pipeline.fingerprint import ROOT as PACKAGE
+from warlab.pipeline.fingerprint import assets, fingerprint
+from warlab.pipeline.job_inputs import InputFiles
+from warlab.pipeline.paths import Paths
+from warlab.pipeline.sources import Needed, datasets, gated, needed
+
+WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
+
+
+def files_of(scale: str = "smoke", **config: Any) -> InputFiles:
+    return InputFiles(load_study({"scale": scale, **config}, ROOT), Paths("raw", "results"))
+
+
+# ---- what jobs declare
+
+
+def test_arrays_come_with_their_descriptions() -> None:
+    found = files_of().to_train(WAR)
+    assert found["data_json"] == "results/data/fashion_mnist.json"
+    assert found["noise_json"] == "results/noise/fashion_mnist/asym-40/seed0.json"
+    assert files_of().to_make_cost("fashion_mnist", "w2v") == {
+        "data": "results/data/fashion_mnist.npz",
+        "data_json": "results/data/fashion_mnist.json",
+    }
+    noise = files_of().to_corrupt("cifar10", "openset_svhn-40")
+    assert noise["images_json"] == "results/data/svhn.json" and noise["data_json"] == "results/data/cifar10.json"
+    embed = files_of().to_make_cost("fashion_mnist", "embed@asym-40@seed0")
+    assert embed["noise_json"] == "results/noise/fashion_mnist/asym-40/seed0.json"
+
+
+def test_features_of_both_datasets_stand_for_open_set_images() -> None:
+    found = files_of("paper").to_make_cost("cifar10", "embed@openset_svhn-40@seed1")
+    assert found["features"] == "results/features/cifar10/resnet18-224.npz" and "images" not in found
+    assert found["features_json"] == "results/features/cifar10/resnet18-224.json"
+    assert found["other_features"] == "results/features/svhn/resnet18-224.npz"
+
+
+def test_the_users_files_are_declared(tmp_path: Path) -> None:
+    own = {name: tmp_path / name for name in ("cost.csv", "words.bin", "resnet.pth")}
+    for path in own.values():
+        path.write_text("")
+    costs = {"file": {"path": str(own["cost.csv"])}, "w2v": {"vectors": str(own["words.bin"])}}
+    overrides = {"costs": costs, "nets": {"resnet50": {"weights": str(own["resnet.pth"])}}}
+    files = files_of("paper", overrides=overrides)
+    assert files.to_make_cost("cifar10", "file")["path"] == str(own["cost.csv"])
+    assert files.to_make_cost("cifar10", "w2v")["vectors"] == str(own["words.bin"])
+    run = RunId("clothing1m", "real", "resnet50", "cce", 0)
+    assert files.to_train(run)["initial"] == str(own["resnet.pth"])
+    assert files_of("paper").to_train(run)["initial"] == "raw/resnet50/real/receipt.json"
+    assert "initial" not in files.to_train(replace(WAR, method="cce"))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "setting"),
+    [
+        ({"costs": {"w2v": {"vectors": "none.bin"}}}, "costs.w2v.vectors"),
+        ({"costs": {"file": {"path": "none.csv"}}, "methods": {"war_w2v": {"cost": "file"}}}, "costs.file.path"),
+        ({"nets": {"resnet50": {"weights": "none.pth"}}}, "nets.resnet50.weights"),
+    ],
+)
+def test_a_file_of_the_users_that_is_not_there_is_one_sentence(overrides: dict, setting: str) -> None:
+    config = {"scale": "paper", "overrides": overrides}
+    with pytest.raises(WarlabError, match=rf"^{setting} names none\.\w+, which does not exist; correct the path\.$"):
+        load_study(config, ROOT)
+    load_study(config | {"runs_from": "docs/evidence/laptop"}, ROOT)  # finished runs need none of them
+
+
+# ---- what a scale needs from outside
+
+
+def test_the_paper_needs_nine_sources() -> None:
+    study = load_study({"scale": "paper"}, ROOT)
+    names = ["cifar10", "cifar100", "clothing1m", "fashion_mnist", "imagenet32", "resnet18", "resnet50", "svhn"]
+    assert needed(study) == [Needed(name, "real") for name in [*names, "vaihingen"]]
+    assert datasets(study) == sorted({*names, "vaihingen"} - {"resnet18", "resnet50"})
+    assert [entry.name for entry in needed(study) if gated(entry.name)] == ["clothing1m", "imagenet32", "vaihingen"]
+
+
+def test_stand_ins_go_with_stand_ins_and_human_labels_are_a_source(tmp_path: Path) -> None:
+    scale = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
+    scale = scale.replace("nets: [cnn6], methods: [jocor, war_w2v]", "methods: [jocor]")
+    scale = scale.replace("noises: [pairflip-40]", "noises: [human_worse]")
+    (tmp_path / "other.yaml").write_text(scale)
+    found = {entry.name: entry.source for entry in needed(load_study({"scale": str(tmp_path / "other.yaml")}, ROOT))}
+    assert found["cifar_n"] == found["resnet50"] == "stand_in" and set(found.values()) == {"stand_in"}
+
+
+# ---- assets
+
+
+def test_every_file_of_the_package_counts_in_a_fingerprint() -> None:
+    """Templates and word vectors by ASSETS, embedded data by their own checksums; texts for people decide nothing."""
+    import ast
+
+    sources = [*PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]
+    patterns = {pattern for source in sources for pattern in assets(ast.parse(source.read_text()))}
+    counted = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
+    embedded = {PACKAGE / "assets" / name / file for name in warlab.data.names() for file in _embedded(name)}
+    others = {p for p in PACKAGE.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc", ".md", ".typed")}
+    assert {path for path in others - counted - embedded if path.name != "LICENSE"} == set()
+    assert all(list(PACKAGE.glob(pattern)) for pattern in patterns)
+
+
+def _embedded(name: str) -> list[str]:
+    return list(warlab.data.get(name).embedded)
+
+
+@pytest.mark.parametrize(
+    ("script", "asset", "others"),
+    [
+        ("report", "reporting/page/style.html", ("hyperparameters", "table", "figure")),
+        ("cost", "assets/wordvectors/glove_6b_100d_classes.txt", ("train", "verify_cost", "corrupt")),
+    ],
+)
+def test_an_edited_asset_changes_the_fingerprint_of_the_job_that_reads_it(
+    script: str, asset: str, others: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prints() -> list[str]:
+        scripts = ROOT / "workflow" / "scripts"
+        modules = ["warlab.ot.costs.w2v"] if script == "cost" else []
+        return [fingerprint(scripts / f"{script}.py", *modules), *(fingerprint(scripts / f"{o}.py") for o in others)]
+
+    import shutil
+
+    shutil.copytree(PACKAGE, tmp_path / "warlab", ignore=shutil.ignore_patterns("__pycache__", "fashion_mnist"))
+    monkeypatch.setattr("warlab.pipeline.fingerprint.ROOT", tmp_path / "warlab")
+    before = prints()
+    file = tmp_path / "warlab" / asset
+    file.write_text(file.read_text() + "\n")
+    after = prints()
+    assert after[0] != before[0] and after[1:] == before[1:]
+
+
+def test_the_rate_that_owners_give_is_a_parameter_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load_study({"scale": "smoke"}, ROOT)
+    assert study.settings.noise("real", "clothing1m") == {"own_noise": 0.3846}
+    other = replace(warlab.data.get("clothing1m"), own_noise=0.2)
+    monkeypatch.setattr("warlab.data.sets.clothing1m.DATASET", other)
+    assert load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m") == {"own_noise": 0.2}
+    assert study.settings.noise("asym-40", "fashion_mnist") == {}
+
+
+# ---- the identity of a run
+
+
+def edited(path: Path, **changes: Any) -> None:
+    write_json(path, read_json(path) | changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [
+        (lambda folder: edited(folder / "data.json", mean=[0.4]), {"data_json"}),
+        (lambda folder: edited(folder / "data.json", std=[0.4]), {"data_json"}),
+        (lambda folder: edited(folder / "data.json", class_names=["a", "b", "c", "d"]), {"data_json"}),
+        (lambda folder: edited(folder / "data.json", shards_sha256="0"), {"data_json"}),
+        (lambda folder: edited(folder / "data.json", crop=28), {"data_json"}),
+        (lambda folder: edited(folder / "noise.json", rate=0.3), {"noise_json"}),
+        (lambda folder: edited(folder / "noise.json", kind="asym"), {"noise_json"}),
+        (lambda folder: (folder / "initial.pth").write_bytes(b"other"), {"initial"}),
+        # what decides no number: places, sentences, the words of costs
+        (lambda folder: edited(folder / "data.json", shards="/elsewhere/resized", source="moved", words=["x"]), set()),
+        (lambda folder: edited(folder / "data.json", train_files=["cat/renamed.png"]), set()),
+        (lambda folder: edited(folder / "noise.json", file="renamed.csv"), set()),
+    ],
+)
+def test_the_identity_of_a_run_has_what_decides_its_result(
+    change: Callable[[Path], object], changed: set[str], tmp_path: Path
+) -> None:
+    (tmp_path / "initial.pth").write_bytes(b"weights")
+    files = replace(write_files(tmp_path), initial=tmp_path / "initial.pth")
+    before = files.checksums()
+    change(tmp_path)
+    after = files.checksums()
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+class _Stop:
+    """Asks for a stop at the n-th batch; in place of the signals of a killed job."""
+
+    received = "SIGTERM"
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+
+    def __enter__(self) -> "_Stop":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def __bool__(self) -> bool:
+        self.left -= 1
+        return self.left <= 0
+
+
+def stopped(run: dict, files: RunFiles, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, pytest.raises(Interrupted):
+        patch.setattr("warlab.engine.run.StopRequest", lambda: _Stop(7))
+        train_run(RunConfig.from_dict(run), "code", files, out, 1)
+
+
+def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, run = write_files(tmp_path / "files"), resolved("cce")
+    stopped(run, files, tmp_path / "run", monkeypatch)
+    edited(files.data.with_suffix(".json"), mean=[0.1])
+    said = logged()
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    assert said[0] == (
+        "starting from the beginning, because the description of the data (mean, deviation, classes or shards) changed "
+        "since the saved state was made"
+    )
+    assert not any("resumed" in line for line in said) and len(metrics(tmp_path / "run")) == 4
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
+    assert_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_stopped_run_whose_data_were_prepared_again_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, run = write_files(tmp_path / "files"), resolved("cce")
+    said = logged()
+    stopped(run, files, tmp_path / "run", monkeypatch)
+    write_files(tmp_path / "files")
+    edited(files.data.with_suffix(".json"), source="the same, from another folder")
+    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    assert any("resumed" in line for line in said) and not any("beginning" in line for line in said)
+
+
+# ---- weights of ResNet-50
+
+
+def test_the_weights_behind_a_receipt_enter_the_network_and_the_identity(tmp_path: Path) -> None:
+    receipt = tmp_path / "resnet50" / "stand_in" / "receipt.json"
+    write_json(receipt, fetch(warlab.data.resource("resnet50"), receipt.parent, "stand_in"))
+    named = {"data": "d.npz", "noise": "n.npz", "initial": str(receipt)}
+    assert RunFiles.of(named).initial == receipt.parent / "resnet50-0676ba61.pth"
+    from warlab import nets
+
+    net = nets.build("resnet50", 3, 14, weights=str(RunFiles.of(named).initial))
+    saved = torch.load(receipt.parent / "resnet50-0676ba61.pth", weights_only=True)
+    assert torch.equal(net.body.conv1.weight, saved["conv1.weight"])
+    write_json(receipt, read_json(receipt) | {"source": "real"})  # drawn weights that call themselves real
+    with pytest.raises(WarlabError, match="are not those of ResNet-50 with ImageNet weights"):
+        RunFiles.of(named)
+
+
+def test_what_is_timed_or_drawn_needs_no_weights() -> None:
+    study: Study = load_study({"scale": "paper"}, ROOT)
+    assert study.settings.net("resnet50", "clothing1m") == {"weights": "imagenet"}
+    assert study.settings.untrained_net("resnet50", "clothing1m") == {}
+    assert "weights" not in json.dumps([study.plan.timing(cell.dataset, cell.net)["net"] for cell in study.plan.timed])

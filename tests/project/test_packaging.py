@@ -1,0 +1,181 @@
+"""The wheel and the sdist, the core in an environment of its own, the Python that make takes, and the lock's wheels."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.helpers.environments import core, core_environment, install, run
+
+ASSETS = {
+    f"warlab/{path.relative_to(ROOT / 'src' / 'warlab').as_posix()}"
+    for path in (ROOT / "src" / "warlab" / "assets").rglob("*")
+    if path.is_file()
+}
+BUILD = """
+import sys
+from setuptools import build_meta
+
+out = sys.argv[1]  # setuptools overwrites the arguments
+build_meta.build_wheel(out)
+build_meta.build_sdist(out)
+"""
+
+
+def source(folder: Path) -> Path:
+    """What a build reads; a copy, because setuptools writes into it."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Wheel and sdist."""
+    out = tmp_path_factory.mktemp("built")
+    run([sys.executable, "-c", BUILD, str(out)], source(tmp_path_factory.mktemp("source")))
+    return next(out.glob("*.whl")), next(out.glob("*.tar.gz"))
+
+
+def test_wheel_and_sdist_hold_all_modules_and_assets(built: tuple[Path, Path]) -> None:
+    package = ROOT / "src"
+    modules = {path.relative_to(package).as_posix() for path in (package / "warlab").rglob("*.py")}
+    pages = {path.relative_to(package).as_posix() for path in (package / "warlab").rglob("*.html")}
+    expected = modules | pages | ASSETS | {"warlab/py.typed"}
+    in_wheel = set(zipfile.ZipFile(built[0]).namelist())
+    with tarfile.open(built[1]) as archive:
+        in_sdist = {name.split("/src/", 1)[1] for name in archive.getnames() if "/src/" in name}
+    assert len(ASSETS) >= 8 and expected <= in_wheel and expected <= in_sdist
+
+
+def test_the_sdist_builds_the_same_wheel(built: tuple[Path, Path], tmp_path: Path) -> None:
+    with tarfile.open(built[1]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    run([sys.executable, "-c", BUILD, str(tmp_path)], folder)
+    again = zipfile.ZipFile(next(tmp_path.glob("*.whl")))
+    assert sorted(again.namelist()) == sorted(zipfile.ZipFile(built[0]).namelist())
+
+
+@pytest.fixture(scope="module")
+def environment(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and nothing but what the wheel asks for."""
+    folder = tmp_path_factory.mktemp("environment")
+    done = install(core_environment(folder), "--no-deps", str(built[0]))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def readme_snippet() -> str:
+    """The loop of the README."""
+    (snippet,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    return snippet
+
+
+BEFORE = """
+import torch
+from torch.nn.functional import cross_entropy
+torch.manual_seed(0)
+model, epoch = torch.nn.Linear(8, 3), 20
+loader = [(torch.randn(16, 8), torch.randint(3, (16,))) for _ in range(4)]
+optimiser = torch.optim.Adam(model.parameters())
+"""
+AFTER = """
+import sys
+others = ("snakemake", "pandas", "gensim", "scipy", "ot", "matplotlib", "yaml", "torchvision", "sklearn")
+print(torch.isfinite(loss).item(), [name for name in others if name in sys.modules])
+"""
+
+
+def test_the_readmes_loop_runs_on_nothing_but_the_core(environment: Path) -> None:
+    python, snippet = str(environment / "bin" / "python"), readme_snippet()
+    assert "from warlab import WARLoss, word_cost" in snippet and "word_cost([" in snippet
+    assert "snakemake" not in core() and len(core()) < 20
+    assert run([python, "-I", "-c", BEFORE + snippet + AFTER], environment).split() == ["True", "[]"]
+    found = run([python, "-I", "-c", "import warlab; print(warlab.__file__, warlab.__all__)"], environment)
+    assert found.startswith(str(environment)) and "sinkhorn" in found
+
+
+def test_the_workflows_command_says_what_it_needs(environment: Path) -> None:
+    done = subprocess.run([environment / "bin" / "warlab", "status"], capture_output=True, text=True, cwd=environment)
+    assert done.returncode == 1 and "pip install 'warlab[workflow]'" in done.stderr and "Traceback" not in done.stderr
+
+
+# ---- make and the lock
+
+
+def made(folder: Path, *pythons: tuple[str, str]) -> str:
+    """What `make setup` prints where only these interpreters are found, without doing it."""
+    tools = folder / "bin"
+    tools.mkdir()
+    for name, script in pythons:
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tools / name).chmod(0o755)
+    make = shutil.which("make")
+    assert make is not None
+    shutil.copy(ROOT / "Makefile", folder / "Makefile")
+    for name in ("requirements.txt", "pyproject.toml"):
+        (folder / name).touch()
+    call = [make, "-n" if pythons else "-s", "setup"]
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env={"PATH": str(tools)})
+    return done.stdout
+
+
+WORKS, SHIM, OLD = f'exec {sys.executable} "$@"', "echo command not found >&2; exit 127", "exit 1"
+
+
+@pytest.mark.parametrize(
+    ("pythons", "chosen"),
+    [
+        ([("python3.11", WORKS), ("python3.13", WORKS)], "python3.11"),
+        ([("python3.11", SHIM), ("python3.12", WORKS)], "python3.12"),
+        ([("python3.13", WORKS)], "python3.13"),
+        ([("python3.11", SHIM), ("python3", WORKS)], "python3"),
+    ],
+)
+def test_make_takes_the_first_python_that_runs(pythons: list, chosen: str, tmp_path: Path) -> None:
+    assert f"{chosen} -m venv .venv" in made(tmp_path, *pythons)
+
+
+def test_without_a_python_make_says_what_to_install(tmp_path: Path) -> None:
+    assert "warlab needs Python 3.11 or newer" in made(tmp_path)
+
+
+def wheels_tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("check_wheels", ROOT / "tools" / "check_wheels.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_pin_without_a_wheel_is_named(
+    built: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    for name, value in (
+        ("PIP_NO_INDEX", "1"),
+        ("PIP_FIND_LINKS", str(built[0].parent)),
+        ("PIP_CONFIG_FILE", "/dev/null"),
+    ):
+        monkeypatch.setenv(name, value)
+    lock = tmp_path / "requirements.txt"
+    lock.write_text("# pins\nconnection-pool==0.0.3\nwarlab==0.1.0\n")
+    assert wheels_tool().main(["3.12"], lock) == 0
+    lock.write_text("warlab==0.1.0\nno-such-package==1.0\n")
+    assert wheels_tool().main(["3.12"], lock) == 1
+    assert "Python 3.12: no-such-package==1.0 has no wheel" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_lock_has_wheels(version: str) -> None:
+    assert wheels_tool().main([version]) == 0

@@ -1,0 +1,97 @@
+"""What several figures share: titles, panels, names beside lines, marks of stand-ins where they belong."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from tests.helpers.reports import LABELS, figure_inputs, runs_table, texts
+from warlab.reporting import drawing, figure_registry, figures, style
+from warlab.reporting.figures import Inputs
+from warlab.reporting.page.sections import SECTIONS, category
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
+    title, section = figures.get(name).TITLE, figures.get(name).SECTION
+    assert title == figure_registry.figure_title(name) and section == figure_registry.figure_section(name)
+    assert section in SECTIONS and "_" not in title and title != name.replace("_", " ").capitalize()
+
+
+def test_snakemakes_report_sorts_the_sections_as_the_page_does() -> None:
+    assert sorted(map(category, SECTIONS)) == [category(section) for section in SECTIONS]
+
+
+@pytest.mark.parametrize(("count", "rows"), [(1, [1]), (2, [2]), (4, [2, 2]), (5, [3, 2]), (7, [3, 2, 2])])
+def test_panels_fill_every_row(count: int, rows: list[int]) -> None:
+    assert drawing.panel_rows(count) == rows
+    figure = Figure(figsize=(6, 4))
+    for row in drawing.panels(figure, count):
+        boxes = [ax.get_position() for ax in row]
+        assert boxes[0].x0 == pytest.approx(0.125) and boxes[-1].x1 == pytest.approx(0.9)
+
+
+def test_names_are_moved_apart_and_keep_their_order() -> None:
+    moved = drawing.spread([5.0, 5.1, 9.0, 4.9], 1.0)
+    assert np.diff(sorted(moved)).min() >= 1 - 1e-6 and np.argsort(moved).tolist() == [3, 0, 1, 2] and moved[2] == 9.0
+
+
+def test_names_beside_points_do_not_cover_each_other() -> None:
+    figure = Figure(figsize=(4, 3))
+    ax = figure.subplots()
+    ax.set(xlim=(0, 10), ylim=(0, 10))
+    marks = [drawing.Mark(5 + 0.1 * k, 5 + 0.1 * (k % 2), f"method {k}", "k") for k in range(6)]
+    drawing.name_points(ax, marks)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+
+
+def test_many_methods_are_grey_and_named_by_their_number() -> None:
+    series = {(method, 0): [50.0, 60.0 + n] for n, method in enumerate(["cce", "sl", "d2l", "gce", "jof", "war_w2v"])}
+    inputs = Inputs(runs=runs_table(series).assign(seconds=1.0), labels=LABELS)
+    (axes,) = figures.get("learning_curves").draw(inputs).axes
+    colours = [line.get_color() for line in axes.lines]
+    assert colours.count(style.GREY) == 4 and {style.line("cce")[0], style.line("war_w2v")[0]} <= set(colours)
+    shown = texts(axes.figure)
+    assert "4 others" in shown and "CCE" in shown and "WAR$_{" in shown and not axes.figure.legends
+    assert "Grey: sl, d2l, gce, jof." in figures.get("learning_curves").caption(inputs)
+
+
+@pytest.mark.parametrize("name", ["learning_curves", "purity", "time_and_accuracy", "matrices", "flipped_samples"])
+def test_only_the_panels_of_stand_ins_are_marked(name: str) -> None:
+    real, fake = figure_inputs("real"), figure_inputs("stand-in")
+    assert real.runs is not None and fake.runs is not None
+    tiles = fake.runs[fake.runs["dataset"] == "fashion_mnist"].assign(dataset="other")
+    noise = [*real.noise[:1], fake.noise[0] | {"dataset": "other"}]
+    data = real.data | {"other": (fake.data["fashion_mnist"][0], fake.data["fashion_mnist"][1] | {"dataset": "other"})}
+    mixed = replace(real, runs=pd.concat([real.runs, tiles]), noise=noise, data=data)
+    figure = figures.get(name).draw(mixed)
+    titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
+    marked = [title for title in titles if title.endswith("stand-in data")]
+    assert len(marked) == 1 and marked[0].startswith("other") and len(titles) > 1
+    assert figure.get_suptitle() == "" and "Stand-in data" in figures.get(name).caption(mixed)
+
+
+def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
+    noises = ("openset_imagenet32-40", "openset_svhn-40", "pairflip-40")
+    runs = pd.concat(
+        [runs_table({("cce", 0): [50.0, 60.0]}).assign(noise=noise, net=f"cnn{k}") for k, noise in enumerate(noises)]
+    )
+    named = {**LABELS, "noise": dict.fromkeys(noises, "40 % of the images from another dataset (open set)")}
+    figure = figures.get("learning_curves").draw(Inputs(runs=runs, labels=named))
+    figure.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in figure.axes]
+    assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:
+    inputs = figure_inputs("real")
+    figure = figures.get("corrupted_truth").draw(inputs)
+    figure.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in figure.axes[:3]]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert boxes[-1].x1 <= figure.bbox.x1

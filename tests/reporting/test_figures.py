@@ -1,0 +1,341 @@
+"""Figures: found by name, marked, drawn from what they are given."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers.reports import (
+    LABELS,
+    NAMES,
+    PUBLISHED,
+    figure_inputs,
+    ground_cost,
+    noise_manifest,
+    runs_table,
+    texts,
+)
+from warlab.errors import WarlabError
+from warlab.losses import toy
+from warlab.reporting import figure_registry, figures, style
+from warlab.reporting.figure_registry import Design, published_cells, why_not
+from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps
+from warlab.reporting.read import results
+from warlab.reporting.stats import comparison, over_settings
+
+
+def test_figures_are_found_by_name() -> None:
+    known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "corrupted_truth", "critical_difference"}
+    known |= {"flipped_samples", "learning_curves", "matrices", "purity", "segmentation_maps", "simplex"}
+    assert known | {"time_and_accuracy"} <= set(figures.names())
+    assert figures.get("matrices").NEEDS == ("costs", "noise")
+    with pytest.raises(WarlabError, match="learning_curves"):
+        figures.get("nothing")
+
+
+OF_DATA = sorted({"activations", "agreement", "beta_sensitivity", "critical_difference", "flipped_samples", "purity"}
+    | {"learning_curves", "matrices", "time_and_accuracy"})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_DATA)
+def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
+    figure = figures.get(name)
+    for data, says in (("real", False), ("stand-in", True)):
+        inputs = figure_inputs(data)
+        assert ("stand-in data" in texts(figure.draw(inputs))) is says
+        assert ("Stand-in data" in figure.caption(inputs)) is says
+    source = "CIFAR-10: procedural images" if name == "beta_sensitivity" else "procedural stand-in for"
+    assert source in " ".join(texts(figure.draw(figure_inputs("stand-in"))).split())
+
+
+@pytest.mark.parametrize("name", ["activations", "agreement", "flipped_samples"])
+def test_a_figure_is_not_marked_for_what_it_does_not_show(name: str) -> None:
+    """Beside real images the study has procedural tiles."""
+    inputs = figure_inputs("real")
+    assert inputs.runs is not None
+    tiles = inputs.runs.assign(dataset="vaihingen", data="stand-in", test_accuracy=90.0)
+    manifest = {**inputs.noise[0], "dataset": "vaihingen", "data": "stand-in"}
+    more = replace(inputs, runs=pd.concat([inputs.runs, tiles]), noise=[*inputs.noise, manifest])
+    assert base.stand_in_datasets(more) == ["vaihingen"]
+    assert "stand-in" not in texts(figures.get(name).draw(more)) + figures.get(name).caption(more).lower()
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_figures_refuse_nothing(name: str) -> None:
+    with pytest.raises(WarlabError):
+        figures.get(name).draw(Inputs())
+
+
+def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
+    draw = figures.get("learning_curves").draw
+    for folder in ("a", "b"):
+        style.save(draw(figure_inputs()), tmp_path / folder / "curve.v1")
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png", "curve.v1.svg"]
+    for name in ("curve.v1.pdf", "curve.v1.png", "curve.v1.svg"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert b"CreationDate" not in (tmp_path / "a" / "curve.v1.pdf").read_bytes()
+
+
+def test_learning_curves_draw_the_mean_and_the_band_of_the_seeds() -> None:
+    inputs = figure_inputs()
+    figure = figures.get("learning_curves").draw(inputs)
+    axes = figure.axes[0]
+    assert len(axes.lines) == 2
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), 50.5 + np.arange(6))
+    assert axes.lines[1].get_color() == style.line("war_w2v")[0]
+    assert len(axes.collections) == 2
+    assert "2 seeds" in figures.get("learning_curves").caption(inputs)
+
+
+def test_a_gap_in_the_runs_is_not_drawn() -> None:
+    runs = runs_table({("cce", 0): [50.0, 60.0]})
+    gap = runs.tail(1).assign(method="ar", epoch=None, test_accuracy=np.nan)
+    runs = pd.concat([runs, gap]).astype({"epoch": "Int64"})
+    (axes,) = figures.get("learning_curves").draw(Inputs(runs=runs, labels=LABELS)).axes
+    assert len(axes.lines) == 1
+
+
+def test_matrices_show_values_and_the_first_seed_only() -> None:
+    costs = [ground_cost(key) for key in ("w2v", "embed@asym-40@seed0", "embed@asym-40@seed1")]
+    clean = noise_manifest() | {"noise": "clean"}
+    inputs = Inputs(costs=costs, noise=[clean, noise_manifest()], labels=LABELS)
+    figure = figures.get("matrices").draw(inputs)
+    assert len([ax for ax in figure.axes if ax.images]) == 3  # two costs, one transition
+    shown = texts(figure)
+    assert ".78" in shown  # exp(-1/4)
+    assert "12.5 % of all labels changed" in shown
+    assert "first" in figures.get("matrices").caption(inputs)
+
+
+def test_flipped_samples_group_by_kind_of_flip() -> None:
+    (axes,) = figures.get("flipped_samples").draw(figure_inputs()).axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [
+        "T-shirt/top → Dress\n3 images",
+        "Ankle boot → Pullover\n2 images",
+    ]
+
+
+def test_a_scale_without_flips_or_costs_says_so_instead_of_stopping() -> None:
+    clean = noise_manifest() | {"noise": "clean", "realised_rate": 0.0}
+    given = figure_inputs()
+    (name, (arrays, meta)) = next(iter(given.data.items()))
+    clean["labels"] = arrays["train_y"]
+    inputs = Inputs(noise=[clean], data={name: (arrays, meta)}, labels=LABELS)
+    figure, caption = figures.make("flipped_samples", inputs)
+    assert "No noise of this scale" in texts(figure) and caption.startswith("No noise of this scale")
+    assert "No method of this scale" in texts(figures.make("matrices", inputs)[0])
+
+
+def test_twenty_random_costs_are_one_panel() -> None:
+    costs = [ground_cost(f"random.{seed}") for seed in range(20)]
+    figure = figures.get("matrices").draw(Inputs(costs=costs, labels=LABELS))
+    assert len([ax for ax in figure.axes if ax.images]) == 1
+
+
+def test_maps_show_image_truth_and_every_method_twice() -> None:
+    figure = figures.get("segmentation_maps").draw(figure_inputs("stand-in"))
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles[:4] == ["test tile 12", "ground truth", "CCE (clean)", "CCE"] and len(titles) == 8
+    whole, part = (figure.axes[k].images[0].get_array() for k in (3, 7))
+    outline = figure.axes[3].patches[0]
+    left, top = (round(value + 0.5) for value in outline.get_xy())
+    side = round(outline.get_width())
+    np.testing.assert_array_equal(part, whole[top : top + side, left : left + side])
+    assert "procedural tiles" in texts(figure)
+
+
+def test_the_close_up_is_where_most_is_wrong() -> None:
+    truth = np.zeros((40, 60), int)
+    wrong = truth.copy()
+    wrong[20:30, 40:50] = 1
+    rows, columns = segmentation_maps.outlined(truth, [truth, wrong])
+    assert rows.stop - rows.start == columns.stop - columns.start == 16
+    assert rows.start <= 20 and rows.stop >= 30 and columns.start <= 40 and columns.stop >= 50
+    wrong[:] = 0
+    wrong[39, 59] = 1
+    assert segmentation_maps.outlined(truth, [wrong]) == (slice(24, 40), slice(44, 60))
+
+
+def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:
+    inputs = figure_inputs("stand-in")
+    figure = figures.get("corrupted_truth").draw(inputs)
+    pictures = [ax.images[0].get_array() for ax in figure.axes[:3]]
+    assert pictures[0].shape == pictures[1].shape == pictures[2].shape and (pictures[1] != pictures[2]).any()
+    (entry,) = (entry for entry in inputs.noise if "objects" in entry)
+    assert f"{entry['objects']['changed']} of {entry['objects']['objects']} objects" in figures.get(
+        "corrupted_truth"
+    ).caption(inputs)
+
+
+def test_a_method_has_one_look_everywhere() -> None:
+    assert style.line("cce") == (style.BLACK, "-")
+    assert style.line("war_w2v+beta=5")[0] == style.line("war_w2v")[0]
+    assert style.line("my_own") == style.line("my_own")
+    looks = [style.line(m) for m in style._METHODS]
+    assert len(set(looks)) == len(looks)
+
+
+# ---- figures of the paper
+
+
+def test_figures_are_shown_where_a_scale_has_what_they_ask_for() -> None:
+    for name in figure_registry.figure_names():
+        assert set(figure_registry.figure_needs(name)) <= set(base.NEEDS) or name not in OF_DATA
+
+
+def test_beta_has_our_points_and_the_papers() -> None:
+    (axes,) = figures.get("beta_sensitivity").draw(figure_inputs()).axes
+    drawn = {(line.get_color(), tuple(line.get_xdata())) for line in axes.lines if len(line.get_xdata())}
+    orange = style.line("war_w2v")[0]
+    assert (orange, (0.5, 1.0, 5.0, 10.0, 20.0)) in drawn and (orange, (1.0, 10.0)) in drawn  # the second by its alias
+
+
+def test_purity_is_compared_with_a_random_selection() -> None:
+    (axes,) = figures.get("purity").draw(figure_inputs()).axes
+    assert [line.get_ydata()[0] for line in axes.lines] == [70.0, pytest.approx(87.5)]  # 1 − 5/40
+
+
+def test_agreement_draws_each_common_cell_once() -> None:
+    (axes,) = figures.get("agreement").draw(figure_inputs()).axes
+    points = [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines if len(line.get_xdata()) == 1
+    ]
+    assert (90.41, 53.0) in points and (78.85, 53.0) in points  # WAR_w2v and CCE, Fashion-MNIST at 40 %
+
+
+def test_groups_of_the_critical_difference() -> None:
+    groups = critical_difference.groups
+    assert groups([1.0, 2.0, 3.5, 4.0], 1.2) == [(1.0, 2.0), (3.5, 4.0)]
+    assert groups([1.0, 2.0, 3.0], 1.5) == [(1.0, 2.0), (2.0, 3.0)] and groups([1.0, 2.0, 3.0], 2.0) == [(1.0, 3.0)]
+    assert groups([1.0, 2.0], None) == [] and groups([1.0, 3.0], 0.5) == []
+
+
+def test_the_diagram_of_ranks_says_when_there_is_no_test() -> None:
+    shown = texts(figures.get("critical_difference").draw(figure_inputs()))
+    assert "2 settings, too few for a test" in shown
+
+
+def test_matrices_put_similar_classes_beside_each_other() -> None:
+    group = np.array([0, 1, 0, 1, 0])  # NAMES in two kinds that alternate
+    cost = np.where(group[:, None] == group, 0.9, 0.1) * (1 - np.eye(5))
+    inputs = Inputs(costs=[ground_cost() | {"matrix": cost}], noise=[noise_manifest()], labels=LABELS)
+    axes = [ax for ax in figures.get("matrices").draw(inputs).axes if ax.images]
+    orders = [[tick.get_text() for tick in ax.get_xticklabels()] for ax in axes]
+    assert orders[0] == orders[1]  # cost and transition in the same order
+    kinds = [group[NAMES.index(name)] for name in orders[0]]
+    assert sum(a != b for a, b in pairwise(kinds)) == 1
+    np.testing.assert_allclose(np.nanmax(axes[0].images[0].get_array()), 0.9)
+
+
+def test_the_toy_is_learnt_and_its_figures_have_no_empty_panel() -> None:
+    arrays = toy.compute(steps=30)
+    assert arrays["regions"].shape[0] == len(arrays["names"]) == 6
+    assert (arrays["given"] != arrays["true"]).sum() == 8 and np.allclose(arrays["regions"].sum(3), 1, atol=1e-5)
+    lengths = np.linalg.norm(arrays["directions"], axis=2)
+    np.testing.assert_allclose(lengths, toy.EPSILON, rtol=1e-4)
+    values = dict(zip(arrays["names"], arrays["values"], strict=True))
+    at = np.abs(arrays["simplex"] - arrays["prediction"]).sum(1).argmin()
+    assert values["TV"][at] < 0.02 and values["KL (AR)"][at] < 0.01 and not values["CCE"].any()
+    # With the smallest cost between red and black WAR hardly minds the step to black, and minds the one to orange.
+    orange, black = (np.abs(arrays["simplex"] - np.eye(3)[k]).sum(1).argmin() for k in (0, 2))
+    assert values["WAR, λ = 0.05"][black] < 0.4 * values["WAR, λ = 0.05"][orange]
+    assert values["TV"][black] == pytest.approx(values["TV"][orange], abs=1e-3)
+    for name in ("simplex", "ar_versus_war"):
+        figure = figures.get(name).draw(Inputs(toy=arrays))
+        assert all(ax.has_data() or not ax.axison for ax in figure.axes)
+
+
+def test_the_simplex_is_white_at_zero_and_darker_where_a_divergence_is_larger() -> None:
+    """As in the paper, whose prediction is a green cross."""
+    arrays = toy.compute(steps=1)
+    drawing = figures.get("simplex")
+    simplices = drawing.draw(Inputs(toy=arrays)).axes[1 : len(arrays["names"]) + 1]  # the first is the ground cost
+    for ax, values in zip(simplices, arrays["values"], strict=True):
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_color() == style.GREEN
+        if not values.any():
+            continue
+        (filled,) = [found for found in ax.collections if found.get_array() is not None]
+        brightness = filled.to_rgba([0.0, *np.linspace(0, values.max(), 9)[1:]])[:, :3].mean(1)
+        assert brightness[0] == 1.0 and (np.diff(brightness) < 0).all() and brightness[-1] < 0.1
+    assert "Proposition 2" in drawing.caption(Inputs(toy=arrays))
+
+
+def test_runs_kept_without_their_times_say_so() -> None:
+    runs = runs_table({("cce", 0): [50.0, 51.0], ("ar", 0): [60.0, 61.0]}, "real")
+    inputs = Inputs(runs=runs.drop(columns="seconds", errors="ignore"), labels=LABELS)
+    figure, caption = figures.make("time_and_accuracy", inputs)
+    assert "kept without their times" in texts(figure)
+    assert caption.startswith("These runs were kept without their times")
+
+
+# ---- what a figure asks of a study
+
+
+def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name: str = "main_benchmark") -> Design:
+    return Design({name: [(dataset, noise, "cnn9", m) for m in methods]}, published=published_cells(PUBLISHED))
+
+
+def ranked(*methods: str) -> Design:
+    """The same methods in two settings."""
+    cells = [cell for noise in ("asym-20", "asym-40") for cell in design(*methods, noise=noise).cells]
+    return Design({"main_benchmark": cells})
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "lacking", "reason"),
+    [
+        (
+            "critical_difference",
+            ranked("cce", "ar", "tv"),
+            ranked("cce", "ar"),
+            "no experiment has 3 methods that all run in 2 settings",
+        ),
+        ("critical_difference", ranked("cce", "ar", "tv"), design("cce", "ar", "tv"), "run in 2 settings"),
+        ("time_and_accuracy", design("cce", "ar"), design("cce"), "no setting has 2 methods"),
+        ("agreement", design("cce"), design("cce", noise="sym-40"), "the paper has no number"),
+        ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
+        ("activations", design("cce", dataset="fashion_mnist"), design("cce"), "no run is of fashion_mnist"),
+        ("beta_sensitivity", design("cce", name="beta_sensitivity"), design("cce"), "no experiment beta_sensitivity"),
+        ("time_and_accuracy", design("cce", "ar"), replace(design("cce", "ar"), timed=False), "without their times"),
+        ("matrices", design(), Design({}, absent={"costs": "given runs come without costs"}), "given runs"),
+    ],
+)
+def test_a_figure_says_what_it_lacks_of_a_study(name: str, there: Design, lacking: Design, reason: str) -> None:
+    assert why_not(name, there) is None
+    assert reason in str(why_not(name, lacking))
+
+
+def test_ranks_need_settings_in_which_all_methods_of_an_experiment_run() -> None:
+    noises = {"clean": "abc", "asym-20": "ab", "asym-40": "bc"}
+    cells = [("cifar10", noise, "cnn9", m) for noise, methods in noises.items() for m in methods]
+    assert why_not("critical_difference", Design({"main_benchmark": cells}))
+    whole = [*cells, ("cifar10", "asym-40", "cnn9", "a")]
+    assert why_not("critical_difference", Design({"main_benchmark": whole})) is None
+    assert why_not("simplex", Design({})) is None
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_what_a_figure_asks_is_known(name: str) -> None:
+    assert set(figure_registry.FIGURES.literals(name).get("ASKS", {})) <= set(figure_registry.ASKED)
+
+
+def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
+    """By the inputs themselves: a figure that the study may have is drawn, one that it cannot have says so."""
+    runs = runs_table({("cce", 0): [50.0, 60.0], ("war_w2v", 0): [55.0, 70.0]}).assign(
+        dataset="image_folder", seconds=1.0
+    )
+    cells = [("image_folder", "asym-40", "cnn9", m) for m in ("cce", "war_w2v")]
+    own = Design({"main_benchmark": cells}, cells, published_cells(PUBLISHED))
+    published = results.read_published(PUBLISHED)
+    spec = {"main_benchmark": {"cells": cells, "trained_as": []}}
+    statistics = comparison.statistics(over_settings.readings(runs), spec, published)
+    inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
+    for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):
+        figure, caption = figures.make(name, inputs)  # never an error
+        drawn = bool(figure.axes)
+        assert drawn == (why_not(name, own) is None), name
+        assert caption if drawn else caption in texts(figure)

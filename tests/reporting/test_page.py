@@ -1,0 +1,262 @@
+"""The report: headlines, the whole page, and what it rests on."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.helpers.reports import (
+    LABELS,
+    ROOT,
+    description,
+    figure_inputs,
+    ground_cost,
+    noise_manifest,
+    published_table,
+    tidy_table,
+)
+from warlab.errors import WarlabError
+from warlab.reporting import figures, style
+from warlab.reporting.claims import evidence, verdicts
+from warlab.reporting.page import report_page, report_rows, sections
+from warlab.reporting.page.curves import curves
+from warlab.reporting.page.headline import headlines
+from warlab.reporting.stats import comparison, comparison_text
+
+
+def test_headline_compares_and_quotes_the_paper() -> None:
+    two = dict.fromkeys([("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "war_w2v")], 2)
+    (found,) = headlines(published_table(), LABELS, {"fashion_mnist": "embedded subset"}, two)
+    assert found.sentence.replace("\xa0", " ") == (
+        "Fashion-MNIST, asymmetric 40 % (embedded subset): WAR_w2v ends at 80.5 %, CCE at 75.2 % "
+        "(mean of the last two epochs), a difference of +5.2 points. "
+        "The paper, at full scale: WAR_w2v 90.41 % and CCE 78.85 %."
+    )
+    assert [standing.method for standing in found.standings] == ["WAR_w2v", "CCE"]
+    assert all(0 <= standing.position <= 100 for standing in found.standings)
+
+
+def test_headline_is_as_plain_when_the_baseline_wins() -> None:
+    key = ("fashion_mnist", "asym-40")
+    (found,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "war_w2v"): 70.0, (*key, "ar"): 85.0}), LABELS, {}, {})
+    assert "WAR_w2v ends at 70.0" in found.sentence
+    assert "a difference of −10.0 points. Highest: AR at 85.0" in found.sentence
+    (standin,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "ar"): 70.0}, "stand-in"), LABELS, {}, {})
+    assert "stand-in data" in standin.sentence
+    assert "The paper" not in standin.sentence
+
+
+# ---- the page
+
+
+class Parsed(HTMLParser):
+    """Fails on a tag that is not closed, and keeps every tag with its attributes."""
+
+    VOID = frozenset({"meta", "link", "img", "br", "hr", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
+    png = tmp_path / "curve.png"
+    if not png.exists():
+        style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
+    table = published_table().assign(data=data)
+    run = {
+        "dataset": "fashion_mnist",
+        "noise": "asym-40",
+        "net": {"name": "cnn9"},
+        "method": {"id": "cce"},
+        "seed": 0,
+    }
+    made = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
+    fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
+    numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
+    return report_page.Context(
+        scale="demo",
+        description="a <b>test</b>",
+        labels=LABELS,
+        tables=[report_page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows", "Accuracy")],
+        figures=[report_page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
+        datasets=[description(data)],
+        noise=[noise_manifest(data)],
+        costs=[ground_cost()],
+        fidelity=fidelity,
+        hyperparameters=report_rows.hyperparameter_rows(numbers),
+        results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
+        claims=[
+            claim_row("A held", "held in this setting"),
+            claim_row("B </script> failed", "did not hold"),
+            claim_row("C undecided", "undecided, points for"),
+        ],
+        statistics=comparison_text.for_page(figure_inputs(data).statistics, LABELS),
+        readings=comparison_text.readings_for_page(comparison.all_readings(figure_inputs(data).runs, []), LABELS),
+        reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
+        curves=curves(figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}),
+        evidence=evidence.of_runs(figure_inputs(data).runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
+        logs={"fashion_mnist/asym-40/cnn9/cce/seed0": "epoch 4/4 <done>"},
+    )
+
+
+def claim_row(text: str, verdict: str) -> verdicts.Verdict:
+    numbers = {"numbers": "WAR_w2v 80.00, CCE 70.00", "runs": "fashion_mnist/x", "tested": "1 of 2", "source": "paper"}
+    decided = {"decided_by": "WAR_w2v − CCE", "difference": "10.0", "low": "7.5", "high": "12.5", "level": "0.95"}
+    decided |= {"threshold": "above 0", "interval_from": "3 seeds, Student's t"}
+    return verdicts.Verdict(id=text[0], claim=text, verdict=verdict, **numbers, **decided)
+
+
+def test_page_is_whole_and_loads_nothing(tmp_path: Path) -> None:
+    text = report_page.render(page_context(tmp_path))
+    parsed = Parsed(text)
+    svg = "http://www.w3.org/2000/svg"  # a name, not an address: how SVG elements are told from HTML
+    assert "http:" not in text.replace(svg, "")
+    assert "https:" not in text
+    loads = [value for _, attrs in parsed.tags for key, value in attrs.items() if key in ("src", "href") and value]
+    assert all(value.startswith(("data:", "#")) for value in loads)
+    images = [attrs for tag, attrs in parsed.tags if tag == "img" and "src" in attrs]
+    assert len(images) == 1
+    assert images[0]["alt"] == 'Flipped "samples". Images & labels <img src=x>'
+    identifiers = [attrs["id"] for _, attrs in parsed.tags if "id" in attrs]
+    assert len(identifiers) == len(set(identifiers))
+    targets = {value[1:] for value in loads if value.startswith("#")}
+    assert targets <= set(identifiers)
+    assert text.count("<script") == text.count("</script>") == 2
+
+
+def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
+    text = re.sub(r"\s+", " ", report_page.render(page_context(tmp_path)).replace("\xa0", " "))
+    for expected in (
+        "WAR<sub>w2v</sub> ends at 80.5 %, CCE at 75.2 %",
+        "<small>90.41 (−9.91)</small>",
+        "embedded subset of Fashion-MNIST",
+        "12.5 %",  # realised rate
+        "1 of 1 required checks hold",
+        "does not hold</b> <span class=\"quiet\">(informs only)",
+        "Asymmetric noise on Fashion-MNIST",
+        "1 min 15 s",
+        "2.13.0",
+        "A &lt;b&gt;test&lt;/b&gt;",
+        "prefers-color-scheme: dark",
+        '<b class="good">1 held</b>, <b class="bad">1 did not hold</b>, <b class="aside">1 undecided</b>',
+        '<b class="good">held in this setting</b><small>WAR<sub>w2v</sub> − CCE: +10.00 (95 %: +7.50 to +12.50), must',
+        "must be above 0; 3 seeds, Student&#39;s t</small>",
+        '<b class="aside">undecided, points for</b>',
+        "WAR<sub>w2v</sub> 80.00, CCE 70.00",
+        "of 3 methods in 6 settings or more",
+        "<td>Fashion-MNIST: epochs</td>",
+        "last ten epochs",
+        "epoch 4/4 &lt;done&gt;",
+    ):  # fmt: skip
+        assert expected in text
+    assert "Weight λ of JoCoR" not in text  # not part of this report
+    assert "stand-in data" not in text.lower()
+    assert ">None<" not in text
+    assert ">nan<" not in text
+
+
+def test_sections_stand_in_the_order_of_the_story(tmp_path: Path) -> None:
+    context = page_context(tmp_path)
+    figure = context.figures[0]
+    more = [replace(figure, name=name, section=name) for name in ("maps", "adversarial")]
+    text = report_page.render(replace(context, figures=[figure, *more]))
+    found = re.findall(r'<section id="(\w+)"', text)
+    assert found == [name for name in sections.SECTIONS if name != "audit"]
+    assert re.findall(r'<a href="#(\w+)">', text) == found  # the links above, too
+    assert text.index('class="opening"') < text.index('id="results"') < text.index('id="curves"')
+    assert text.index('id="figure-maps"') > text.index('<section id="maps"')
+
+
+def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(tmp_path: Path) -> None:
+    context = page_context(tmp_path)
+    untested = claim_row("D untested", "not tested here")
+    text = report_page.render(replace(context, claims=[*context.claims, untested]))
+    folded = text.index("1 claims that these runs do not test")
+    assert text.index("A held") < text.index("C undecided") < folded < text.index("D untested")
+    lacking = [row["note"] for row in context.statistics if row["statistic"] == comparison_text.NOT_COMPUTED]
+    assert lacking and all(text.count(note) == 1 for note in lacking)
+
+
+def test_curves_have_the_mean_and_the_band_of_the_seeds() -> None:
+    first = curves(figure_inputs("stand-in").runs, LABELS)[0]
+    assert first.title == "Fashion-MNIST, asymmetric 40 %, cnn9 (stand-in data)"
+    line = first.lines[0]
+    assert (line.mean[:2], line.low[:2], line.high[:2]) == ([50.5, 51.5], [50.0, 51.0], [51.0, 52.0])
+    assert line.seeds == 2 and line.colour == "currentColor" and line.epochs == [1, 2, 3, 4, 5, 6]
+
+
+def test_page_marks_stand_in_data(tmp_path: Path) -> None:
+    text = report_page.render(page_context(tmp_path, "stand-in"))
+    assert "<b>Stand-in data.</b>" in text
+    assert "procedural stand-in for Fashion-MNIST" in text
+    assert "80.50&nbsp;<span class=\"pm\">± 0.50</span>†" in text  # fmt: skip
+
+
+def test_on_paper_a_table_that_is_too_broad_is_a_list(tmp_path: Path) -> None:
+    """Twelve columns would be cut off at the edge of the sheet; the list of its numbers is printed instead."""
+    for count, broad in ((12, True), (4, False)):
+        means = {("fashion_mnist", "asym-40", f"method{k}"): 70.0 + k for k in range(count)}
+        table = report_page.TableSection("main_benchmark", "All", tidy_table(means))
+        text = report_page.render(report_page.Context(scale="x", labels=LABELS, tables=[table]))
+        assert ("sortable broad" in text) is broad
+        listing = text[: text.index("All numbers of this table")].rpartition("<details")[2]
+        assert ("inner" not in listing) is broad
+
+
+def test_page_of_almost_nothing(tmp_path: Path) -> None:
+    text = report_page.render(report_page.Context(scale="empty"))
+    Parsed(text)
+    assert 'id="figures"' not in text
+    broken = report_page.FigureSection("x", "X", "x", tmp_path / "x.png")
+    with pytest.raises(WarlabError, match="draw it first"):
+        report_page.render(report_page.Context(scale="empty", figures=[broken]))
+
+
+def test_page_needs_hyperparameters_with_sources() -> None:
+    own = {"value": 1, "source": "our choice"}
+    rows = report_rows.hyperparameter_rows(
+        {"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}}
+    )
+    assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
+        ("", 2, "paper"),
+        ("d", 1, "our choice"),
+    ]
+
+
+def test_fidelity_entries_are_complete() -> None:
+    entries = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
+    for entry in entries:
+        assert (
+            {"topic", "paper", "code", "choice", "why"}
+            <= set(entry)
+            <= {"topic", "paper", "code", "choice", "why", "needs"}
+        )
+        assert all(isinstance(entry[key], str) and entry[key] for key in ("topic", "paper", "code", "choice", "why"))
+    assert len({entry["topic"] for entry in entries}) == len(entries)
+    assert [entry["topic"] for entry in report_rows.relevant(entries, {"jocor"}) if entry.get("needs")] == [
+        "Weight λ of JoCoR",
+        "Forget rate of JoCoR",
+    ]
+
+
+def test_reporting_does_not_import_torch() -> None:
+    code = "import sys; from warlab.reporting import figures, stats, tables, page\n"
+    code += "figures.get('matrices'); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,156 @@
+"""Every file that a user may edit, edited: exactly the jobs that read it run again, and those that follow from them."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from tests.faults import workflow
+from tests.faults.workflow import call, project
+from tests.workflow.test_own_data import NAMES, paint
+from warlab.artefacts.ground_cost import matrix_text
+from warlab.common.files import read_json, write_json
+
+RESULTS = Path("results") / "faults"
+SCALE = {
+    "description": "own data with files of every sort, for the tests of edits",
+    "seeds": 1,
+    "threads": 1,
+    "datasets": {"image_folder": {"source": "real", "size": 16}, "arrays": {"source": "real"}},
+    "training": {name: {"epochs": 1, "batch_size": 12} for name in ("image_folder", "arrays")},
+    "nets": {"cnn9": {"width": 0.0625, "dropout": 0.0, "head_dropout": 0.0}},
+    "experiments": {
+        "ar_war_variants": {
+            "datasets": ["image_folder", "arrays"],
+            "noises": ["file_mine"],
+            "methods": ["cce", "war_w2v", "war_01+cost=file"],
+        },
+        "clothing1m": {"datasets": ["image_folder"], "noises": ["sym-40"], "nets": ["resnet50"], "methods": ["cce"]},
+    },
+}
+CONFIG = {
+    "scale": "faults",
+    "local_data": {"image_folder": "photos", "arrays": "mine/my.npz"},
+    "noise_files": {"file_mine": "matrix.csv"},
+    "overrides": {
+        "costs": {"w2v": {"vectors": "words.txt"}, "file": {"path": "cost.csv"}},
+        "nets": {"resnet50": {"weights": "resnet.pth"}},
+    },
+}
+
+
+def own_files(folder: Path) -> None:
+    paint(folder / "photos", 36, 16)
+    (folder / "photos" / "classes.txt").write_text("\n".join(NAMES))
+    (folder / "mine").mkdir()
+    x = np.random.default_rng(0).integers(0, 256, (36, 16, 16), dtype=np.uint8)
+    np.savez(folder / "mine" / "my.npz", train_x=x, train_y=np.arange(36) % 3)
+    (folder / "mine" / "classes.txt").write_text("\n".join(NAMES))
+    (folder / "matrix.csv").write_text("0.7,0.3,0\n0,1,0\n0,0,1\n")
+    words = {"cat": "1 0 0", "dog": "1 0.5 0", "truck": "0 0 1", "puppy": "1 0.6 0"}
+    (folder / "words.txt").write_text("4 3\n" + "".join(f"{word} {vector}\n" for word, vector in words.items()))
+    (folder / "cost.csv").write_text(matrix_text(0.5 * (1 - np.eye(3)), NAMES))
+    from warlab.common.vision import torchvision
+
+    torch.manual_seed(0)
+    torch.save(torchvision.models.resnet50().state_dict(), folder / "resnet.pth")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = project(tmp_path_factory.mktemp("edits"))
+    own_files(folder)
+    (folder / "config" / "scales" / "faults.yaml").write_text(yaml.safe_dump(SCALE))
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    call(folder, "--cores", "2", "runs")
+    return folder
+
+
+def planned(folder: Path, *targets: str) -> dict[str, int]:
+    found = workflow.planned(folder, *targets)
+    return {name: n for name, n in found.items() if name not in ("runs", "collect", "data", "total")}
+
+
+@contextmanager
+def edited(file: Path, change: Callable[[Path], object]) -> Iterator[None]:
+    """The file with its times is put back afterwards."""
+    kept = file.with_name(f".{file.name}.kept")
+    shutil.copy2(file, kept)
+    try:
+        change(file)
+        yield
+    finally:
+        shutil.copy2(kept, file)
+        kept.unlink()
+
+
+def add_line(file: Path) -> None:
+    file.write_text(file.read_text() + "\n")
+
+
+def replaced(old: str, new: str) -> Callable[[Path], object]:
+    return lambda file: file.write_text(file.read_text().replace(old, new))
+
+
+OTHER_WORD = replaced("dog", "dog: puppy")
+
+
+def other_weights(file: Path) -> None:
+    state = torch.load(file, weights_only=True)
+    torch.save({name: value * 2 for name, value in state.items()}, file)
+
+
+def other_value(key: str, value: object) -> Callable[[Path], None]:
+    return lambda file: write_json(file, read_json(file) | {key: value})
+
+
+def test_nothing_runs_again_where_nothing_was_edited(finished: Path) -> None:
+    assert planned(finished, "runs") == {}
+
+
+COST = {"cost": 2, "verify_cost": 2}
+VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "expected"),
+    [
+        ("cost.csv", replaced("0.5", "0.4"), {**COST, "train": 2}),
+        ("words.txt", replaced("1 0.5 0", "1 0.4 0"), {**COST, "train": 2}),
+        ("matrix.csv", replaced("0.7,0.3", "0.8,0.2"), {"corrupt": 2, "train": 6}),
+        ("resnet.pth", other_weights, {"train": 1}),
+        ("photos/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}),
+        ("mine/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 1, **COST, "train": 3}),
+        (RESULTS / "data/arrays.json", other_value("mean", [0.1]), {"corrupt": 1, **COST, "train": 3}),
+        (RESULTS / "noise/arrays/file_mine/seed0.json", other_value("rate", 0.1), {"train": 3}),
+        (VECTORS, add_line, {**COST, "train": 2}),
+    ],
+)
+def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Callable, expected: dict) -> None:
+    with edited(finished / file, change):
+        assert planned(finished, "runs") == expected
+
+
+def test_other_words_reach_the_cost_also_when_the_data_were_prepared_before(finished: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    OTHER_WORD(copy / "mine" / "classes.txt")
+    call(copy, "--cores", "1", "data")
+    assert planned(copy, f"{RESULTS}/costs/arrays/w2v/cost.csv") == {"cost": 1}
+    call(copy, "--cores", "1", f"{RESULTS}/costs/arrays/w2v/cost.csv")
+    assert read_json(copy / RESULTS / "costs" / "arrays" / "w2v" / "cost.json")["words"] == ["cat", "puppy", "truck"]
+
+
+def test_data_that_were_written_again_unchanged_train_nothing(finished: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    image = next((copy / "photos" / "cat").iterdir())
+    image.write_bytes(image.read_bytes())
+    assert planned(copy, "data") == {"fetch": 1, "prepare": 1}
+    call(copy, "--cores", "1", "data")
+    assert planned(copy, "runs") == {}

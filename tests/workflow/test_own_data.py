@@ -1,0 +1,284 @@
+"""The user's own data, and docs/your-own-data.md done literally: a folder of three classes becomes a table."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import warlab.data
+from tests.conftest import ROOT
+from tests.helpers.artefacts import data_on_disk
+from tests.project.test_adding_a_method import PARTS
+from warlab.common.files import read_json
+from warlab.data.fetch import fetch
+from warlab.data.images import Arrays
+from warlab.data.prepare import prepare
+from warlab.data.synthetic.patterns import draw, shuffled_labels
+from warlab.data.user_data import state
+from warlab.errors import WarlabError
+from warlab.ot.costs import make_cost
+from warlab.ot.costs.base import CostInputs
+
+PAGE = (ROOT / "docs" / "your-own-data.md").read_text()
+NAMES = ("cat", "dog", "truck")
+
+
+def paint(folder: Path, n: int = 90, side: int = 20, mode: str = "RGB") -> Path:
+    rng = np.random.default_rng(0)
+    labels = shuffled_labels(n, 3, rng)
+    for i, (label, image) in enumerate(zip(labels, draw(labels, "aab", "paint", rng, side), strict=True)):
+        (folder / NAMES[label]).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image.transpose(1, 2, 0)).convert(mode).save(folder / NAMES[label] / f"{i:03}.png")
+    return folder
+
+
+def own(tmp_path: Path, local: Path, name: str = "image_folder", **spec: object) -> tuple[Arrays, dict]:
+    dataset = warlab.data.get(name)
+    fetch(dataset, tmp_path / "raw", "real", local)
+    return data_on_disk(prepare(dataset, tmp_path / "raw", {"source": "real", **spec}))
+
+
+def test_a_folder_per_class_becomes_arrays_with_its_names(tmp_path: Path) -> None:
+    arrays, meta = own(tmp_path, paint(tmp_path / "photos"), size=16)
+    assert arrays.train_x.shape == (72, 3, 16, 16) and len(arrays.test_y) == 18
+    assert meta["class_names"] == meta["words"] == list(NAMES) and meta["data"] == "real"
+    assert meta["source"] == "the user's own data"
+    pixels = arrays.train_x / 255
+    np.testing.assert_allclose(meta["mean"], pixels.mean((0, 2, 3)), rtol=1e-5)
+    np.testing.assert_allclose(meta["std"], pixels.std((0, 2, 3)), rtol=1e-4)
+
+
+def test_no_image_is_in_both_parts_and_every_class_in_each(tmp_path: Path) -> None:
+    arrays, _ = own(tmp_path, paint(tmp_path / "photos"))
+    train, test = ({image.tobytes() for image in x} for x in (arrays.train_x, arrays.test_x))
+    assert len(train) == 72 and not train & test
+    assert np.bincount(arrays.test_y).tolist() == [6, 6, 6]
+
+
+def test_parts_of_the_users_own_are_kept(tmp_path: Path) -> None:
+    paint(tmp_path / "photos" / "train", 60)
+    paint(tmp_path / "photos" / "test", 30)
+    arrays, meta = own(tmp_path, tmp_path / "photos")
+    assert (len(arrays.train_y), len(arrays.test_y)) == (60, 30) and meta["class_names"] == list(NAMES)
+
+
+def test_grey_images_have_one_channel_unless_one_is_coloured(tmp_path: Path) -> None:
+    arrays, meta = own(tmp_path, paint(tmp_path / "photos", mode="L"))
+    assert arrays.train_x.shape[1] == len(meta["mean"]) == 1
+    Image.new("RGB", (50, 20), "red").save(tmp_path / "photos" / "cat" / "999.jpg")
+    assert own(tmp_path, tmp_path / "photos")[0].train_x.shape[1] == 3
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_sixteen_bits_of_grey_become_eight_without_being_cut_off(tmp_path: Path, ending: str) -> None:
+    photos = paint(tmp_path / "photos", 12, mode="L")
+    expected, _ = own(tmp_path, photos, size=20)
+    for path in photos.rglob("*.png"):
+        deep = np.asarray(Image.open(path)).astype(np.uint16) * 257
+        path.unlink()
+        Image.fromarray(deep).save(path.with_suffix(f".{ending}"))
+    arrays, _ = own(tmp_path, photos, size=20)
+    np.testing.assert_array_equal(arrays.train_x, expected.train_x)
+    Image.new("RGB", (20, 20), "red").save(photos / "cat" / "999.png")
+    arrays, _ = own(tmp_path, photos, size=20)  # beside a coloured image, grey ones have three equal channels
+    assert arrays.train_x.shape[1] == 3 and 0 < arrays.train_x[0].mean() < 250
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_pixels_of_thirty_two_bits_are_refused_by_name(tmp_path: Path, mode: str) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    Image.new(mode, (20, 20), 70000).save(photos / "cat" / "deep.tif")
+    with pytest.raises(WarlabError, match=r"deep\.tif has 32-bit pixels, .* save it with 8 or 16 bits"):
+        own(tmp_path, photos)
+
+
+def test_other_words_and_another_order_come_from_a_file(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos")
+    (photos / "classes.txt").write_text("truck\n\ndog: puppy\ncat : little kitten\n")
+    arrays, meta = own(tmp_path, photos)
+    assert meta["class_names"] == ["truck", "dog", "cat"] and meta["words"] == ["truck", "puppy", "little kitten"]
+    assert np.bincount(arrays.train_y).tolist() == [24, 24, 24]
+
+
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda photos: (photos / "cat" / "x.png").write_bytes(b"no image"), r"x\.png cannot be read as an image"),
+        (lambda photos: (photos / "bird").mkdir(), "bird has 0 images"),
+        (lambda photos: (photos / "classes.txt").write_text("cat\ncat\n"), "each once"),
+        (lambda photos: (photos / "classes.txt").write_text("cat\nhorse\n"), "horse has 0 images"),
+    ],
+)
+def test_what_is_wrong_with_a_folder_is_one_sentence(tmp_path: Path, spoil, reason: str) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    spoil(photos)
+    with pytest.raises(WarlabError, match=reason) as error:
+        own(tmp_path, photos)
+    assert "\n" not in str(error.value)
+
+
+def test_a_place_that_is_not_named_or_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(WarlabError, match=r"local_data: \{image_folder: path\}"):
+        fetch(warlab.data.get("image_folder"), tmp_path / "raw", "real")
+    with pytest.raises(WarlabError, match=r"There is no .*none"):
+        fetch(warlab.data.get("image_folder"), tmp_path / "raw", "real", tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(WarlabError, match="has 0 folders of images"):
+        own(tmp_path, tmp_path / "empty")
+    with pytest.raises(WarlabError, match="`size` is for your own images"):
+        fetch(warlab.data.get("cifar10"), tmp_path / "c", "stand_in")
+        prepare(warlab.data.get("cifar10"), tmp_path / "c", {"source": "stand_in", "size": 16})
+
+
+def test_the_receipt_changes_with_the_folder(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    dataset = warlab.data.get("image_folder")
+    one = fetch(dataset, tmp_path / "raw", "real", photos)
+    assert fetch(dataset, tmp_path / "raw", "real", photos) == one
+    (photos / "cat" / "new.png").write_bytes(b"x")
+    assert fetch(dataset, tmp_path / "raw", "real", photos) != one
+
+
+@pytest.mark.parametrize("spec", [{}, {"train": 12}])
+def test_every_training_row_is_traced_back_to_its_file(tmp_path: Path, spec: dict) -> None:
+    photos = paint(tmp_path / "photos", mode="L")
+    arrays, meta = own(tmp_path, photos, size=20, **spec)
+    assert len(meta["train_files"]) == len(arrays.train_y) == spec.get("train", 72)
+    for image, label, file in zip(arrays.train_x, arrays.train_y, meta["train_files"], strict=True):
+        assert file.startswith(f"{NAMES[label]}/")
+        np.testing.assert_array_equal(image[0], np.asarray(Image.open(photos / file)))
+
+
+def test_files_of_the_users_own_parts_are_named_with_their_part(tmp_path: Path) -> None:
+    paint(tmp_path / "photos" / "train", 60)
+    paint(tmp_path / "photos" / "test", 30)
+    _, meta = own(tmp_path, tmp_path / "photos")
+    assert len(meta["train_files"]) == 60 and all((tmp_path / "photos" / file).exists() for file in meta["train_files"])
+    assert all(file.startswith("train/") for file in meta["train_files"])
+
+
+def test_rows_of_arrays_are_named_by_their_place_in_the_users_file(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).integers(0, 256, (12, 8, 8), dtype=np.uint8)
+    np.savez(tmp_path / "my.npz", train_x=x, train_y=np.arange(12) % 2)
+    arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
+    for image, place in zip(arrays.train_x, meta["train_files"], strict=True):
+        np.testing.assert_array_equal(image[0], eval(place, {"train_x": x}))
+
+
+# --- arrays ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape, expected", [((12, 8, 8), 1), ((12, 8, 8, 3), 3), ((12, 3, 8, 8), 3)])
+def test_arrays_of_any_layout_are_read(tmp_path: Path, shape: tuple[int, ...], expected: int) -> None:
+    x = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    np.savez(tmp_path / "my.npz", train_x=x, train_y=np.arange(12) % 2)
+    arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
+    assert arrays.train_x.shape == (8, expected, 8, 8) and len(arrays.test_y) == 4
+    assert meta["class_names"] == ["class 0", "class 1"]
+
+
+def test_classes_beside_arrays_are_watched(tmp_path: Path) -> None:
+    np.savez(tmp_path / "my.npz", train_x=np.zeros((6, 8, 8), np.uint8), train_y=np.arange(6) % 3)
+    dataset = warlab.data.get("arrays")
+    found = [state(dataset, tmp_path / "my.npz")]
+    for text in ("cat\ndog\nship\n", "cat\ndog\nship: yacht\n"):
+        (tmp_path / "classes.txt").write_text(text)
+        found.append(state(dataset, tmp_path / "my.npz"))
+    (tmp_path / "other.txt").write_text("not read")
+    assert len(set(found)) == 3 and state(dataset, tmp_path / "my.npz") == found[-1]
+    assert state(dataset, None) is None and state(warlab.data.get("cifar10"), tmp_path) is None
+
+
+def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:
+    x, y = np.zeros((6, 8, 8), np.uint8), np.arange(6) % 3
+    np.savez(tmp_path / "my.npz", train_x=x, train_y=y, test_x=x[:3], test_y=y[:3])
+    (tmp_path / "classes.txt").write_text("\n".join(NAMES))
+    arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
+    assert len(arrays.train_y) == 6 and len(arrays.test_y) == 3 and meta["class_names"] == list(NAMES)
+    cost = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {}).matrix
+    assert cost[0, 1] == cost.max()
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        ({"train_x": np.zeros((6, 8, 8), np.uint8)}, "has no train_y"),
+        ({"train_x": np.zeros((6, 8, 8)), "train_y": np.arange(6) % 3}, "uint8"),
+        ({"train_x": np.zeros((6, 8, 8), np.uint8), "train_y": np.arange(6) / 2}, "whole numbers"),
+        ({"train_x": np.zeros((6, 8, 8), np.uint8), "train_y": np.arange(5)}, "one label each"),
+        ({"train_x": np.zeros((6, 8, 8), np.uint8), "train_y": np.array([0, 0, 0, 2, 2, 2])}, "no image of class 1"),
+    ],
+)
+def test_what_is_wrong_with_arrays_is_one_sentence(tmp_path: Path, content: dict, reason: str) -> None:
+    np.savez(tmp_path / "my.npz", **content)
+    with pytest.raises(WarlabError, match=reason):
+        own(tmp_path, tmp_path / "my.npz", "arrays")
+
+
+# --- the page ----------------------------------------------------------------------------------------------
+
+
+def snippet(after: str) -> str:
+    match = re.search(r"```\w*\n(.*?)```", PAGE[PAGE.index(after) :], re.DOTALL)
+    assert match is not None
+    return match[1]
+
+
+@pytest.fixture
+def followed(tmp_path: Path) -> Path:
+    """A folder in which the page's first two steps are done."""
+    for part in PARTS:
+        (tmp_path / part).symlink_to(ROOT / part)
+    paint(tmp_path / "photos")
+    for file in ("my.yaml", "my_scale.yaml", "matrix.csv"):
+        (tmp_path / file).write_text(snippet(f"`{file}`:"))
+    return tmp_path
+
+
+def call(command: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) -> None:
+    """Two methods, one seed, nothing published of these data: what this cannot show is left out and said."""
+    command = snippet("## 3. Run it")
+    call(command, followed)
+    results = followed / "results" / "my_scale"
+    text = (results / "tables" / "main_benchmark.md").read_text()
+    assert "paper's" not in text and "rank" not in text.lower(), "nothing of the paper beside the user's own data"
+    table = pd.read_csv(results / "tables" / "main_benchmark.csv").dropna(subset=["mean"])
+    table = table[table["dataset"] == "image_folder"]
+    assert set(zip(table["noise"], table["method"], strict=True)) == {
+        ("sym-40", "cce"),
+        ("sym-40", "war_w2v"),
+        ("file_mine", "cce"),
+    }
+    assert set(table["data"]) == {"real"} and table["mean"].between(0, 100).all()
+    cost = pd.read_csv(results / "costs" / "image_folder" / "w2v" / "cost.csv", index_col=0)
+    assert list(cost.columns) == list(NAMES) and cost.loc["cat", "dog"] == cost.to_numpy().max()
+    manifest = read_json(results / "noise" / "image_folder" / "file_mine" / "seed0.json")
+    assert manifest["transition"][0] == [0.7, 0.3, 0.0] and manifest["file"] == "matrix.csv"
+    said = call(command.replace("-- tables", ""), followed)
+    page = (results / "report.html").read_text()
+    for figure, why in {"critical_difference": "3 methods", "agreement": "the paper has no number"}.items():
+        assert f"Left out: figure {figure}, because" in said and not (results / "figures" / f"{figure}.png").exists()
+        assert f"figure {figure.replace('_', ' ')} (" in page and why in page
+    assert (results / "figures" / "learning_curves.png").exists()
+
+
+def test_five_seeds_of_the_users_own_data_are_planned(followed: Path) -> None:
+    scale = followed / "my_scale.yaml"
+    scale.write_text(scale.read_text().replace("seeds: 1", "seeds: 5"))
+    said = call("snakemake -n --configfile my.yaml", followed)
+    jobs = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", said, re.MULTILINE)}
+    assert jobs["train"] == 5 * 3 and jobs["corrupt"] == 5 * 2 and jobs["report"] == 1

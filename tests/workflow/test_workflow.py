@@ -1,0 +1,410 @@
+"""The workflow end to end at smoke scale, and what it plans after a change: no more and no less than needed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.helpers import golden_runs
+from tests.reporting.test_latex import assert_fits, pdflatex
+from warlab.common.files import read_json
+from warlab.config.study import load_study
+from warlab.pipeline.time_estimate import overview
+from warlab.reporting.page.sections import category
+
+TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
+COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
+
+
+def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """As a user calls it, with the package of the copied tree."""
+    command = [sys.executable, "-m", "snakemake", "--config", "scale=smoke", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+
+
+def copy_tree(folder: Path) -> Path:
+    for name in COPIED:
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository in which the smoke scale has run."""
+    folder = copy_tree(tmp_path_factory.mktemp("workflow"))
+    done = snakemake(folder, "--cores", "2")
+    assert done.returncode == 0, done.stderr[-4000:]
+    return folder
+
+
+def test_numbers_are_those_that_were_recorded(finished: Path) -> None:
+    """To the last bit on the same processor; elsewhere rounding may move a loss a little and an image or two."""
+    golden, same_processor = golden_runs.recorded()
+    made = golden_runs.read(finished / "results" / "smoke" / "runs.csv")
+    assert list(made.index) == list(golden.index) and set(made) == set(golden)
+    if same_processor:
+        pd.testing.assert_frame_equal(made[golden.columns], golden, check_exact=True)
+    else:
+        np.testing.assert_allclose(made["loss"], golden["loss"], rtol=0.05)
+        np.testing.assert_allclose(made["test_accuracy"], golden["test_accuracy"], atol=10)
+
+
+@pytest.fixture
+def changed(finished: Path) -> Iterator[Path]:
+    """The finished copy, to be edited; sources and configuration are put back afterwards."""
+    yield finished
+    for name in ("src", "config", "workflow"):
+        shutil.rmtree(finished / name)
+        shutil.copytree(ROOT / name, finished / name)
+
+
+def planned(folder: Path, *arguments: str) -> dict[str, int]:
+    """Rule → number of jobs that a call would run."""
+    done = snakemake(folder, "-n", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE)}
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
+    file.write_text(text.replace(old, new))
+
+
+# ---- what comes out
+
+
+def test_every_promised_file_is_there(finished: Path) -> None:
+    results = finished / "results" / "smoke"
+    run = results / "runs" / "fashion_mnist" / "asym-40" / "cnn9" / "war_w2v" / "seed0"
+    for file in ("metrics.csv", "result.json", "weights.pt", "test_predictions.npz", "audit.npz"):
+        assert (run / file).stat().st_size > 0
+    shown = results / "audit" / run.relative_to(results / "runs")  # the one in the report
+    assert (shown / "suspects.png").stat().st_size > 1000 and (shown / "suspects.csv").stat().st_size > 0
+    assert set(pd.read_csv(results / "tables" / "audit.csv")["dataset"]) >= {"fashion_mnist", "vaihingen"}
+    assert not (run / "checkpoint").exists()
+    for table in ("main_benchmark", "ar_war_variants"):
+        for ending in ("csv", "md", "tex"):
+            assert (results / "tables" / f"{table}.{ending}").stat().st_size > 0
+    for file in ("claims.csv", "claims.md", "statistics.csv", "readings.csv", "tables/architectures.tex"):
+        assert (results / file).stat().st_size > 0
+    assert (results / "tables.pdf").exists() == bool(TYPESET)
+    for figure in (
+        "learning_curves",
+        "matrices",
+        "flipped_samples",
+        "simplex",
+        "activations",
+        "critical_difference",
+        "audit",
+    ):
+        for ending in ("pdf", "png"):
+            assert (results / "figures" / f"{figure}.{ending}").stat().st_size > 1000
+
+
+@pdflatex
+def test_the_tables_of_a_scale_compile_alone_and_fit(finished: Path, tmp_path: Path) -> None:
+    found = sorted((finished / "results" / "smoke" / "tables").glob("*.tex"))
+    assert {"hyperparameters.tex", "architectures.tex", "main_benchmark.tex"} <= {path.name for path in found}
+    for path in found:
+        assert_fits(path.read_text(), tmp_path)
+
+
+def test_runs_csv_is_tidy_and_marks_stand_ins(finished: Path) -> None:
+    runs = pd.read_csv(finished / "results" / "smoke" / "runs.csv")
+    assert list(runs.columns[:6]) == ["dataset", "noise", "net", "method", "seed", "data"]
+    cell = runs[(runs.noise == "asym-40") & (runs.method == "ar")]
+    assert cell.epoch.tolist() == [1, 2, 3, 4]
+    assert set(runs.data) == {"stand-in"}
+    assert runs.test_accuracy.between(0, 100).all()
+
+
+def test_stand_ins_are_learnable(finished: Path) -> None:
+    runs = pd.read_csv(finished / "results" / "smoke" / "runs.csv")
+    assert runs[(runs.noise == "clean") & (runs.epoch == 4)].test_accuracy.max() > 40
+
+
+def test_tidy_table_has_the_agreed_columns(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "ar_war_variants.csv")
+    expected = "dataset,noise,net,method,metric,mean,std_epochs,std_runs,seeds,published,difference,data"
+    assert ",".join(table.columns) == expected
+    war = table[(table.noise == "asym-40") & (table.method == "war_w2v")].iloc[0]
+    assert war.published == 90.41 and war.difference == pytest.approx(war["mean"] - 90.41)
+
+
+def test_report_is_whole_and_marked(finished: Path) -> None:
+    page = (finished / "results" / "smoke" / "report.html").read_text()
+    assert page.count("data:image/") >= 3 and "stand-in" in page
+    assert not re.search(r"(src|href)=\"https?://", page.replace('<a href="http', ""))
+
+
+def test_every_cost_was_verified_before_training(finished: Path) -> None:
+    for folder in (finished / "results" / "smoke" / "costs" / "fashion_mnist").iterdir():
+        report = read_json(folder / "verified.json")
+        assert report["passed"] and {"plan against POT", "exact transport below"} <= {
+            c["name"] for c in report["checks"]
+        }
+        assert (folder / "verified.json").stat().st_mtime <= (finished / "results/smoke/runs.csv").stat().st_mtime
+
+
+def test_all_methods_of_a_cell_share_the_noise_file(finished: Path) -> None:
+    runs = (finished / "results" / "smoke" / "runs" / "fashion_mnist" / "asym-40" / "cnn9").iterdir()
+    hashes = {read_json(run / "seed0" / "result.json")["provenance"]["inputs_sha256"]["noise"] for run in runs}
+    assert len(hashes) == 1
+
+
+def test_only_what_another_run_reads_is_predicted(finished: Path) -> None:
+    runs = finished / "results" / "smoke" / "runs"
+    assert [path.parts[-3] for path in runs.rglob("predictions.npz")] == ["cce"]
+    forward = read_json(runs / "fashion_mnist" / "asym-40" / "cnn9" / "forward" / "seed0" / "result.json")
+    assert "predictions" in forward["provenance"]["inputs_sha256"]
+
+
+def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "main_benchmark.csv")
+    measured, ranks = (table[table.metric == metric] for metric in ("test_accuracy", "average_rank"))
+    assert len(measured) == 16 and measured["mean"].notna().all()
+    assert ranks["mean"].sum() == pytest.approx(16 * 17 / 2, abs=1) and set(ranks.noise) == {"noisy"}
+
+
+def test_tiles_become_a_table_of_scores_and_maps(finished: Path) -> None:
+    results = finished / "results" / "smoke"
+    table = pd.read_csv(results / "tables" / "vaihingen.csv")
+    assert len(table) == 42 and table["mean"].between(0, 100).all() and set(table.data) == {"stand-in"}
+    assert table.published.notna().all() and table.metric.nunique() == 7
+    header = (results / "tables" / "vaihingen.md").read_text().splitlines()[0]
+    assert header.split(" | ")[1:4] == ["score", "CCE (clean)", "CCE"]
+    maps = results / "maps" / "vaihingen" / "objects-33"
+    corrupted = sorted(path.name for path in (maps / "training_labels" / "seed0").glob("*.png"))
+    assert corrupted == [f"procedural_tiles_area{name}.png" for name in (1, 3, 5)]
+    for method in ("cce", "bootsoft", "coteaching", "ar", "war_w2v"):
+        assert (maps / "unet" / method / "seed0" / "tiles" / "procedural_tiles_area12.png").stat().st_size > 100
+    for figure in ("corrupted_truth", "segmentation_maps"):
+        assert "procedural tiles" in (results / "figures" / f"{figure}.txt").read_text()
+    manifest = read_json(results / "noise" / "vaihingen" / "objects-33" / "seed0.json")
+    assert 0 < manifest["objects"]["realised_share"] < 0.6 and 0 < manifest["realised_rate"] < 1
+
+
+def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
+    table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
+    assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
+    assert list(table.published) == [76.90, 84.76] and set(table.data) == {"stand-in"}
+    runs = finished / "results" / "smoke" / "runs" / "cifar10" / "asym-40" / "cnn9"
+    assert {path.name for path in runs.glob("war_w2v*")} == {"war_w2v", "war_w2v+beta=1"}
+
+
+def test_every_experiment_has_its_table(finished: Path) -> None:
+    tables = finished / "results" / "smoke" / "tables"
+    for name in load_study({"scale": "smoke"}, finished).scale["experiments"]:
+        table = pd.read_csv(tables / f"{name}.csv")
+        assert table["mean"].notna().any() and (tables / f"{name}.md").stat().st_size > 0, name
+    clothing = pd.read_csv(tables / "clothing1m.csv").set_index(["metric", "method"])
+    assert clothing.loc[("best_on_validation", "war_w2v"), "mean"] >= 0  # of runs that log a validation
+    purity = pd.read_csv(tables / "coteaching_plus.csv").set_index("metric")["mean"]
+    assert 0 < purity["purity"] <= 100
+    timing = pd.read_csv(tables / "timing.csv")
+    assert timing[timing.metric == "ratio"].published.round(2).isin([1.13, 2.89, 3.28, 1.22, np.nan]).all()
+    folders = finished / "results" / "smoke" / "costs" / "cifar10"
+    assert {"random.0", "random.1", "random_raw.0"} <= {path.name for path in folders.iterdir()}
+
+
+# ---- what is planned after a change
+
+
+def test_nothing_to_do_after_a_finished_run(finished: Path) -> None:
+    assert planned(finished) == {}
+
+
+def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
+    for name in ("losses/war_loss.py", "engine/train.py", "adversarial.py", "methods/war.py"):
+        file = changed / "src" / "warlab" / name
+        file.write_text(file.read_text() + "\n# a remark\n")
+    loss = changed / "src" / "warlab" / "losses" / "war_loss.py"
+    edit(loss, "at a tiny random d; sg stops", "at a tiny random d: sg stops")
+    script = changed / "workflow" / "scripts" / "train.py"
+    script.write_text(script.read_text() + "# a remark\n")
+    assert planned(changed) == {}
+
+
+def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> None:
+    edit(
+        changed / "src" / "warlab" / "methods" / "ar.py",
+        'beta: float = setting(5.0, "paper", minimum=0)',
+        'beta: float = setting(4.0, "our choice", minimum=0)',
+    )
+    assert planned(changed, "runs") == {"train": 3, "collect": 1, "runs": 1, "total": 5}
+    after = planned(changed)
+    assert after.pop("total") == sum(after.values())
+    # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
+    # a step are measured again, too.
+    read = {"table": 2, "audit_table": 1, "figure": 8, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
+    timing = {"time_steps": 2, "timing_table": 1, "hyperparameters": 1}
+    assert after == {"train": 3, "collect": 1, **read, **timing, **TYPESET, "all": 1}
+
+
+def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:
+    edit(changed / "src" / "warlab" / "methods" / "tv.py", "return TVLoss(", "return 1 and TVLoss(")
+    assert planned(changed, "runs")["train"] == 2
+
+
+def test_a_changed_figure_reruns_that_figure_and_the_report(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "figures" / "matrices.py"
+    file.write_text(file.read_text() + "\nUNUSED = 1\n")
+    assert planned(changed) == {"figure": 1, "report": 1, "all": 1, "total": 3}
+    assert "figure=matrices" in snakemake(changed, "-n").stdout
+
+
+def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "figures" / "style.py"
+    edit(file, '"grid.color": "#DDDDDD"', '"grid.color": "#CCCCCC"')
+    after = planned(changed)
+    assert after["figure"] >= 11 and set(after) == {"figure", "report", "all", "total"}
+
+
+def test_a_template_reruns_the_report_only(changed: Path) -> None:
+    file = changed / "src" / "warlab" / "reporting" / "page" / "style.html"
+    file.write_text(file.read_text() + "\n")
+    assert planned(changed) == {"report": 1, "all": 1, "total": 2}
+
+
+def test_the_metrics_of_one_run_rerun_its_tables_only(finished: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    metrics = copy / "results/smoke/runs/fashion_mnist/asym-40/cnn9/pencil/seed0/metrics.csv"
+    rows = pd.read_csv(metrics)
+    rows.assign(test_accuracy=rows["test_accuracy"] + 1).to_csv(metrics, index=False)  # as after another training
+    after = snakemake(copy, "-n", "tables").stdout
+    assert re.findall(r"experiment=(\w+)", after) == ["main_benchmark"]
+
+
+def test_finished_runs_are_reported_without_training(finished: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    shutil.copy(finished / "results" / "smoke" / "runs.csv", given)
+    config = (f"runs_from={given}", f"results_root={tmp_path / 'results'}")
+    done = snakemake(finished, *config, "-n")
+    counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE))
+    work = {"train", "prepare", "fetch", "corrupt", "cost", "segment", "time_steps"}
+    assert done.returncode == 0 and not work & set(counts)
+    assert int(counts["table"]) == len(load_study({"scale": "smoke"}, ROOT).plan.tables) and counts["report"] == "1"
+    made = snakemake(finished, *config, "--cores", "2", f"{tmp_path}/results/smoke/tables/main_benchmark.csv")
+    assert made.returncode == 0, made.stderr[-2000:]
+    both = [
+        pd.read_csv(root / "smoke/tables/main_benchmark.csv") for root in (finished / "results", tmp_path / "results")
+    ]
+    pd.testing.assert_frame_equal(*both)
+    nothing = snakemake(finished, f"runs_from={tmp_path}", "-n")
+    assert nothing.returncode == 1 and "has no runs.csv" in nothing.stdout + nothing.stderr
+
+
+def test_verify_trains_one_run_again(finished: Path) -> None:
+    done = snakemake(finished, "verify=3", "--cores", "1", "verify")
+    assert done.returncode == 0, done.stderr[-2000:]
+    (found,) = (finished / "results" / "smoke" / "verify").rglob("comparison.json")
+    assert read_json(found)["largest"] == 0 and "the same in every epoch" in done.stderr
+
+
+def test_snakemakes_own_report_works(finished: Path) -> None:
+    done = snakemake(finished, "--report", "own.html")
+    assert done.returncode == 0, done.stderr[-2000:]
+    page = (finished / "own.html").read_text()
+    assert all(category(section) in page for section in ("results", "audit", "claims", "statistics"))
+    assert all(word in page for word in ("main_benchmark", "learning_curves"))
+
+
+def test_a_new_noise_trains_only_what_is_new(changed: Path) -> None:
+    edit(
+        changed / "config" / "scales" / "smoke.yaml",
+        "noises: [clean, asym-40]",
+        "noises: [clean, asym-40, asym_code-40]",
+    )
+    after = planned(changed, "runs")
+    assert after["train"] == 5 and after["corrupt"] == 1 and "prepare" not in after
+
+
+def test_results_moved_elsewhere_are_not_made_again(finished: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(finished, moved)  # times and contents stay
+    assert planned(moved) == {}
+
+
+# ---- wrong input
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"scale": "smok"}, "There is no scale 'smok' in config/scales; did you mean 'smoke'?"),
+        ({"epochs": 3}, "unknown key 'epochs' at the top level"),
+        ({"overrides": {"methods": {"ar": {"betta": 1}}}}, "methods.ar has no 'betta'; did you mean 'beta'?"),
+        ({"overrides": {"methods": {"arr": {"beta": 1}}}}, "methods.arr does not exist"),
+    ],
+)
+def test_a_wrong_configuration_is_one_sentence(change: dict, sentence: str, tmp_path: Path) -> None:
+    folder = copy_tree(tmp_path)
+    file = folder / "config" / "config.yaml"
+    file.write_text(yaml.safe_dump({"scale": "smoke", **change}))
+    command = [sys.executable, "-m", "snakemake", "-n"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and sentence in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("noises: [clean, asym-40]", "noises: [asym-140]", "There is no noise 'asym-140'"),
+        ("methods: [ar, war_w2v, war_embed]", "methods: [arr]", "There is no method 'arr'; did you mean 'ar'?"),
+        ("fashion_mnist: { source", "fashion_mnits: { source", "fashion_mnits"),
+        ("epochs: 4", "epoch: 4", "scale smoke: training.fashion_mnist has no 'epoch'; did you mean 'epochs'?"),
+        ("add_methods: [tv]", "add_methods: [tv+gama=2]", "'tv+gama=2' changes 'gama', which is not a setting"),
+    ],
+)
+def test_a_wrong_scale_is_one_sentence(old: str, new: str, sentence: str, tmp_path: Path) -> None:
+    folder = copy_tree(tmp_path)
+    edit(folder / "config" / "scales" / "smoke.yaml", old, new)
+    done = snakemake(folder, "-n")
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and sentence in said and "Traceback" not in said
+
+
+def test_a_bad_cost_stops_before_training(changed: Path) -> None:
+    cost = pd.read_csv(changed / "results/smoke/costs/fashion_mnist/w2v/cost.csv", index_col=0)
+    cost.iloc[0, 1] = -0.5
+    cost.to_csv(changed / "bad.csv")
+    overrides = {"methods": {"war_w2v": {"cost": "file"}}, "costs": {"file": {"path": "bad.csv"}}}
+    (changed / "bad.yaml").write_text(yaml.safe_dump({"overrides": overrides}))
+    done = snakemake(changed, "--configfile", "bad.yaml", "--cores", "1", "runs")
+    assert done.returncode == 1
+    assert "fails the check 'symmetry'" in done.stderr and "no training starts on it" in done.stderr
+    assert "Traceback" not in done.stderr and "rule train:" not in done.stderr
+
+
+@pytest.mark.parametrize("scale", ["demo", "laptop", "cifar", "paper", "readings"])
+def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
+    folder = copy_tree(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "-n", "--config", f"scale={scale}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    trainings = re.findall(r"^train +(\d+)$", done.stdout, re.MULTILINE)
+    planned_ = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert set(trainings) == set(planned_) and int(trainings[0]) > 0, "the plan and the dry run agree"
+
+
+def test_plan_names_every_scale(finished: Path) -> None:
+    done = snakemake(finished, "--cores", "1", "plan")
+    assert done.returncode == 0
+    for scale in ("smoke", "demo", "laptop", "cifar", "sixteenth", "quarter", "paper", "readings"):
+        assert re.search(rf"^{scale} +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)
