@@ -10,7 +10,7 @@ import ot
 from warlab.ot.sinkhorn import DELTA, needs_log_domain, plan, sinkhorn
 from warlab.ot.sinkhorn import _value as value_kernel
 from warlab.ot.sinkhorn import _value_log as value_log
-from warlab.ot.verify import prediction_pairs
+from warlab.ot.verify import CONVERGED, prediction_pairs
 
 # Ground cost of the authors' published CIFAR-10 word vectors, to the four decimals that matter.
 CIFAR10 = np.array(
@@ -131,8 +131,8 @@ def test_properties_at_convergence(a: np.ndarray, b: np.ndarray, seed: int) -> N
     """W ≤ OT, symmetry, W ≤ max(C) TV, and the corrected chain of Proposition 2, for random metrics."""
     cost = 0.5 + 0.5 * np.random.default_rng(seed).random((5, 5))
     cost = np.triu(cost, 1) + np.triu(cost, 1).T
-    forth = sinkhorn(*tensors(a[None], b[None], cost), 0.1, 1000).item()
-    back = sinkhorn(*tensors(b[None], a[None], cost), 0.1, 1000).item()
+    forth = sinkhorn(*tensors(a[None], b[None], cost), 0.1, CONVERGED).item()
+    back = sinkhorn(*tensors(b[None], a[None], cost), 0.1, CONVERGED).item()
     exact, tv = ot.emd2(a, b, cost), 0.5 * np.abs(a - b).sum()
     smallest = (cost + np.diag(np.full(5, np.inf))).min(1)
     weighted = 0.5 * (smallest * np.abs(a - b)).sum()

@@ -40,7 +40,7 @@ NOT_HERE = {
     "snakemake --cores 2 --configfile my.yaml": "tests/workflow/test_own_data.py carries it out with the page's files",
     "warlab audit --configfile my.yaml": "tests/audit/test_find_wrong_labels.py carries it out",
     "snakemake --cores 1 --config scale=my_scale.yaml": "tests/project/test_adding_a_method.py carries it out",
-    "pytest tests/methods/test_methods.py tests/engine/test_resume.py -k label_smoothing": "after the steps of the page",
+    "pytest tests/methods/test_methods.py tests/engine/test_resume.py -k label_smoothing": "after the steps",
 }
 
 
@@ -119,7 +119,10 @@ ELSEWHERE = {
     "find-wrong-labels.md": "audit/test_find_wrong_labels.py",
 }
 # Blocks in other languages than Python and the shell, by how they begin, with what becomes of them.
-OTHER = {"overrides: { costs: { embed: { features: efficientnet_lite0 } } }": "read by test_settings_are_read"}
+OTHER = {
+    "overrides: { costs: { embed: { features: efficientnet_lite0 } } }": "read by test_settings_are_read",
+    "device:\n": "read by test_settings_are_read",
+}
 BEFORE = """
 import torch
 from torch.nn.functional import cross_entropy
@@ -160,11 +163,15 @@ def test_every_block_is_carried_out_or_said_to_be_another_tests(page: Path) -> N
 
 
 def test_settings_are_read() -> None:
+    from warlab.artefacts.run_config import DeviceOptions
     from warlab.config.study import load_study
 
-    (block,) = [block for page in PAGES for _, block in blocks(page) if block.startswith(tuple(OTHER))]
-    study = load_study({"scale": "cifar", **yaml.safe_load(block)}, ROOT)
+    found = [yaml.safe_load(block) for page in PAGES for _, block in blocks(page) if block.startswith(tuple(OTHER))]
+    overrides, device = sorted(found, key=lambda content: "device" in content)
+    study = load_study({"scale": "cifar", **overrides}, ROOT)
     assert study.settings.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
+    study = load_study({"scale": "cifar", **device}, ROOT)
+    assert study.settings.run(study.plan.runs[0]).device == DeviceOptions(tf32=True, channels_last=True, compile=True)
 
 
 # ---- links and the site
