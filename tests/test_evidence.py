@@ -92,7 +92,7 @@ def test_a_scale_that_lies_in_the_folder_of_the_evidence_is_known(tmp_path):
     (tmp_path / "evidence").mkdir()
     (tmp_path / "evidence" / "demo_seeds.yaml").write_text(scale)
     assert make(finished_scale(tmp_path / "demo_seeds"), tmp_path / "evidence").returncode == 0
-    assert "| Fashion-MNIST: size | 28×28 | 14×14 |" in (tmp_path / "evidence" / "reductions.md").read_text()
+    assert "| Fashion-MNIST: size | 28×28 | 9×9 |" in (tmp_path / "evidence" / "reductions.md").read_text()
 
 
 def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(tmp_path):
