@@ -44,7 +44,7 @@ def same(folder: Path, reduced: list[dict[str, str]]) -> list[Committed]:
     entry = evidence_folder(folder)
     rows = pd.read_csv(folder / "summary.csv").query("method != 'jof'")
     rows.to_csv(folder / "summary.csv", index=False)
-    return read_committed({"same": entry}, LABELS, reduced, {"cce"})
+    return read_committed({"same": entry}, LABELS, reduced, {"cce", "war_w2v", "ar"})
 
 
 def test_more_seeds_of_the_same_settings_are_shown_seed_by_seed(tmp_path: Path) -> None:
@@ -55,17 +55,17 @@ def test_more_seeds_of_the_same_settings_are_shown_seed_by_seed(tmp_path: Path) 
         "seed 1": "76.00",
         "seed 2": "75.00",
         "mean": "75.00",
-        "minus CCE": "+4.00",
+        "difference": "+4.00",
         "95 % interval": "−0.30 to +8.30",
     }
-    assert found.rows[1]["minus CCE"] == found.rows[1]["95 % interval"] == "–"
+    assert found.rows[1]["difference"] == found.rows[1]["95 % interval"] == "–"
     assert "three seeds (committed, not computed in this run)" in found.title
     assert "WAR_w2v − CCE = +4.0 points (95\xa0%: −0.30 to +8.30; 3 seeds" in found.sentence
     assert "higher in 3 of 3 seeds; from docs/evidence/x" in found.sentence
     assert "snakemake x" in found.caption
 
 
-MORE = {"what": "Fashion-MNIST, AR: beta", "paper": "5", "here": "6"}
+MORE = {"what": "Fashion-MNIST, WAR_w2v: beta", "paper": "10", "here": "6"}
 
 
 @pytest.mark.parametrize("changed", [[], [{**REDUCED[0], "here": "30"}], [*REDUCED, MORE]])
@@ -73,15 +73,16 @@ def test_seeds_of_other_settings_are_not_called_the_same(tmp_path: Path, changed
     assert same(tmp_path, changed) == []
 
 
-def test_settings_of_another_dataset_and_the_number_of_seeds_do_not_matter(tmp_path: Path) -> None:
-    others = [{"what": what, "paper": "3", "here": "1"} for what in ("CIFAR-10: epochs", "seeds of “All methods”")]
+def test_other_datasets_and_methods_and_the_number_of_seeds_do_not_matter(tmp_path: Path) -> None:
+    names = ("CIFAR-10: epochs", "seeds of “All methods”", "Fashion-MNIST, AR: beta")  # AR is not in the evidence
+    others = [{"what": what, "paper": "3", "here": "1"} for what in names]
     assert len(same(tmp_path, [*REDUCED, *others])) == 1
 
 
 def test_methods_that_were_not_run_come_with_the_cce_of_their_own_study(tmp_path: Path) -> None:
     [found] = read_committed({"others": evidence_folder(tmp_path)}, LABELS, [], {"cce", "war_w2v+beta=5"})
     assert [row["method"] for row in found.rows] == ["CCE", "jof"]
-    assert found.rows[1]["minus CCE"] == "−0.50" and found.rows[1]["paper"] == "–"
+    assert found.rows[1]["difference"] == "−0.50" and found.rows[1]["paper"] == "–"
     assert "not run here" in found.title and not found.sentence
 
 

@@ -13,15 +13,15 @@ import pandas as pd
 from warlab.errors import WarlabError
 from warlab.ids import base_method
 from warlab.reporting.page.headline import BASELINE, PROPOSED, count
-from warlab.reporting.read.results import read_runs
+from warlab.reporting.read.results import CELL, read_runs
 from warlab.reporting.stats.over_settings import readings
 from warlab.reporting.tables.grid import number, signed
 from warlab.reporting.tables.labels import Labels, name
 
 Cells = Mapping[str, str]
+Cell = tuple[str, ...]  # dataset, noise, network, method
 Value = TypeVar("Value", str, float)
 SEEDED = ("seeds", "interval", "interval_from")
-SETTING = ["dataset", "noise", "net"]
 
 
 @dataclass(frozen=True)
@@ -49,29 +49,34 @@ def read_committed(
     """What the scale names under `evidence`; a part that has nothing to show here is left out."""
     sources = {kind: Source(entry["folder"], entry["command"], Path(entry["path"])) for kind, entry in named.items()}
     found = [
-        same_settings(sources["same"], labels, reductions) if "same" in sources else None,
+        same_settings(sources["same"], labels, reductions, run_here) if "same" in sources else None,
         other_methods(sources["others"], labels, run_here) if "others" in sources else None,
     ]
     return [entry for entry in found if entry]
 
 
-def same_settings(source: Source, labels: Labels, reductions: Sequence[Cells]) -> Committed | None:
+def same_settings(
+    source: Source, labels: Labels, reductions: Sequence[Cells], run_here: Collection[str]
+) -> Committed | None:
     """The settings of this run with more seeds; nothing where the settings of this run were changed since."""
     summary = _summary(source)
     titles = {name(labels, "dataset", dataset) for dataset in summary["dataset"]}
-    if not set(SEEDED) <= set(summary) or _settings(reductions, titles) != _settings(_kept_reductions(source), titles):
+    shared = {name(labels, "method", base_method(method)) for method in set(run_here) & set(summary["method"])}
+    others = set(labels.get("method", {}).values()) - shared
+    now, then = (_settings(rows, titles, others) for rows in (reductions, _kept_reductions(source)))
+    if not set(SEEDED) <= set(summary) or now != then:
         return None
-    per_seed = readings(read_runs(source.path / "runs.csv")).pivot_table("last10_mean", [*SETTING, "method"], "seed")
+    per_seed = _per_seed(source)
     rows = [
         _setting(row, labels, len(titles))
-        | {f"seed {seed}": number(value) for seed, value in per_seed.xs(_cell(row)).to_dict().items()}
+        | {f"seed {seed}": _or_dash(value, number) for seed, value in per_seed[_cell(row)].items()}
         | {"mean": number(row["ours"]), **_above(row), "95 % interval": _or_dash(row["interval"], _minus)}
         for _, row in summary.iterrows()
     ]
     return Committed(
-        f"The same settings with {count(int(summary['seeds'].min()))} seeds (committed, not computed in this run)",
-        "Mean of the last ten epochs in %, the highest first; intervals by Student's t over the seeds. "
-        + _origin(source),
+        f"The same settings with {count(int(summary['seeds'].max()))} seeds (committed, not computed in this run)",
+        "Mean of the last ten epochs in %, the highest first, and its difference from CCE; intervals by Student's t "
+        f"over the seeds. {_origin(source)}",
         rows,
         _sentence(summary, per_seed, labels, source),
     )
@@ -84,17 +89,17 @@ def other_methods(source: Source, labels: Labels, run_here: Collection[str]) -> 
     left = summary[[base_method(method) not in here for method in summary["method"]]]
     if set(left["method"]) <= {BASELINE}:
         return None
-    settings = len(left.groupby(SETTING))
+    settings = len(left.groupby(list(CELL[:3])))
     rows = [
         _setting(row, labels, settings)
         | {"mean": number(row["ours"]), **_above(row), "paper": _or_dash(row["published"], number)}
-        | {"paper minus CCE": _or_dash(row["published_above_cce"], signed)}
+        | {"paper's difference": _or_dash(row["published_above_cce"], signed)}
         for _, row in left.iterrows()
     ]
     return Committed(
         "Methods that were not run here (committed, from a study of another size)",
         "Mean of the last ten epochs in %, the highest first. Its numbers cannot be compared with those of this run: "
-        f"compare each with the CCE of the same table. {_origin(source)}",
+        f"compare each with the CCE of the same table (difference). {_origin(source)}",
         rows,
     )
 
@@ -116,35 +121,41 @@ def _setting(row: pd.Series, labels: Labels, settings: int) -> dict[str, str]:
 
 
 def _above(row: pd.Series) -> dict[str, str]:
-    return {"minus CCE": "–" if row["method"] == BASELINE else signed(row["above_cce"])}
+    return {"difference": "–" if row["method"] == BASELINE else signed(row["above_cce"])}
 
 
-def _sentence(summary: pd.DataFrame, per_seed: pd.DataFrame, labels: Labels, source: Source) -> str:
+def _sentence(summary: pd.DataFrame, per_seed: Mapping[Cell, pd.Series], labels: Labels, source: Source) -> str:
     """How far WAR is above CCE, how surely, and in how many seeds."""
     found = summary[(summary["method"] == PROPOSED) & summary["interval"].notna()]
     if found.empty:
         return ""
     row = found.iloc[0]
     ours, other = (name(labels, "method", method) for method in (PROPOSED, BASELINE))
-    higher = per_seed.xs(_cell(row)) > per_seed.xs((*_cell(row)[:-1], BASELINE))
+    higher = per_seed[_cell(row)] > per_seed[*_cell(row)[:-1], BASELINE]
     return (
         f"{ours} − {other} = {signed(row['above_cce'], 1)} points (95\N{NO-BREAK SPACE}%: {_minus(row['interval'])}; "
         f"{row['interval_from']}), higher in {higher.sum()} of {len(higher)} seeds; from {source.folder}."
     )
 
 
-def _cell(row: pd.Series) -> tuple[str, ...]:
-    return tuple(row[[*SETTING, "method"]])
+def _per_seed(source: Source) -> dict[Cell, pd.Series]:
+    """Of every cell the mean of the last ten epochs by seed."""
+    table = readings(read_runs(source.path / "runs.csv")).pivot_table("last10_mean", list(CELL), "seed")
+    return {_cell(row): table.iloc[number] for number, (_, row) in enumerate(table.index.to_frame().iterrows())}
+
+
+def _cell(row: pd.Series) -> Cell:
+    return tuple(str(row[key]) for key in CELL)
 
 
 def _origin(source: Source) -> str:
     return f"From {source.folder}, made by “{source.command}”."
 
 
-def _settings(rows: Sequence[Cells], titles: Collection[str]) -> set[tuple[str, ...]]:
-    """What differs from the paper, of these datasets."""
-    owners = tuple(f"{title}{mark}" for title in titles for mark in (":", ","))
-    return {tuple(row.values()) for row in rows if row["what"].startswith(owners)}
+def _settings(rows: Sequence[Cells], titles: Collection[str], others: Collection[str]) -> set[tuple[str, ...]]:
+    """What differs from the paper, of these datasets and of all but some methods."""
+    owners = {tuple(row.values()): row["what"].partition(": ")[0].partition(", ") for row in rows}
+    return {row for row, (title, _, owner) in owners.items() if title in titles and owner not in others}
 
 
 def _kept_reductions(source: Source) -> list[dict[str, str]]:
