@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from tests.conftest import logged
+from tests.helpers.deaths import Death, dying_after
 from tests.helpers.runs import resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
@@ -71,24 +72,9 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
-class Death(BaseException):
-    """The process ends here."""
-
-
 def dying_save(folder: CheckpointFolder, state: dict[str, int], step: int, patch: pytest.MonkeyPatch) -> bool:
     """A save that ends at its n-th step on the disk; whether it came to its end."""
-    calls = 0
-
-    def dying(original: Any) -> Any:
-        def call(*given: Any, **named: Any) -> Any:
-            nonlocal calls
-            calls += 1
-            if calls > step:
-                raise Death
-            return original(*given, **named)
-
-        return call
-
+    dying = dying_after(step)
     with patch.context() as inside, suppress(Death):
         for place, name in ((Path, "replace"), (os, "fsync"), (Path, "chmod")):
             inside.setattr(place, name, dying(getattr(place, name)))

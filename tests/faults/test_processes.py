@@ -19,6 +19,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
+from tests.helpers.deaths import Death, dying_after
 from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
@@ -96,10 +97,6 @@ def test_killed_at_random_moments_it_ends_at_the_same_bits(method: str, tmp_path
     assert [file.name for file in out.glob(".*")] == [".lock"] and not (out / "checkpoint").exists()
 
 
-class Death(BaseException):
-    """The process ends here; nothing after this line runs, not even what tidies up."""
-
-
 @pytest.mark.parametrize("step", range(10))
 def test_ended_at_any_step_of_a_save_the_old_or_the_new_state_is_there(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -107,18 +104,7 @@ def test_ended_at_any_step_of_a_save_the_old_or_the_new_state_is_there(
     folder = CheckpointFolder(tmp_path, "id")
     for n in (1, 2):
         folder.save({"n": n})
-    calls = 0
-
-    def dying(original):  # type: ignore[no-untyped-def]
-        def call(*given, **named):  # type: ignore[no-untyped-def]
-            nonlocal calls
-            calls += 1
-            if calls > step:
-                raise Death
-            return original(*given, **named)
-
-        return call
-
+    dying = dying_after(step)
     with monkeypatch.context() as patch, suppress(Death):
         for place, name in ((Path, "replace"), (Path, "unlink"), (os, "fsync")):
             patch.setattr(place, name, dying(getattr(place, name)))

@@ -1,7 +1,7 @@
 """Small datasets live on the device as uint8; shuffles are functions of (seed, epoch), so a resumed run sees
 the same batches."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
 from warlab.engine.device import memory_format
 from warlab.methods.base import Batch, Method, Samples
@@ -86,6 +88,18 @@ class Evaluation(Protocol):
 
 def unchanged(net: nn.Module) -> nn.Module:
     return net
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What each sort of samples is made of. `labels` are the noisy ones, `trusted` is True where a label is right."""
+
+    arrays: Mapping[str, np.ndarray]
+    about: DataDescription
+    labels: Tensor
+    trusted: Tensor
+    training: Training
+    seed: int
 
 
 @dataclass(frozen=True)

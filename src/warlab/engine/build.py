@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from warlab import methods, nets
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Batches, Evaluation, Material
+from warlab.engine.batches import Batches, Evaluation, Material, RunData
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
 from warlab.engine.inputs import RunInputs
@@ -73,7 +73,7 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> Parts:
     true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     # By name, so that only runs on this kind of samples depend on its module; the workflow adds it to the fingerprint.
     module = import_module(f"warlab.engine.{about.samples}")
-    samples: Material = module.material(arrays, about, labels, true, training, run.seed)
+    samples: Material = module.material(RunData(arrays, about, labels, true, training, run.seed))
     fresh = partial(_networks, run, inputs.initial, samples, method, device)
     evaluate = with_held_out(samples.evaluate, arrays, about, device)
     return Parts(method, fresh(0), samples.data, evaluate, fresh, samples.units)

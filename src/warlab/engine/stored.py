@@ -1,7 +1,7 @@
 """Images that stay on disk: decoded batch by batch, some batches ahead, in the order that (seed, epoch) decides."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from warlab.artefacts.run_config import Training
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Images, Material, TrainingData
+from warlab.engine.batches import Images, Material, RunData, TrainingData
 from warlab.engine.device import memory_format
 from warlab.engine.evaluate import Evaluator
 from warlab.engine.inputs import DataDescription
@@ -98,24 +97,18 @@ class StoredEvaluator(Evaluator):
         return {}
 
 
-def material(
-    arrays: Mapping[str, np.ndarray],
-    about: DataDescription,
-    labels: Tensor,
-    trusted: Tensor,
-    training: Training,
-    seed: int,
-) -> Material:
+def material(given: RunData) -> Material:
+    arrays, about, labels = given.arrays, given.about, given.labels
     device, pack = labels.device, Pack(Path(about.shards))
 
     def images(part: str) -> StoredImages:
         return StoredImages(pack, arrays[f"{part}_i"], about, device)
 
     def evaluator(part: str) -> Evaluator:
-        return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), trusted, EVALUATED)
+        return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), given.trusted, EVALUATED)
 
     return Material(
         channels=len(about.mean),
-        data=StoredData(images("train"), labels, training["batch_size"], seed),
+        data=StoredData(images("train"), labels, given.training["batch_size"], given.seed),
         evaluate=WithValidation(evaluator("test"), evaluator("val"), CLEAN),
     )

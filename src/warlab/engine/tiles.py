@@ -4,7 +4,7 @@ A network for maps is wrapped so that it gives one row per pixel. Methods and lo
 and a pixel has one number wherever it appears.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from warlab.artefacts.run_config import Training
 from warlab.common.map_scores import confusion, scores
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import objects, starts, unflat
-from warlab.engine.batches import Material
+from warlab.engine.batches import Material, RunData
 from warlab.engine.blend import Window, blended
 from warlab.engine.device import memory_format
 from warlab.engine.evaluate import purity
@@ -152,22 +152,16 @@ class TileEvaluator:
         return purity(selected, self.trusted[index])
 
 
-def material(
-    arrays: Mapping[str, np.ndarray],
-    about: DataDescription,
-    labels: Tensor,
-    trusted: Tensor,
-    training: Training,
-    seed: int,
-) -> Material:
+def material(given: RunData) -> Material:
+    arrays, about, labels, training = given.arrays, given.about, given.labels, given.training
     device = labels.device
     pixels, test_pixels = (Pixels(arrays[f"{part}_x"], about.mean, about.std, device) for part in ("train", "test"))
     train, test = (Grid(arrays[f"{split}_sizes"], device) for split in ("train", "test"))
     window = Window(training["patch"], training["overlap"], training["sigma"])
     return Material(
         channels=len(arrays["train_x"]),
-        data=Patches(pixels, train, labels, training, seed),
-        evaluate=TileEvaluator(test_pixels, test, arrays["test_y"], trusted, window, about),
+        data=Patches(pixels, train, labels, training, given.seed),
+        evaluate=TileEvaluator(test_pixels, test, arrays["test_y"], given.trusted, window, about),
         adapt=PixelRows,
         units=lambda: torch.from_numpy(objects(labels.cpu().numpy(), arrays["train_sizes"])).to(device),
     )
