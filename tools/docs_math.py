@@ -23,7 +23,7 @@ def _replacement(match: re.Match[str]) -> str:
     return f'\n{match["indent"]}<div class="formula">{convert(formula, display="block")}</div>\n\n'
 
 
-class Formulas(griffe.Extension):
+class Formulas(griffe.Extension):  # type: ignore[misc]
     """Called by griffe for every class, function and module that it has read."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:

@@ -7,7 +7,7 @@ r  = epsilon * unit(g)                     detached: no gradient flows through t
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -77,7 +77,7 @@ def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool) -> It
             m.track_running_stats = True
 
 
-def _modules(model: nn.Module, kind: type) -> list:
+def _modules(model: nn.Module, kind: type[Any]) -> list[Any]:
     """Only those that `extra_pass` may switch: a batch norm built without running statistics stays as it is."""
     found = [m for m in model.modules() if isinstance(m, kind)]
     return [m for m in found if getattr(m, "track_running_stats", True)]

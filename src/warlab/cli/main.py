@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from warlab.cli.doctor import doctor
 from warlab.cli.status import status
@@ -69,7 +70,7 @@ def _merged(config: dict[str, object], more: dict[str, object]) -> dict[str, obj
     return merged
 
 
-def _answer(given: argparse.Namespace, config: dict, root: Path) -> tuple[str, bool]:
+def _answer(given: argparse.Namespace, config: dict[str, Any], root: Path) -> tuple[str, bool]:
     if given.command == "plan":
         return overview(config, root), True
     study = load_study(config, root)

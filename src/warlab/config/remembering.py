@@ -17,7 +17,7 @@ def remembered(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S
     """
 
     @wraps(method)
-    def answer(self: S, *given: P.args, **named: P.kwargs) -> T:
+    def answer(self: S, /, *given: P.args, **named: P.kwargs) -> T:
         answers = vars(self).setdefault("_answers", {})
         key = (method.__name__, given, tuple(sorted(named.items())))
         if key not in answers:

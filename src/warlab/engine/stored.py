@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from warlab.artefacts.prepared_data import DataDescription
 from warlab.data.formats.shards import Pack
 from warlab.engine.batches import Images, Material, RunData, TrainingData
 from warlab.engine.device import memory_format
 from warlab.engine.evaluate import Evaluator
-from warlab.engine.inputs import DataDescription
 from warlab.engine.validation import CLEAN, WithValidation
 
 AHEAD = 4  # batches that are decoded before they are asked for

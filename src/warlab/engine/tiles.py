@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from warlab.artefacts.prepared_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.map_scores import confusion, scores
 from warlab.common.seeds import derive_seed
@@ -18,7 +19,6 @@ from warlab.engine.batches import Material, RunData
 from warlab.engine.blend import Window, blended
 from warlab.engine.device import memory_format
 from warlab.engine.evaluate import purity
-from warlab.engine.inputs import DataDescription
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 

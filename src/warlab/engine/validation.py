@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from warlab.artefacts.prepared_data import DataDescription
 from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Evaluation, Images
 from warlab.engine.evaluate import Evaluator
-from warlab.engine.inputs import DataDescription
 from warlab.errors import WarlabError
 from warlab.methods.base import Method
 

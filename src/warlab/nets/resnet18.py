@@ -9,7 +9,7 @@ MEAN = (0.485, 0.456, 0.406)  # of x / 255, those of torchvision's ImageNet weig
 STD = (0.229, 0.224, 0.225)
 
 
-class Net(torchvision.models.ResNet):  # type: ignore[name-defined]
+class Net(torchvision.models.ResNet):  # type: ignore[name-defined,misc]
     """(B, 3, H, W) → logits (B, classes); made for 224 × 224."""
 
     def __init__(self, channels: int, classes: int) -> None:

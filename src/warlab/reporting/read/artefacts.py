@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -78,7 +78,8 @@ def read_data(paths: Iterable[Path]) -> Data:
 
 
 def read_noise(paths: Iterable[Path]) -> list[Noise]:
-    return [{**read_json(path.with_suffix(".json")), "labels": read_arrays(path)["labels"]} for path in paths]
+    described = ((path, read_json(path.with_suffix(".json"))) for path in paths)
+    return [cast(Noise, manifest | {"labels": read_arrays(path)["labels"]}) for path, manifest in described]
 
 
 def read_costs(verified: Iterable[Path]) -> list[Cost]:
@@ -86,7 +87,7 @@ def read_costs(verified: Iterable[Path]) -> list[Cost]:
     for path in verified:
         provenance = read_json(path.with_name("cost.json"))
         matrix = read_matrix(path.with_name("cost.csv"), provenance["class_names"])
-        found.append({**provenance, "matrix": matrix, "verified": read_json(path)})
+        found.append(cast(Cost, provenance | {"matrix": matrix, "verified": read_json(path)}))
     return found
 
 
