@@ -13,10 +13,10 @@ from tests.helpers.reports import PUBLISHED, runs_of_the_paper
 from warlab import data, nets
 from warlab.config.study import load_study
 from warlab.nets._describe import describe
-from warlab.reporting.page.report_rows import hyperparameter_rows
 from warlab.reporting.read import results
 from warlab.reporting.tables import listing, results_table
 from warlab.reporting.tables.grid import Spread
+from warlab.reporting.tables.listing import hyperparameter_rows
 from warlab.reporting.tables.timing_table import timing_latex, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)

@@ -11,7 +11,7 @@ from warlab.reporting.claims.verdicts import read_verdicts
 from warlab.reporting.page.committed import read_committed
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render
-from warlab.reporting.page.report_rows import hyperparameter_rows, tail
+from warlab.reporting.page.report_rows import tail
 from warlab.reporting.read.artefacts import read_costs, read_noise
 from warlab.reporting.read.predictions import read_any
 from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
@@ -19,6 +19,7 @@ from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
 from warlab.reporting.stats.comparison import all_readings
 from warlab.reporting.stats.comparison_text import for_page, readings_for_page
 from warlab.reporting.stats.statistic import read_statistics
+from warlab.reporting.tables.listing import hyperparameter_rows
 from warlab.reporting.tables.results_table import read_tidy
 
 ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint

@@ -12,19 +12,6 @@ from warlab.reporting.page.context import Difference
 from warlab.reporting.tables.listing import Row
 
 
-def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
-    """hyperparameters.yaml (section → name → key → value, source) as rows; a dataset in `for` has its own."""
-    rows: list[Row] = []
-    for section in ("training", "nets", "methods", "costs", "noise"):
-        for owner, settings in numbers.get(section, {}).items():
-            for key, entry in settings.items():
-                for dataset, own in {"": {}, **entry.get("for", {})}.items():
-                    told = {"unit": "", **entry, **own}
-                    row = {"section": section, "of": owner, "setting": key, "dataset": dataset}
-                    rows.append(row | {kind: told[kind] for kind in ("value", "unit", "source")})
-    return rows
-
-
 def filled_columns(rows: Sequence[Row]) -> list[str]:
     """The columns in which any row has something."""
     return [

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from warlab.reporting.tables.labels import latex, markdown, markdown_table
 
@@ -9,6 +10,19 @@ Row = Mapping[str, object]  # column → what stands in it
 WIDEST = "500pt"  # of a table in LaTeX; a narrower page has it as wide as its line
 ROOM = 66  # characters in the line of a plain article, in \\scriptsize
 LONGEST = 60  # characters of a text that count for the width of its column
+
+
+def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
+    """hyperparameters.yaml (section → name → key → value, source) as rows; a dataset in `for` has its own."""
+    rows: list[Row] = []
+    for section in ("training", "nets", "methods", "costs", "noise"):
+        for owner, settings in numbers.get(section, {}).items():
+            for key, entry in settings.items():
+                for dataset, own in {"": {}, **entry.get("for", {})}.items():
+                    told = {"unit": "", **entry, **own}
+                    row = {"section": section, "of": owner, "setting": key, "dataset": dataset}
+                    rows.append(row | {kind: told[kind] for kind in ("value", "unit", "source")})
+    return rows
 
 
 def to_markdown(rows: Sequence[Row], columns: Sequence[str], caption: str) -> str:
