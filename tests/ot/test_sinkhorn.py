@@ -1,12 +1,12 @@
 """The batched Sinkhorn against POT, against float64, against exact transport, and against known values."""
 
 import numpy as np
+import ot
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ot
 from warlab.ot.sinkhorn import DELTA, needs_log_domain, plan, sinkhorn
 from warlab.ot.sinkhorn import _value as value_kernel
 from warlab.ot.sinkhorn import _value_log as value_log
