@@ -1,10 +1,13 @@
 """Properties of label noise: what may change, how often, and that the same seed gives the same labels."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from warlab import noise
 from warlab.artefacts._json import to_json
 from warlab.common.files import digest
@@ -237,3 +240,14 @@ def test_manifest_holds_what_happened():
         "class_names": ["a", "b"],
         "data": "stand-in",
     }
+
+
+def test_the_page_names_every_noise() -> None:
+    page = (ROOT / "docs" / "data.md").read_text().split("## Names of noises")[1].split("\n## ")[0]
+    names = [
+        name
+        for line in page.splitlines()
+        if line.startswith("| `")
+        for name in re.findall("`([^`]+)`", line.split("|")[1])
+    ]
+    assert {noise.parse(name)[0] for name in names} == set(noise.kind_names())
