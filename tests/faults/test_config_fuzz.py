@@ -388,9 +388,9 @@ def test_a_misspelt_place_of_a_number_is_one_sentence(
         (
             "fashion_mnist",
             {"as": "cifar1"},
-            "training.fashion_mnist is as 'cifar1', which is no other schedule; did you",
+            "training.fashion_mnist copies 'cifar1', which is not another schedule; did you",
         ),
-        ("cifar10", {"as": "arrays"}, "is as 'cifar10', which is no other schedule"),
+        ("cifar10", {"as": "arrays"}, "copies 'cifar10', which is not another schedule"),
         ("svhn", {"lr": {"value": 0.1, "source": "paper"}}, "training.svhn lacks the key 'epochs'; add it."),
         (
             "svhn",
