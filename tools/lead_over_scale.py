@@ -110,9 +110,9 @@ def draw(found: list[Point], paper: list[Point], labels: Labels) -> Figure:
         figure = Figure(figsize=(max(style.COLUMN, 0.5 * style.PAGE * len(settings)), 3.0), layout="constrained")
         axes = figure.subplots(1, len(settings), squeeze=False, sharey=True).ravel()
         for ax, setting in zip(axes, settings, strict=True):
-            for point in (*found, *paper):
-                if point.setting == setting:
-                    _mark(ax, point)
+            here = [point for point in (*found, *paper) if point.setting == setting]
+            for number, point in enumerate(sorted(here, key=lambda point: point.share)):
+                _mark(ax, point, below=number % 2 == 1 and point.study != "paper")
             ax.axhline(0, color="#888888", linewidth=0.8)
             ax.set(xscale="log", xlim=(0.03, 1.6), title=setting.called(labels))
             ax.set_xlabel("training images (share of the paper's)")
@@ -123,15 +123,17 @@ def draw(found: list[Point], paper: list[Point], labels: Labels) -> Figure:
     return figure
 
 
-def _mark(ax: Axes, point: Point) -> None:
+def _mark(ax: Axes, point: Point, below: bool) -> None:
+    """The name stands above or below its bar, in turn: neighbours are close."""
     published = point.study == "paper"
     colour, value = style.BLACK if published else style.line(OURS)[0], point.lead.value
     low, high = point.lead.interval()
     reach = [[value - low], [high - value]] if math.isfinite(low) else None
     ax.errorbar(point.share, value, reach, fmt="o", color=colour, markerfacecolor="white" if published else colour)
     name = "the paper" if published else "\n".join([point.study, *point.lead.basis.split(", ")])
-    top = high if math.isfinite(high) else value
-    ax.annotate(name, (point.share, top), (0, 5), textcoords="offset points", ha="center", va="bottom", fontsize=6)
+    end, side = (low if below else high), "top" if below else "bottom"
+    place = (point.share, end if math.isfinite(end) else value)
+    ax.annotate(name, place, (0, -22 if below else 5), textcoords="offset points", ha="center", va=side, fontsize=6)
 
 
 def caption(found: list[Point]) -> str:
