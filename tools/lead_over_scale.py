@@ -65,7 +65,7 @@ def points(folder: Path) -> list[Point]:
     if not (ROOT / "config" / "scales" / f"{folder.name}.yaml").is_file():
         return []
     study = load_study({"scale": folder.name}, ROOT)
-    kept = read_any([file for file in [folder / "test_predictions.npz"] if file.is_file()], [])
+    kept = read_any([file for file in [folder / "test_predictions.npz"] if file.is_file()])
     sizes = {name: [reduced(study, name, f"{part} images") for part in ("train", "test")] for name in datasets(study)}
     tested_on = {name: round(here) for name, (_, (_, here)) in sizes.items()}
     ours = evidence.of_runs(read_runs(folder / "runs.csv"), [], study.labels, {}, kept=kept, tested_on=tested_on)

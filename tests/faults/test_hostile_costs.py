@@ -36,7 +36,7 @@ SQUARE = 1 - torch.eye(4)
 @pytest.mark.parametrize("lam", [0.0, -1.0, float("nan"), float("inf")])
 def test_an_impossible_lambda_is_refused(lam: float) -> None:
     for solve in (sinkhorn, lambda *given_: plan(*given_, 20)):
-        with pytest.raises(WarlabError, match="allowed is a finite number above 0"):
+        with pytest.raises(WarlabError, match="must be a finite number above 0"):
             solve(*pairs(), SQUARE, lam)
     with pytest.raises(WarlabError):
         WARLoss(SQUARE, lam=lam)

@@ -170,17 +170,16 @@ def test_predictions_are_read_from_runs_and_from_evidence_alike(tmp_path: Path) 
     run = RUN.format(method="jocor", seed=1)
     write_arrays(tmp_path / "data" / "fashion_mnist.npz", test_y=labels, test_x=np.zeros(3))
     write_arrays(tmp_path / "runs" / run / "test_predictions.npz", predictions=given, epochs=np.array([4, 5]))
-    files = [tmp_path / "runs" / run / "test_predictions.npz"]
-    trained = predictions.read_any(files, [tmp_path / "data" / "fashion_mnist.npz"])
     collected = predictions.collect_predictions(tmp_path, [run, RUN.format(method="older", seed=0)])
+    trained = predictions.Kept.of_arrays(collected)
     write_arrays(tmp_path / "evidence.npz", **collected)
     assert sorted(collected) == [run, "labels/fashion_mnist"]
-    for store in (trained, predictions.read_any([tmp_path / "evidence.npz"], [])):
+    for store in (trained, predictions.read_any([tmp_path / "evidence.npz"])):
         assert store.correct(run).tolist() == [1, 0.75, 0.5, 0.25]
         assert store.correct(run, 1).tolist() == [1, 0.5, 0.5, 0.5]
         assert store.at_the_end(run).tolist() == [True, False, False, False]
         assert store.correct("fashion_mnist/asym-40/cnn9/older/seed0") is None
-    assert predictions.read_any([], []).correct(run) is None
+    assert predictions.read_any([]).correct(run) is None
 
 
 def test_predictions_of_other_images_are_refused() -> None:

@@ -34,7 +34,7 @@ with job(snakemake.log[0]) as log:
         for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
     ]
     runs = read_runs(Path(given.runs))
-    kept = read_any(given.get("predictions", []), [])
+    kept = read_any(given.get("predictions", []))
     sure = evidence.of_runs(runs, spec["aliases"], spec["labels"], {}, spec["last"], kept, spec["tested_on"])
     audit = None
     if given.audit:

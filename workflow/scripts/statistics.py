@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
     runs = read_runs(Path(given.runs))
     per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
-    kept = read_any(given.get("predictions", []), [])
+    kept = read_any(given.get("predictions", []))
     published = read_published(Path(given.published))
     found = statistics(with_whole(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
     titles = {name: spec["title"] for name, spec in experiments.items()}

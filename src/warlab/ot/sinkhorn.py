@@ -82,7 +82,7 @@ def _checked(value: Tensor) -> Tensor:
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
     """True where exp(-C/lambda) overflows, is signed, or sinks below DELTA, which is added to it in a sum."""
     if not (math.isfinite(lam) and lam > 0):
-        raise WarlabError(f"lambda is {lam}; allowed is a finite number above 0.")
+        raise WarlabError(f"lambda must be a finite number above 0, not {lam}.")
     if not bool(torch.isfinite(cost).all()):
         raise WarlabError("The cost has entries that are not finite numbers; give a number for every pair of classes.")
     return bool(cost.min() < 0) or bool((-cost.max() / lam).exp() < DELTA)

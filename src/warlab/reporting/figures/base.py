@@ -79,7 +79,7 @@ def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels, aliase
 
 
 class NothingToDraw(WarlabError):
-    """The inputs are there and hold nothing that this figure shows; that is no failure of a study."""
+    """The inputs hold nothing that this figure shows. That is not an error of the study."""
 
 
 def stand_in_datasets(inputs: Inputs) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup, escape
 
+from warlab.common import progress
 from warlab.errors import WarlabError
 from warlab.reporting.tables import labels as names
 from warlab.reporting.tables.labels import Labels
@@ -34,10 +35,7 @@ def short(value: object) -> str:
 def duration(seconds: float) -> str:
     if math.isnan(seconds):
         return "–"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"
+    return progress.duration(seconds) if round(seconds) >= 60 else f"{seconds:.1f} s"
 
 
 def pretty(value: object) -> str:

@@ -8,7 +8,6 @@ with an array per run, named by its id, and the true classes as `labels/<dataset
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -62,14 +61,9 @@ class Kept:
         return predicted == labels
 
 
-def read_any(files: Sequence[str | Path], data: Sequence[str | Path]) -> Kept:
-    """Of trained runs, a file in each run's folder and the prepared datasets; or of evidence, one file for all runs
-    and no dataset; or nothing, of evidence that has no predictions."""
-    if not data:
-        return read_collected(Path(files[0])) if files else Kept()
-    labels = {path.stem: _member(path, "test_y") for path in map(Path, data)}
-    runs = {str(RunId.parse(str(file.parent))): partial(_member, file, "predictions") for file in map(Path, files)}
-    return Kept(runs, labels)
+def read_any(files: Sequence[str | Path]) -> Kept:
+    """Of one file for all runs; nothing of evidence that has no predictions."""
+    return read_collected(Path(files[0])) if files else Kept()
 
 
 def read_collected(file: Path) -> Kept:
