@@ -198,6 +198,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert page not in SITE or place.is_relative_to(ROOT / "docs"), f"{target} is no part of the site"
 
 
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs").rglob("*.yaml"))], ids=lambda page: page.name)
+def test_named_tests_and_tools_are_there(page: Path) -> None:
+    named = re.findall(r"\b(?:tests|tools|benchmarks)/[\w/]+\.py", page.read_text(encoding="utf-8"))
+    assert not [name for name in named if not (ROOT / name).is_file()]
+
+
 def test_every_page_has_its_place_in_the_navigation() -> None:
     text = (ROOT / "mkdocs.yml").read_text()
     nav = set(re.findall(r": ([\w./-]+\.md)$", text[text.index("\nnav:") :], re.MULTILINE))
