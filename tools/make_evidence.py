@@ -3,10 +3,11 @@
     python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times] [--unfinished]
 
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
-summary.md (the same to read, with Kendall's tau between our order of the methods and the paper's for every setting)
-learning_curves.png, the test predictions of the last epochs where the runs kept them, and reductions.md, what the scale
-changes of the paper (the scale is one of the repository, or lies in the folder of the evidence). A folder that has a
-README.md keeps it: what the numbers mean is written by hand.
+summary.md (the same to read, for every setting, with Kendall's tau between our order of the methods and the paper's and
+with the differences to WAR_w2v, to AR and of each variant to its method), learning_curves.png, the test predictions of
+the last epochs where the runs kept them, and reductions.md, what the scale changes of the paper (the scale is one of the
+repository, or lies in the folder of the evidence). A folder that has a README.md keeps it: what the numbers mean is
+written by hand.
 --no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes
 the runs that are finished where others are still to come.
 """
@@ -14,6 +15,7 @@ the runs that are finished where others are still to come.
 import csv
 import io
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -25,15 +27,19 @@ from warlab.common.files import write_atomic
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
+from warlab.ids import base_method
 from warlab.reporting.read.predictions import Kept, collect_predictions
 from warlab.reporting.read.results import CELL, collect, finished, read_published, read_runs, run_ids
-from warlab.reporting.setting import SETTING, by_setting
-from warlab.reporting.stats.intervals import difference
+from warlab.reporting.setting import SETTING, Setting, by_setting
+from warlab.reporting.stats.intervals import Number, difference
 from warlab.reporting.stats.over_settings import kendall, readings
 from warlab.reporting.stats.pairs import numbers_of
 
+Numbers = Mapping[Setting, Mapping[str, Number]]  # setting → method → number
+
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "config" / "published.csv"
+AGAINST = ("war_w2v", "ar")
 COLUMNS = {  # column: (its title, how a number is printed)
     "method": ("method", "{}"),
     "seeds": ("seeds", "{}"),
@@ -74,8 +80,9 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[
     kept = collect_predictions(source, dict.fromkeys(run_ids(finished(runs))))
     known = Kept.of_arrays(kept)
     timed = runs if times else runs.drop(columns="seconds", errors="ignore")
-    table = summary(timed, read_published(PUBLISHED), known)
-    pages = [page(" · ".join(setting[:3]), part) for setting, part in by_setting(table)]
+    numbers = numbers_by_setting(runs, known)
+    table = summary(timed, read_published(PUBLISHED), numbers)
+    pages = [f"{page(' · '.join(at[:3]), part)}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name, target)
     return {
@@ -121,14 +128,21 @@ def without(text: str, *columns: str) -> str:
     return out.getvalue()
 
 
-def summary(runs: pd.DataFrame, published: pd.DataFrame, kept: Kept) -> pd.DataFrame:
+def numbers_by_setting(runs: pd.DataFrame, kept: Kept) -> Numbers:
+    """Every method's mean of the last ten epochs with what is known about how sure it is."""
+    per_run = readings(runs)
+    parts = by_setting(per_run.assign(run=run_ids(per_run)))
+    return {setting: numbers_of(part, "last10_mean", kept) for setting, part in parts}
+
+
+def summary(runs: pd.DataFrame, published: pd.DataFrame, numbers: Numbers) -> pd.DataFrame:
     """A row per cell: our readings averaged over the seeds, the paper's number, both minus CCE, both ranks."""
     values = ["last10_mean", "last", "best_on_test_diagnostic"]
     per_run = readings(runs)
     cells = per_run.groupby(list(CELL), sort=False)
     ours = cells[values].mean().assign(seeds=cells.size()).reset_index()
     ours = ours.set_axis([*CELL, "ours", "last", "best_on_test", "seeds"], axis=1)
-    ours = ours.merge(differences(per_run, kept), how="left", on=list(CELL))
+    ours = ours.merge(above_cce(numbers), how="left", on=list(CELL))
     timed = runs if "seconds" in runs else runs.assign(seconds=np.nan)
     seconds = timed.groupby(list(CELL), sort=False)["seconds"].sum(min_count=1) / 60
     theirs = published[published["metric"] == "test_accuracy"].drop_duplicates(list(CELL))
@@ -138,19 +152,40 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame, kept: Kept) -> pd.DataF
     return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]].dropna(axis=1, how="all")
 
 
-def differences(per_run: pd.DataFrame, kept: Kept) -> pd.DataFrame:
-    """For every method its mean of the last ten epochs minus CCE's, on the seeds that both have, with its 95 % interval
-    and what that rests on."""
-    rows = []
-    for setting, part in by_setting(per_run.assign(run=run_ids(per_run))):
-        numbers = numbers_of(part, "last10_mean", kept)
-        for method, number in numbers.items() if "cce" in numbers else ():
-            found = difference(number, numbers["cce"])
-            low, high = found.interval()
-            known = method != "cce" and np.isfinite([low, high]).all()
-            interval = (f"{low:+.2f} to {high:+.2f}", found.basis) if known else (None, None)
-            rows.append((*setting[:3], method, found.value, *interval))
+def above_cce(numbers: Numbers) -> pd.DataFrame:
+    """For every method its number minus CCE's, on the seeds that both have, with its 95 % interval and what that rests
+    on."""
+    rows = [
+        (*setting[:3], method, *(gap(here, method, "cce") if method != "cce" else (0.0, None, None)))
+        for setting, here in numbers.items()
+        for method in here
+        if "cce" in here
+    ]
     return pd.DataFrame(rows, columns=[*CELL, "above_cce", "interval", "interval_from"])
+
+
+def gap(numbers: Mapping[str, Number], one: str, two: str) -> tuple[float, str | None, str | None]:
+    """one minus two, the 95 % interval and what it rests on, if it is known"""
+    found = difference(numbers[one], numbers[two])
+    low, high = found.interval()
+    known = np.isfinite([low, high]).all()
+    return (found.value, f"{low:+.2f} to {high:+.2f}", found.basis) if known else (found.value, None, None)
+
+
+def pairs(numbers: Mapping[str, Number]) -> str:
+    """A table of the differences that say where a gain comes from: every method against WAR_w2v and AR, every variant
+    against its method."""
+    compared = [(one, two) for two in AGAINST if two in numbers for one in numbers if one != two]
+    variants = [(one, base_method(one)) for one in numbers if base_method(one) in numbers.keys() - {one}]
+    rows = [(one, two, *gap(numbers, one, two)) for one, two in dict.fromkeys(compared + variants)]
+    shown = [
+        f"| {one} | {two} | {value:+.2f} | {span or ''} | {basis or ''} |" for one, two, value, span, basis in rows
+    ]
+    head = [
+        "| first | second | first − second, same seeds | 95 % interval | from |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
+    return "\n".join([*head, *shown])
 
 
 def compare(part: pd.DataFrame) -> pd.DataFrame:

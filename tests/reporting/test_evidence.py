@@ -117,6 +117,28 @@ def test_a_method_with_one_seed_is_compared_with_that_seed_of_cce(tmp_path):
     assert row["interval_from"] == "10 paired test images"
 
 
+def test_variants_are_compared_with_their_method_and_all_with_war_and_ar(tmp_path):
+    values = {
+        "cce": [70.0, 71.0, 69.0],
+        "ar": [72.0, 72.0, 72.0],
+        "war_w2v": [74.0, 74.0, 75.0],
+        "sl": [70.0, 70.0, 70.0],
+    }
+    values |= {"war_w2v+epsilon=0": [75.0, 75.0, 78.0], "sl+a=2.0": [71.0, 72.0, 73.0]}
+    for method, numbers in values.items():
+        for seed, number in enumerate(numbers):
+            write_run(tmp_path / "results", method, seed, number, [0])
+    write_arrays(tmp_path / "results" / "data" / "fashion_mnist.npz", test_y=np.zeros(10, np.uint8))
+    result = make(tmp_path / "results", tmp_path / "evidence", "--unfinished")
+    assert result.returncode == 0, result.stderr
+    lines = (tmp_path / "evidence" / "summary.md").read_text().splitlines()
+    reach = stats.t.ppf(0.975, 2) * np.std([1, 1, 3], ddof=1) / np.sqrt(3)
+    interval = f"{5 / 3 - reach:+.2f} to {5 / 3 + reach:+.2f}"
+    assert f"| war_w2v+epsilon=0 | war_w2v | +1.67 | {interval} | 3 seeds, Student's t |" in lines
+    compared = {tuple(line.split(" | ")[:2]) for line in lines}
+    assert {("| war_w2v", "ar"), ("| cce", "ar"), ("| ar", "war_w2v"), ("| sl+a=2.0", "sl")} <= compared
+
+
 def test_a_scale_that_lies_in_the_folder_of_the_evidence_is_known(tmp_path):
     scale = (ROOT / "docs" / "evidence" / "demo" / "demo_seeds.yaml").read_text()
     (tmp_path / "evidence").mkdir()
