@@ -5,8 +5,8 @@
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
 summary.md (the same to read, for every setting, with Kendall's tau between our order of the methods and the paper's and
 with the differences to WAR_w2v, to AR and of each variant to its method), learning_curves.png, the test predictions of
-the last epochs where the runs kept them, and reductions.md, what the scale changes of the paper (the scale is one of the
-repository, or lies in the folder of the evidence). A folder that has a README.md keeps it: what the numbers mean is
+the last epochs where the runs kept them, and reductions.md, what the scale changes of the paper (the scale is one of
+the repository, or lies in the folder of the evidence). A folder that has a README.md keeps it: what the numbers mean is
 written by hand.
 --no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes
 the runs that are finished where others are still to come.
