@@ -189,23 +189,23 @@ def pairs(numbers: Mapping[str, Number]) -> str:
 
 
 def compare(part: pd.DataFrame) -> pd.DataFrame:
-    """Ranks count the methods that the paper has, too; 1 is the best."""
+    """Ranks count the methods that the paper has, too, by their distance from CCE on the same seeds; 1 is the best."""
     both = part[part["published"].notna()]
     cce = part[part["method"] == "cce"].iloc[0]
     return part.assign(
         published_above_cce=part["published"] - cce["published"],
-        rank=both["ours"].rank(ascending=False),
+        rank=both["above_cce"].rank(ascending=False),
         published_rank=both["published"].rank(ascending=False),
-    ).sort_values("ours", ascending=False)
+    ).sort_values("above_cce", ascending=False)
 
 
 def page(setting: str, part: pd.DataFrame) -> str:
-    """One setting as a table, the best first, and how far the two orders agree."""
+    """One setting as a table, the farthest above CCE first, and how far the two orders agree."""
     shown = {name: entry for name, entry in COLUMNS.items() if name in part}
     columns = [[text(value, form) for value in part[name]] for name, (_, form) in shown.items()]
     rows = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
     head = [f"| {' | '.join(title for title, _ in shown.values())} |", "| --- |" + " ---: |" * (len(shown) - 1)]
-    ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("ours", "published"))
+    ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("above_cce", "published"))
     found = kendall(ours, published)
     agreement = f"Kendall's τ with the paper: {found.value:.2f} (p = {found.p_value:.3f}, {found.cells:g} methods)"
     return "\n".join([f"### {setting}", "", *head, *rows, "", found.note or agreement])

@@ -101,15 +101,19 @@ def write_run(scale: Path, method: str, seed: int, accuracy: float, right: list[
 
 
 def test_a_method_with_one_seed_is_compared_with_that_seed_of_cce(tmp_path):
-    """Seed 0 of CCE is 10 points below its others, as right answers and as accuracy."""
+    """Seed 0 of CCE is 10 points below its others, as right answers and as accuracy; Forward has only seed 1, where it
+    is 3 points above CCE, and ranks behind WAR though its number is higher."""
     scale = tmp_path / "results"
     for seed, (accuracy, right) in enumerate([(60.0, [0, 1, 2, 3, 4, 5])] + [(70.0, [0, 1, 2, 3, 4, 5, 6])] * 2):
         write_run(scale, "cce", seed, accuracy, right)
     write_run(scale, "war_w2v", 0, 80.0, [0, 1, 2, 3, 4, 5, 6, 7])
+    write_run(scale, "forward", 1, 83.0, [0])
     write_arrays(scale / "data" / "fashion_mnist.npz", test_y=np.zeros(10, np.uint8))
     result = make(scale, tmp_path / "evidence", "--unfinished")
     assert result.returncode == 0, result.stderr
-    row = pd.read_csv(tmp_path / "evidence" / "summary.csv").set_index("method").loc["war_w2v"]
+    table = pd.read_csv(tmp_path / "evidence" / "summary.csv").set_index("method")
+    assert table["rank"].to_dict() == {"war_w2v": 1, "forward": 2, "cce": 3}
+    row = table.loc["war_w2v"]
     error = 100 * np.std([0] * 8 + [1] * 2, ddof=1) / np.sqrt(10)  # seed 0 of both: two images more
     reach = stats.norm.ppf(0.975) * error
     assert row["above_cce"] == 20.0, "the mean of all three seeds of CCE would make it 13.33"
