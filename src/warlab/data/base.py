@@ -99,7 +99,12 @@ class Dataset(Resource, ABC):
     `images` says how many the full train and test splits have."""
 
     samples: ClassVar[str] = "images"  # what a sample is; warlab.engine.<samples> knows how to train on it
-    sentences: ClassVar[Mapping[str, str]]  # source → what the report says of the data
+    sentences: ClassVar[Mapping[str, str]] = {  # source → what the report says of the data
+        "embedded": "embedded subset of {title}",
+        STAND_IN: "procedural stand-in for {title}",
+        "real": "{title}, official files",
+    }
+    resizes: ClassVar[bool] = False  # whether images get the `size` that a scale asks for
 
     class_names: tuple[str, ...]
     words: tuple[str, ...]
@@ -133,8 +138,3 @@ class Dataset(Resource, ABC):
             licence=self.licence,
             **(counts | more),
         )
-
-
-def refuse_size(dataset: Dataset, spec: DataSpec) -> None:
-    if spec.size is not None:
-        raise WarlabError(f"`size` is for your own images; {dataset.title} is made smaller by `pool`.")

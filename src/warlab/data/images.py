@@ -1,15 +1,14 @@
 """Images in memory: the kind of dataset whose images fit into one array, and what is done with such arrays."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.common.seeds import derive_seed
-from warlab.data.base import Dataset, DataSpec, refuse_size
+from warlab.data.base import Dataset, DataSpec
 from warlab.errors import WarlabError
 
 
@@ -27,16 +26,9 @@ class Arrays:
 class ImagesInMemory(Dataset):
     """`load` reads the official files of a folder, or a stand-in in their format."""
 
-    sentences: ClassVar[Mapping[str, str]] = {
-        "embedded": "embedded subset of {title}",
-        "stand_in": "procedural stand-in for {title}",
-        "real": "{title}, official files",
-    }
-
     load: Callable[[Path], Arrays]
 
     def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        refuse_size(self, spec)
         arrays = self.load(root)
         validate(arrays, len(self.class_names))
         if spec.source == "real":
@@ -103,11 +95,7 @@ def pool(arrays: Arrays, factor: int) -> Arrays:
     at the lower and right border, less than a block, is cut off."""
     if factor == 1:
         return arrays
-    return replace(
-        arrays,
-        train_x=_pool_images(arrays.train_x, factor),
-        test_x=_pool_images(arrays.test_x, factor),
-    )
+    return replace(arrays, train_x=_pool_images(arrays.train_x, factor), test_x=_pool_images(arrays.test_x, factor))
 
 
 def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:

@@ -13,6 +13,8 @@ def prepare(dataset: Dataset, raw_root: Path, settings: Mapping[str, object], th
     """Read, check and take the part that `settings`, the fields of a `DataSpec`, ask for."""
     spec, root = DataSpec.of(settings), Path(raw_root)
     _check_files(dataset, root, spec.source)
+    if spec.size is not None and not dataset.resizes:
+        raise WarlabError(f"`size` is for your own images; {dataset.title} is made smaller by `pool`.")
     return dataset.prepare(root, spec, threads)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from warlab.artefacts.prepared_data import PreparedData
-from warlab.data.base import DataSpec, refuse_size
+from warlab.data.base import DataSpec
 from warlab.data.formats.tiles import Tile, TileArrays, flat, pooled
 from warlab.data.user_data import InPlace
 from warlab.errors import WarlabError
@@ -32,7 +32,6 @@ class TileDataset(InPlace):
 
     def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         """The tiles that a scale asks for; `train` and `test` count tiles."""
-        refuse_size(self, spec)
         train, test = self._take(root, "train", spec.train, spec.pool), self._take(root, "test", spec.test, spec.pool)
         arrays = TileArrays(*flat(train), *flat(test))
         self._check_classes(arrays.train_y)

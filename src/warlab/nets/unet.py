@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.nets.cnn9 import initialise
+from warlab.nets._layers import convolutions, initialise, scaled
 
 LEVELS = (64, 128, 256, 512, 1024)
 MULTIPLE = 2 ** (len(LEVELS) - 1)  # what the sides of an image must be multiples of
@@ -32,7 +32,7 @@ class Net(nn.Module):
         self, channels: int, classes: int, width: float = Config.width, dropout: float = Config.dropout
     ) -> None:
         super().__init__()
-        sizes = [max(1, round(size * width)) for size in LEVELS]
+        sizes = scaled(LEVELS, width)
         self.down = nn.ModuleList(_level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False))
         self.shrink = nn.MaxPool2d(2)
         self.dropout = nn.Dropout2d(dropout)
@@ -62,7 +62,4 @@ class Net(nn.Module):
 
 
 def _level(before: int, size: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for channels in (before, size):
-        layers += [nn.Conv2d(channels, size, 3, padding=1, bias=False), nn.BatchNorm2d(size), nn.ReLU()]
-    return nn.Sequential(*layers)
+    return nn.Sequential(*convolutions(before, (size, size), bias=False))

@@ -13,7 +13,8 @@ from warlab.registry import Registry
 if TYPE_CHECKING:
     import numpy as np
 
-    from warlab.noise.kinds.base import NoiseKind
+    from warlab.artefacts.noise_manifest import NoisyLabels
+    from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 KINDS = Registry("warlab.noise.kinds", "kind of noise")
 REAL = "real"  # the labels as they came with the data
@@ -78,6 +79,11 @@ def settings_of_dataset(noise_id: str, dataset: str) -> dict[str, object]:
 def label(noise_id: str) -> str:
     """What a noise is called in print: "40 % asymmetric"."""
     return kind_of(noise_id).label(NoiseId.parse(noise_id))
+
+
+def make_noise(request: "NoiseRequest", data: "DataArrays", files: "Files") -> "NoisyLabels":
+    """The noise of one dataset and seed. `data` are the arrays of the data; `files` are those that `needs` asks for."""
+    return kind_of(request.noise).make(request, data, files)
 
 
 def transition_matrix(kind: str, rate: float, dataset: str, n_classes: int) -> "np.ndarray":

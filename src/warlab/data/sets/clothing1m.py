@@ -75,16 +75,16 @@ def _lines(path: Path) -> list[str]:
 def stand_in(root: Path, seed: int, n_train: int = 420, n_val: int = 70, n_test: int = 140) -> None:
     """Patterns as small JPEGs in the owners' folders and lists; a third of the labels for training is wrong."""
     rng = np.random.default_rng(seed)
-    noisy: list[str] = []
-    clean: list[str] = []
+    pairs: dict[str, list[str]] = {}  # file → its lines, an image with its label
     for part, n in (("train", n_train), ("val", n_val), ("test", n_test)):
         labels = shuffled_labels(n, len(NAMES), rng)
         keys = _write_images(root, part, draw(labels, _GROUPS, "clothing1m", rng, 32))
-        write_text(root / _LISTS[part][0], "\n".join(keys) + "\n")
         given = mistaken(labels, len(NAMES), 1 / 3, rng) if part == "train" else labels
-        (noisy if part == "train" else clean).extend(f"{k} {y}" for k, y in zip(keys, given, strict=True))
-    write_text(root / "noisy_label_kv.txt", "\n".join(noisy) + "\n")
-    write_text(root / "clean_label_kv.txt", "\n".join(clean) + "\n")
+        list_file, label_file = _LISTS[part]
+        write_text(root / list_file, "\n".join(keys) + "\n")
+        pairs.setdefault(label_file, []).extend(f"{k} {y}" for k, y in zip(keys, given, strict=True))
+    for file, lines in pairs.items():
+        write_text(root / file, "\n".join(lines) + "\n")
     write_json(root / user_data.POINTER, {"place": ".", "listing": ""})
 
 

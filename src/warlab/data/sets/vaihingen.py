@@ -23,6 +23,7 @@ from warlab.data.formats.tiles import Tile
 from warlab.data.tile_dataset import TileDataset
 from warlab.errors import WarlabError
 
+_NAMES = ("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter")
 COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
 # The 16 tiles whose truth was public first, in the usual division; the paper names no tiles but shows 12 as a test.
 TRAIN = (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37)
@@ -48,7 +49,8 @@ def read_tile(root: Path, name: str) -> Tile:
     dsm = _grey(_file(folder, name, "DSM", ("dsm",), ("dsm_09cm_matching_area{}.tif",)), size)
     ndsm = _grey(_file(folder, name, "nDSM", _NDSM, _NDSM_NAMES), size)
     truth = _file(folder, name, "ground truth", _TRUTH, ("top_mosaic_09cm_area{}.tif",))
-    channels = [*np.moveaxis(image, 2, 0), _bytes(dsm - np.percentile(dsm, 1), DSM_STEP), _ndsm_bytes(ndsm)]
+    above_ground = ndsm if ndsm.dtype == np.uint8 else _bytes(ndsm, NDSM_STEP)
+    channels = [*np.moveaxis(image, 2, 0), _bytes(dsm - np.percentile(dsm, 1), DSM_STEP), above_ground]
     world = top.with_suffix(".tfw")
     return Tile(name, np.stack(channels), classes(truth, size), world.read_text() if world.is_file() else "")
 
@@ -100,41 +102,30 @@ def _bytes(metres: np.ndarray, step: float) -> np.ndarray:
     return np.rint(np.clip(metres / step, 0, 255)).astype(np.uint8)
 
 
-def _ndsm_bytes(heights: np.ndarray) -> np.ndarray:
-    return heights if heights.dtype == np.uint8 else _bytes(heights, NDSM_STEP)
-
-
 def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
     """Colours as numbers of classes, uint8 (H, W)."""
     image = _colour(path)
     _check_size(path, (image.shape[0], image.shape[1]), size)
-    codes = image.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
-    known = np.array(COLOURS) @ np.array([1 << 16, 1 << 8, 1])
-    order = np.argsort(known)
-    place = np.searchsorted(known, codes, sorter=order).clip(max=len(known) - 1)
-    labels = order[place].astype(np.uint8)
-    if (wrong := known[labels] != codes).any():
+    same = (image[:, :, None] == np.array(COLOURS, np.uint8)).all(-1)  # (H, W, classes)
+    if (wrong := ~same.any(-1)).any():
         colour = ", ".join(map(str, image[wrong][0]))
         raise WarlabError(
             f"{path} has a pixel of colour ({colour}), which belongs to no class; correct the file or get it again."
         )
-    return labels
+    return same.argmax(-1).astype(np.uint8)
 
 
 def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
     """Procedural tiles in the owners' files."""
-    from warlab.data.synthetic.aerial import (
-        sizes,  # SciPy is slow to import, and every plan of the workflow reads this module
-    )
-
     names = (*TRAIN, *VALIDATION, *TEST)
-    shapes = sizes(len(names), low, high, np.random.default_rng(seed))
-    for name, (height, width) in zip(names, shapes, strict=True):
+    sizes = np.random.default_rng(seed).integers(low, high, (len(names), 2)).tolist()  # a reader takes any size
+    for name, (height, width) in zip(names, sizes, strict=True):
         _write_tile(root, name, height, width, np.random.default_rng(derive_seed("tile", seed, name)))
     write_json(root / user_data.POINTER, {"place": ".", "listing": ""})
 
 
 def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
+    # SciPy is slow to import, and every plan of the workflow reads this module
     from warlab.data.synthetic.aerial import town
     from warlab.data.synthetic.photograph import irrg, surface
 
@@ -155,8 +146,8 @@ def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
 DATASET = TileDataset(
     name="vaihingen",
     title="ISPRS Vaihingen",
-    class_names=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
-    words=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
+    class_names=_NAMES,
+    words=_NAMES,
     mean=(0.47, 0.32, 0.32, 0.15, 0.10),
     std=(0.20, 0.13, 0.13, 0.15, 0.15),
     licence="ISPRS benchmark: research use, registration with the owners",

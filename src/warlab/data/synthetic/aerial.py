@@ -5,7 +5,6 @@ streets and a dozen houses. A scene has labels, heights above the ground and ref
 `warlab.data.synthetic.photograph` makes an image of it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -284,9 +283,3 @@ def _car(scene: Scene, s: float, t: float, turn: float) -> None:
 
 def _pick(colours: tuple[tuple[int, ...], ...], rng: np.random.Generator) -> tuple[int, ...]:
     return colours[rng.integers(len(colours))]
-
-
-def sizes(n: int, low: int, high: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Heights and widths of n tiles, all different enough to show that a reader takes any size."""
-    for _ in range(n):
-        yield int(rng.integers(low, high)), int(rng.integers(low, high))

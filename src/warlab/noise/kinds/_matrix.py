@@ -1,8 +1,7 @@
 """Labels drawn from a transition matrix: what the kinds clean, sym, pairflip, asym and asym_code share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from warlab import data as datasets
 from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 from warlab.noise.transition import corrupt, from_flips
 
 
@@ -20,7 +19,7 @@ class MatrixNoise(NoiseKind):
 
     matrix: Callable[[float, str, int], np.ndarray] = field(kw_only=True)
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         rate, clean = self.rate(NoiseId.parse(request.noise)), data["train_y"]
         matrix = self.matrix(rate, request.dataset, len(request.class_names))
         return self.noisy(request, clean, corrupt(clean, matrix, request.rng()), matrix)

@@ -5,7 +5,6 @@ one example (a car may become an impervious surface, never a building or a tree)
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from warlab.artefacts.noise_manifest import NoisyLabels, ObjectCounts
 from warlab.data.formats.tiles import EIGHT, unflat
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 
 class ChangedObjects(NoiseKind):
@@ -22,7 +21,7 @@ class ChangedObjects(NoiseKind):
         if datasets.get(dataset).samples != "tiles":
             raise WarlabError(f"The noise {noise} needs maps, and {dataset} has single labels; choose another noise.")
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         """The training tiles' labels; test tiles are never touched."""
         if "train_sizes" not in data:
             raise WarlabError(f"The noise {request.noise} needs maps, and {request.dataset} has single labels.")
