@@ -109,16 +109,13 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
         if len(missing) < len(before):
             givers.append(place)
     if missing:
-        raise _nowhere(dataset, missing, reasons, local or root)
+        otherwise = dataset.otherwise or f"leave {dataset.name} out of the scale"
+        raise WarlabError(
+            f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
+            f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
+            f"put them into {local or root} and run again, or {otherwise}."
+        )
     return ", ".join(givers) or "already there"
-
-
-def _nowhere(dataset: Resource, missing: list[Source], reasons: list[str], folder: Path) -> WarlabError:
-    return WarlabError(
-        f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
-        f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
-        f"put them into {folder} and run again, or {dataset.otherwise or f'leave {dataset.name} out of the scale'}."
-    )
 
 
 _Give = Callable[[list[Source], Path], None]

@@ -113,8 +113,9 @@ def validate(arrays: Arrays, n_classes: int) -> None:
     """Raise a WarlabError for data that would train into nonsense."""
     if n_classes < 2:
         raise WarlabError(f"The data have {n_classes} class; label noise needs two at least.")
-    _validate_split("training", arrays.train_x, arrays.train_y, n_classes)
-    _validate_split("test", arrays.test_x, arrays.test_y, n_classes)
+    for split, x, y in (("training", arrays.train_x, arrays.train_y), ("test", arrays.test_x, arrays.test_y)):
+        if problem := _problem(x, y, n_classes):
+            raise WarlabError(f"The {split} data cannot be used: {problem}.")
     if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:
         raise WarlabError(
             f"Training images have shape {arrays.train_x.shape[1:]} but test images have "
@@ -122,25 +123,15 @@ def validate(arrays: Arrays, n_classes: int) -> None:
         )
 
 
-def _validate_split(split: str, x: np.ndarray, y: np.ndarray, n_classes: int) -> None:
-    problem = _problem_of_images(x) or _problem_of_labels(y, len(x), n_classes)
-    if problem:
-        raise WarlabError(f"The {split} data cannot be used: {problem}.")
-
-
-def _problem_of_images(x: np.ndarray) -> str | None:
+def _problem(x: np.ndarray, y: np.ndarray, n_classes: int) -> str | None:
     if x.ndim != 4 or 0 in x.shape:
         return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}"
     if np.issubdtype(x.dtype, np.floating) and np.isnan(x).any():
         return "images contain NaN, replace or remove those images"
     if x.dtype != np.uint8:
         return f"images must be uint8 with values 0..255, not {x.dtype}"
-    return None
-
-
-def _problem_of_labels(y: np.ndarray, n: int, n_classes: int) -> str | None:
-    if y.shape != (n,):
-        return f"{n} images need labels of shape ({n},), not {y.shape}"
+    if y.shape != x.shape[:1]:
+        return f"{len(x)} images need labels of shape ({len(x)},), not {y.shape}"
     if y.dtype != np.int64:
         return f"labels must be int64, not {y.dtype}"
     if y.min() < 0 or y.max() >= n_classes:

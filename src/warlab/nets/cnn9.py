@@ -25,24 +25,18 @@ class Config:
 class Net(nn.Module):
     """(B, channels, H, W) → logits (B, classes); H and W at least 8. `width` multiplies all channel counts."""
 
-    def __init__(
-        self,
-        channels: int,
-        classes: int,
-        width: float = Config.width,
-        dropout: float = Config.dropout,
-        head_dropout: float = Config.head_dropout,
-    ) -> None:
+    def __init__(self, channels: int, classes: int, **settings: float) -> None:
         super().__init__()
+        config = Config(**settings)
         layers: list[nn.Module] = []
         for number, block in enumerate(BLOCKS):
-            sizes = scaled(block, width)
+            sizes = scaled(block, config.width)
             layers += [*convolutions(channels, sizes, nn.LeakyReLU), nn.MaxPool2d(2)]
             channels = sizes[-1]
             if number < 2:
-                layers.append(nn.Dropout2d(dropout))
+                layers.append(nn.Dropout2d(config.dropout))
         self.body = nn.Sequential(*layers)
-        self.head = nn.Sequential(nn.Dropout(head_dropout), nn.Linear(channels, classes))
+        self.head = nn.Sequential(nn.Dropout(config.head_dropout), nn.Linear(channels, classes))
         self.apply(initialise)
 
     def features(self, x: Tensor) -> Tensor:

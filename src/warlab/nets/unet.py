@@ -28,14 +28,13 @@ class Config:
 class Net(nn.Module):
     """(B, channels, H, W) → logits (B, classes, H, W); H and W multiples of 16. `width` multiplies channel counts."""
 
-    def __init__(
-        self, channels: int, classes: int, width: float = Config.width, dropout: float = Config.dropout
-    ) -> None:
+    def __init__(self, channels: int, classes: int, **settings: float) -> None:
         super().__init__()
-        sizes = scaled(LEVELS, width)
+        config = Config(**settings)
+        sizes = scaled(LEVELS, config.width)
         self.down = nn.ModuleList(_level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False))
         self.shrink = nn.MaxPool2d(2)
-        self.dropout = nn.Dropout2d(dropout)
+        self.dropout = nn.Dropout2d(config.dropout)
         pairs = list(zip(sizes[:0:-1], sizes[-2::-1], strict=True))  # from the deepest level up
         self.grow = nn.ModuleList(nn.ConvTranspose2d(deep, size, 2, stride=2) for deep, size in pairs)
         self.up = nn.ModuleList(_level(2 * size, size) for _, size in pairs)

@@ -47,8 +47,13 @@ def read_lists(folder: Path) -> Lists:
 
 def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarray]:
     """The images of a list with their labels; both are text files of the owners."""
-    known = dict(_pairs(folder / labels))
-    listed = [line.strip() for line in _lines(folder / keys) if line.strip()]
+    listed, lines = _lines(folder / keys), _lines(folder / labels)
+    try:
+        known = {key: int(label) for key, label in map(str.split, lines)}
+    except ValueError as error:
+        raise WarlabError(
+            f"{folder / labels} must have an image and a number in every line ({error}); get it again."
+        ) from error
     missing = next((key for key in listed if key not in known), None)
     if missing is not None or not listed:
         raise WarlabError(f"{folder / keys} names {missing or 'no image'}, which {labels} has no label for; get both.")
@@ -58,16 +63,10 @@ def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarr
     return listed, found
 
 
-def _pairs(path: Path) -> list[tuple[str, int]]:
-    try:
-        return [(key, int(label)) for key, label in (line.split() for line in _lines(path) if line.strip())]
-    except ValueError as error:
-        raise WarlabError(f"{path} must have an image and a number in every line ({error}); get it again.") from error
-
-
 def _lines(path: Path) -> list[str]:
+    """Those that are not empty."""
     try:
-        return path.read_text().splitlines()
+        return [line.strip() for line in path.read_text().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise WarlabError(f"{path} cannot be read; it is one of the owners' files of Clothing1M.") from error
 

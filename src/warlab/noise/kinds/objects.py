@@ -31,7 +31,10 @@ class ChangedObjects(NoiseKind):
         counts = np.zeros((2, len(names)), int)  # all objects and the changed ones, by their true class
         for truth, noisy in zip(unflat(clean, data["train_sizes"]), unflat(labels, data["train_sizes"]), strict=True):
             counts += corrupt_objects(truth, noisy, chances, rng)
-        return self.noisy(request, clean, labels, chances, objects=describe(counts, names))
+        per_class = {name: {"objects": int(n), "changed": int(m)} for name, n, m in zip(names, *counts, strict=True)}
+        total, changed = counts.sum(1).tolist()
+        found = ObjectCounts(total, changed, realised_share=changed / max(1, total), per_class=per_class)
+        return self.noisy(request, clean, labels, chances, objects=found)
 
 
 def probability(noise: NoiseId) -> float:
@@ -67,13 +70,6 @@ def corrupt_objects(truth: np.ndarray, noisy: np.ndarray, chances: np.ndarray, r
         where = components > 0
         noisy[where] = given[components[where] - 1]
     return counts
-
-
-def describe(counts: np.ndarray, names: Sequence[str]) -> ObjectCounts:
-    """Realised shares; that of the pixels is the manifest's realised_rate."""
-    per_class = {name: {"objects": int(n), "changed": int(m)} for name, n, m in zip(names, *counts, strict=True)}
-    objects, changed = (int(n) for n in counts.sum(1))
-    return ObjectCounts(objects, changed, float(counts[1].sum() / max(1, objects)), per_class)
 
 
 KIND = ChangedObjects({"objects": "of all objects"})
