@@ -43,9 +43,9 @@ def arrays() -> Arrays:
 
 
 @settings(max_examples=30, deadline=None)
-@given(hnp.arrays(np.uint8, hnp.array_shapes(max_dims=4, max_side=6)), st.sampled_from(["a.idx", "a.gz"]))
-def test_idx_gives_back_what_was_written(tmp_path_factory, array, name):
-    path = tmp_path_factory.mktemp("idx") / name
+@given(hnp.arrays(np.uint8, hnp.array_shapes(max_dims=4, max_side=6)))
+def test_idx_gives_back_what_was_written(tmp_path_factory, array):
+    path = tmp_path_factory.mktemp("idx") / "a.gz"
     idx.write(path, array)
     back = idx.read(path)
     assert back.dtype == np.uint8
@@ -77,10 +77,9 @@ def header(*shape: int, kind: int = 8) -> bytes:
         (header(2**32 - 1, 2**32 - 1, 28) + b"abc", r"promises \d+ bytes\)"),
     ],
 )
-@pytest.mark.parametrize("name", ["bad.idx", "bad.gz"])
-def test_idx_refuses_what_lies(tmp_path, name, content, reason):
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+def test_idx_refuses_what_lies(tmp_path, content, reason):
+    path = tmp_path / "bad.gz"
+    path.write_bytes(gzip.compress(content))
     with pytest.raises(WarlabError, match=reason) as error:
         idx.read(path)
     assert str(path) in str(error.value)
