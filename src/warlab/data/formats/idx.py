@@ -56,13 +56,11 @@ def _read_content(file: gzip.GzipFile, expected: int) -> bytearray:
 
 def write(path: Path, array: np.ndarray) -> None:
     """Write uint8 values; the bytes depend on the array alone (no time, no name in the gzip header)."""
-    if array.dtype != np.uint8 or not 1 <= array.ndim <= 4:
-        raise WarlabError(f"An idx file holds uint8 with 1 to 4 axes, not {array.dtype} with {array.ndim}.")
     header = struct.pack(f">4B{array.ndim}I", 0, 0, _UNSIGNED_BYTE, array.ndim, *array.shape)
 
-    def write(file: IO[bytes]) -> None:
+    def compress(file: IO[bytes]) -> None:
         # gzip.compress would let the Python version decide about the operating-system byte of the header.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as compressed:
             compressed.write(header + np.ascontiguousarray(array).tobytes())
 
-    write_atomic(path, write)
+    write_atomic(path, compress)
