@@ -13,8 +13,10 @@ def prepare(dataset: Dataset, raw_root: Path, settings: Mapping[str, object], th
     """Read, check and take the part that `settings`, the fields of a `DataSpec`, ask for."""
     spec, root = DataSpec.of(settings), Path(raw_root)
     # Never call something real that is not: a stand-in in the wrong folder stops here.
-    wrong = [entry.file for entry in wrong_sources(dataset, root)] if spec.source == "real" else []
-    if spec.source == "embedded":
+    wrong: list[str] = []
+    if spec.source == "real":
+        wrong = [entry.file for entry in wrong_sources(dataset, root)]
+    elif spec.source == "embedded":
         wrong = wrong_embedded(dataset, root)
     if wrong:
         raise WarlabError(

@@ -88,5 +88,5 @@ DATASET = ImagesInMemory(
     images=(1_281_167, 50_000),
     load=load,
     stand_in=stand_in,
-    sources=tuple(Source(name, (), "", 0) for name in (*_TRAIN, _TEST)),
+    sources=tuple(Source(name) for name in (*_TRAIN, _TEST)),
 )
