@@ -254,7 +254,7 @@ def test_stand_in_can_be_learnt_and_confuses_related_classes(tmp_path, dataset):
 def test_embedded_images_are_real_balanced_and_small(tmp_path, dataset):
     receipt = fetch(dataset, tmp_path, "embedded")
     assert sum(entry["bytes"] for entry in receipt["files"].values()) < 5e6
-    assert set(receipt["files"]) == set(dataset.embedded)
+    assert set(receipt["files"]) == {source.file for source in dataset.embedded}
     arrays = dataset.load(tmp_path)
     validate(arrays, 10)
     assert set(np.bincount(arrays.train_y)) == {600}

@@ -24,18 +24,17 @@ SOURCES = ("embedded", STAND_IN, "real")
 class Source:
     """One official file: where it lies, and how to know that it is the right one.
 
-    `content_md5` and `content_bytes` are those of the decompressed file: distributors repack gzip files,
-    which changes `md5` but not the data. `sha256` takes the place of `md5` where it is known; with neither, the
-    owners publish no checksum, and the reader's own checks have to do.
+    `checksum` is an MD5 or a SHA-256; without it, the owners publish none, and the reader's own checks have to do. A
+    download may have `bytes`. `content_md5` and `content_bytes` are those of the decompressed file: distributors repack
+    gzip files, which changes `checksum` but not the data.
     """
 
     file: str
     addresses: tuple[str, ...] = ()
-    md5: str = ""
+    checksum: str = ""
     bytes: int = 0
     content_md5: str | None = None
     content_bytes: int = 0
-    sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Resource:
     sources: tuple[Source, ...] = ()
     forms: tuple[tuple[Source, ...], ...] = ()
     packages: tuple[Package, ...] = ()
-    embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+    embedded: tuple[Source, ...] = ()  # files of warlab/assets/<name>
     otherwise: str = ""
 
 

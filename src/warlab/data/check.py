@@ -50,21 +50,15 @@ def is_whole(form: tuple[Source, ...], root: Path) -> bool:
 
 def wrong_embedded(dataset: Resource, root: Path) -> list[str]:
     """The embedded files that are missing in `root` or differ from what was committed."""
-    return [
-        name
-        for name, sha256 in dataset.embedded.items()
-        if not (root / name).is_file() or file_digest(root / name) != sha256
-    ]
+    return [source.file for source in dataset.embedded if problem_of(root / source.file, source)]
 
 
 def problem_of(path: Path, source: Source) -> str | None:
     """What is wrong with a file, or None if it is the official one or a repacked copy of it."""
     if not path.is_file():
         return f"it has no {source.file}"
-    if source.sha256:
-        right = file_digest(path) == source.sha256
-    else:
-        right = not source.md5 or file_digest(path, "md5") == source.md5
+    algorithm = "md5" if len(source.checksum) == 32 else "sha256"
+    right = not source.checksum or file_digest(path, algorithm) == source.checksum
     if right or (source.content_md5 and _content_md5(path, source.content_bytes) == source.content_md5):
         return None
     return f"the checksum of its {source.file} is not the official one"

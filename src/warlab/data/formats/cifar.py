@@ -38,7 +38,7 @@ class Layout:
     def unpacked(self) -> tuple[Source, ...]:
         """The files of the archive, for who has unpacked it."""
         files = self.train | self.test | self.names
-        return tuple(Source(f"{self.folder}/{name}", md5=md5) for name, md5 in files.items())
+        return tuple(Source(f"{self.folder}/{name}", checksum=md5) for name, md5 in files.items())
 
 
 @dataclass(frozen=True, kw_only=True)

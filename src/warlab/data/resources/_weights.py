@@ -46,6 +46,6 @@ def of_torchvision(name: str, title: str, file: str, size: int, sha256: str, oth
         licence="BSD-3-Clause (torchvision)",
         homepage=f"https://docs.pytorch.org/vision/stable/models/generated/torchvision.models.{name}.html",
         stand_in=partial(draw, name, file),
-        sources=(Source(file, (f"https://download.pytorch.org/models/{file}",), bytes=size, sha256=sha256),),
+        sources=(Source(file, (f"https://download.pytorch.org/models/{file}",), sha256, size),),
         otherwise=otherwise,
     )

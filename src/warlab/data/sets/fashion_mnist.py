@@ -139,6 +139,6 @@ DATASET = ImagesInMemory(
     stand_in=stand_in,
     sources=tuple(Source(name, tuple(home + name for home in _HOMES), *checks) for name, checks in _CHECKS.items()),
     packages=(Package("Debian", "dataset-fashion-mnist", "usr/share/datasets/fashion-mnist"),),
-    embedded=_EMBEDDED,
+    embedded=tuple(Source(name, checksum=sha256) for name, sha256 in _EMBEDDED.items()),
     flips={"asym": _PAPER, "asym_code": _CODE},
 )
