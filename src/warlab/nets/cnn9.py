@@ -1,7 +1,7 @@
 """The 9-layer CNN of the paper's benchmarks, as the authors' code builds it.
 
 Three blocks of three 3x3 convolutions (128-128-128, 256-256-256, 512-256-128), each followed by batch norm and
-leaky ReLU; 2x2 max-pool after every block, channel dropout after the first two, global average, dropout, dense.
+leaky ReLU (0.01); 2x2 max-pool after every block, channel dropout after the first two, global average, dropout, dense.
 (The paper's table has an average pool alone after block 3 and no dropout before the classifier.)
 """
 
