@@ -29,8 +29,8 @@ from warlab.engine.listener import Listener
 from warlab.engine.train import Trainer
 from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 

@@ -26,8 +26,8 @@ from warlab.engine.device import place
 from warlab.losses.logits import probabilities
 from warlab.methods.base import evaluating
 from warlab.nets import build
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 from warlab.ot.ground import word_cost
 from warlab.war import WARLoss
 

@@ -37,8 +37,8 @@ def write_task(folder: Path) -> None:
 
     from warlab.artefacts.prepared_data import DataDescription, PreparedData
     from warlab.common.files import write_json
+    from warlab.noise import make_noise
     from warlab.noise.kinds.base import NoiseRequest
-    from warlab.noise.make import make_noise
 
     names, labels = ["one", "two"], np.arange(64) % 2
     images = np.zeros((64, 1, 14, 14), np.uint8)

@@ -14,8 +14,8 @@ from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels, OpenSet
 from warlab.artefacts.prepared_data import DataDescription, PreparedData
 from warlab.common.files import digest, read_json, write_json
 from warlab.errors import WarlabError
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 
 
 def noisy() -> NoisyLabels:

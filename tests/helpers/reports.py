@@ -10,7 +10,7 @@ import pandas as pd
 from tests.helpers import tiles as drawn
 from tests.helpers.artefacts import noise_on_disk
 from warlab.ids import RunId
-from warlab.noise.make import make_noise
+from warlab.noise import make_noise
 from warlab.reporting.figures import Inputs
 from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import PredictedMap

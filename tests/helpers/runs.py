@@ -21,8 +21,8 @@ from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.config.study import Study, load_study
 from warlab.engine.inputs import RunFiles
 from warlab.engine.train import TIMES
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 
 CLASSES = 4
 NAMES = [f"class {k}" for k in range(CLASSES)]

@@ -13,8 +13,8 @@ from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import Tile, TileArrays, flat
 from warlab.data.sets import vaihingen
 from warlab.engine.inputs import RunFiles
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 
 NAMES = list(vaihingen.DATASET.class_names)
 SIZES = ((48, 64), (56, 40), (40, 72))

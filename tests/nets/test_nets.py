@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from tests.helpers.nets import count_parameters
 from warlab import nets
 from warlab.errors import WarlabError
-from warlab.nets.cnn9 import count_parameters
 
 COUNTS = {
     ("cnn9", 3, 10): 4_434_570,

@@ -13,8 +13,8 @@ from warlab.artefacts._json import to_json
 from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 from warlab.noise.transition import corrupt
 
 BALANCED = np.arange(60000) % 10

@@ -24,10 +24,10 @@ from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.inputs import RunFiles
 from warlab.errors import WarlabError
+from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.kinds.human import HUMAN
 from warlab.noise.kinds.openset import replacements
-from warlab.noise.make import make_noise
 from warlab.noise.open_set_images import noisy_samples
 
 BALANCED = np.tile(np.arange(100), 500)

@@ -13,8 +13,8 @@ from warlab import noise
 from warlab.data.formats.tiles import unflat
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
+from warlab.noise import make_noise
 from warlab.noise.kinds.objects import EIGHT, corrupt_objects, flip_chances, probability
-from warlab.noise.make import make_noise
 
 FLIPS = study().settings.noise("objects-33", "vaihingen")["flips"]
 

@@ -98,7 +98,7 @@ ALL = set(methods.names())
         ("engine/build.py", 'derive_seed("network"', 'derive_seed("net"', ALL),
         ("engine/device.py", "cudnn.benchmark = False", "cudnn.benchmark = True", ALL),
         ("engine/outcome.py", "accuracy[-1]", "accuracy[-2]", ALL),
-        ("nets/cnn9.py", "BatchNorm2d", "InstanceNorm2d", ALL),
+        ("nets/_layers.py", "BatchNorm2d", "InstanceNorm2d", ALL),
         ("adversarial.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", "war"}),
         ("ot/sinkhorn.py", "1e-18", "1e-17", {"war"}),
         ("methods/coteaching_plus.py", "EARLY = 5000", "EARLY = 4000", {"coteaching_plus"}),

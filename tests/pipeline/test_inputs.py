@@ -124,7 +124,7 @@ def test_every_file_of_the_package_counts_in_a_fingerprint() -> None:
 
 
 def _embedded(name: str) -> list[str]:
-    return list(warlab.data.get(name).embedded)
+    return [source.file for source in warlab.data.get(name).embedded]
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from warlab.artefacts.prepared_data import PreparedData
-from warlab.noise import needs
+from warlab.noise import make_noise, needs
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.make import make_noise
 from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):

@@ -24,18 +24,17 @@ SOURCES = ("embedded", STAND_IN, "real")
 class Source:
     """One official file: where it lies, and how to know that it is the right one.
 
-    `content_md5` and `content_bytes` are those of the decompressed file: distributors repack gzip files,
-    which changes `md5` but not the data. `sha256` takes the place of `md5` where it is known; with neither, the
-    owners publish no checksum, and the reader's own checks have to do.
+    `checksum` is an MD5 or a SHA-256; without it, the owners publish none, and the reader's own checks have to do. A
+    download may have `bytes`. `content_md5` and `content_bytes` are those of the decompressed file: distributors repack
+    gzip files, which changes `checksum` but not the data.
     """
 
     file: str
     addresses: tuple[str, ...] = ()
-    md5: str = ""
+    checksum: str = ""
     bytes: int = 0
     content_md5: str | None = None
     content_bytes: int = 0
-    sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Resource:
     sources: tuple[Source, ...] = ()
     forms: tuple[tuple[Source, ...], ...] = ()
     packages: tuple[Package, ...] = ()
-    embedded: Mapping[str, str] = field(default_factory=dict)  # file of warlab/assets/<name> → its sha256
+    embedded: tuple[Source, ...] = ()  # files of warlab/assets/<name>
     otherwise: str = ""
 
 
@@ -99,7 +98,12 @@ class Dataset(Resource, ABC):
     `images` says how many the full train and test splits have."""
 
     samples: ClassVar[str] = "images"  # what a sample is; warlab.engine.<samples> knows how to train on it
-    sentences: ClassVar[Mapping[str, str]]  # source → what the report says of the data
+    sentences: ClassVar[Mapping[str, str]] = {  # source → what the report says of the data
+        "embedded": "embedded subset of {title}",
+        STAND_IN: "procedural stand-in for {title}",
+        "real": "{title}, official files",
+    }
+    resizes: ClassVar[bool] = False  # whether images get the `size` that a scale asks for
 
     class_names: tuple[str, ...]
     words: tuple[str, ...]
@@ -133,8 +137,3 @@ class Dataset(Resource, ABC):
             licence=self.licence,
             **(counts | more),
         )
-
-
-def refuse_size(dataset: Dataset, spec: DataSpec) -> None:
-    if spec.size is not None:
-        raise WarlabError(f"`size` is for your own images; {dataset.title} is made smaller by `pool`.")

@@ -3,13 +3,15 @@
 import gzip
 import hashlib
 import zlib
-from importlib import resources
+from importlib import import_module, resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from warlab.common.files import file_digest
+from warlab.common.files import file_digest, read_json
 from warlab.data.base import Resource, Source
+from warlab.errors import WarlabError
 
+RECEIPT = "receipt.json"
 _CHUNK = 1 << 20
 
 
@@ -25,34 +27,41 @@ def wrong_sources(dataset: Resource, root: Path) -> list[Source]:
     return [source for source in dataset.sources if problem_of(root / source.file, source)]
 
 
+def check_real(resource: Resource, root: Path) -> None:
+    """Refuse other files than the official ones."""
+    if wrong_sources(resource, root):
+        raise WarlabError(f"The files in {root} are not those of {resource.title}; fetch them again.")
+
+
+def initial_file(given: Path) -> Path:
+    """A file of weights itself, or the one behind the receipt of a fetched network."""
+    if given.name != RECEIPT:
+        return given
+    receipt = read_json(given)
+    resource: Resource = import_module(f"warlab.data.resources.{receipt['dataset']}").RESOURCE
+    if receipt["source"] == "real":
+        check_real(resource, given.parent)
+    return given.parent / resource.sources[0].file
+
+
 def is_whole(form: tuple[Source, ...], root: Path) -> bool:
     return all(problem_of(root / source.file, source) is None for source in form)
 
 
 def wrong_embedded(dataset: Resource, root: Path) -> list[str]:
     """The embedded files that are missing in `root` or differ from what was committed."""
-    return [
-        name
-        for name, sha256 in dataset.embedded.items()
-        if not (root / name).is_file() or file_digest(root / name) != sha256
-    ]
+    return [source.file for source in dataset.embedded if problem_of(root / source.file, source)]
 
 
 def problem_of(path: Path, source: Source) -> str | None:
     """What is wrong with a file, or None if it is the official one or a repacked copy of it."""
     if not path.is_file():
         return f"it has no {source.file}"
-    if _has_its_checksum(path, source):
-        return None
-    if source.content_md5 and _content_md5(path, source.content_bytes) == source.content_md5:
+    algorithm = "md5" if len(source.checksum) == 32 else "sha256"
+    right = not source.checksum or file_digest(path, algorithm) == source.checksum
+    if right or (source.content_md5 and _content_md5(path, source.content_bytes) == source.content_md5):
         return None
     return f"the checksum of its {source.file} is not the official one"
-
-
-def _has_its_checksum(path: Path, source: Source) -> bool:
-    if source.sha256:
-        return file_digest(path) == source.sha256
-    return not source.md5 or file_digest(path, "md5") == source.md5
 
 
 def _content_md5(path: Path, most: int) -> str | None:

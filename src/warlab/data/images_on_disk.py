@@ -10,7 +10,7 @@ import numpy as np
 
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.common.files import digest
-from warlab.data.base import DataSpec, refuse_size
+from warlab.data.base import Dataset, DataSpec
 from warlab.data.formats.shards import pack
 from warlab.data.images import choose, subset_seed
 from warlab.data.user_data import InPlace, place
@@ -25,10 +25,7 @@ class ImagesOnDisk(InPlace):
     seen."""
 
     samples: ClassVar[str] = "stored"
-    sentences: ClassVar[Mapping[str, str]] = {
-        "stand_in": "procedural stand-in for {title}",
-        "real": "{title}, the owners' folder",
-    }
+    sentences: ClassVar[Mapping[str, str]] = {**Dataset.sentences, "real": "{title}, the owners' folder"}
 
     read_lists: Callable[[Path], Lists]
     side: int
@@ -36,20 +33,15 @@ class ImagesOnDisk(InPlace):
 
     def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         """Resize what is not yet resized; then the scale's part of the lists."""
-        refuse_size(self, spec)
         folder, side, crop = place(root), self.side // spec.pool, self.crop // spec.pool
         lists = self.read_lists(folder)
-        images = shards_digest([keys for keys, _ in lists.values()], side)
+        # which images the shards have, in which order and size: other lists get other shards
+        images = digest(json.dumps([[keys for keys, _ in lists.values()], side]).encode())
         shards = root / f"resized-{side}-{images[:12]}"
         pack([folder / key for keys, _ in lists.values() for key in keys], side, shards, threads)
         arrays = _parts(lists, spec, subset_seed(self.name))
         more = {"shards": str(shards), "shards_sha256": images, "crop": crop, "n_val": len(arrays["val_y"])}
         return PreparedData(self.describe(spec, arrays, [3, crop, crop], **more), arrays)
-
-
-def shards_digest(keys: list[list[str]], side: int) -> str:
-    """Which images the shards have, in which order and size: other lists get other shards."""
-    return digest(json.dumps([keys, side]).encode())
 
 
 def _parts(lists: Lists, spec: DataSpec, seed: int) -> dict[str, np.ndarray]:

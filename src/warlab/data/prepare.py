@@ -12,18 +12,16 @@ from warlab.errors import WarlabError
 def prepare(dataset: Dataset, raw_root: Path, settings: Mapping[str, object], threads: int = 1) -> PreparedData:
     """Read, check and take the part that `settings`, the fields of a `DataSpec`, ask for."""
     spec, root = DataSpec.of(settings), Path(raw_root)
-    _check_files(dataset, root, spec.source)
-    return dataset.prepare(root, spec, threads)
-
-
-def _check_files(dataset: Dataset, root: Path, source: str) -> None:
-    """Never call something real that is not: a stand-in in the wrong folder stops here."""
+    # Never call something real that is not: a stand-in in the wrong folder stops here.
     wrong: list[str] = []
-    if source == "real":
+    if spec.source == "real":
         wrong = [entry.file for entry in wrong_sources(dataset, root)]
-    if source == "embedded":
+    elif spec.source == "embedded":
         wrong = wrong_embedded(dataset, root)
     if wrong:
         raise WarlabError(
-            f"{', '.join(wrong)} in {root} are not the {source} files of {dataset.title}; fetch them again."
+            f"{', '.join(wrong)} in {root} are not the {spec.source} files of {dataset.title}; fetch them again."
         )
+    if spec.size is not None and not dataset.resizes:
+        raise WarlabError(f"`size` is for your own images; {dataset.title} is made smaller by `pool`.")
+    return dataset.prepare(root, spec, threads)

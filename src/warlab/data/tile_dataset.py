@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from warlab.artefacts.prepared_data import PreparedData
-from warlab.data.base import DataSpec, refuse_size
+from warlab.data.base import DataSpec
 from warlab.data.formats.tiles import Tile, TileArrays, flat, pooled
 from warlab.data.user_data import InPlace
 from warlab.errors import WarlabError
@@ -32,10 +32,12 @@ class TileDataset(InPlace):
 
     def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         """The tiles that a scale asks for; `train` and `test` count tiles."""
-        refuse_size(self, spec)
         train, test = self._take(root, "train", spec.train, spec.pool), self._take(root, "test", spec.test, spec.pool)
         arrays = TileArrays(*flat(train), *flat(test))
-        self._check_classes(arrays.train_y)
+        # A class that no training pixel has cannot be learnt; clutter and its like may be missing.
+        counts = np.bincount(arrays.train_y, minlength=len(self.class_names))
+        if missing := [self.class_names[k] for k in self.scored if counts[k] == 0]:
+            raise WarlabError(f"No training pixel is {missing[0]}; take more training tiles.")
         largest = np.concatenate([arrays.train_sizes, arrays.test_sizes]).max(0)
         about = self.describe(
             spec,
@@ -56,10 +58,3 @@ class TileDataset(InPlace):
         if wanted is not None and not 1 <= wanted <= len(names):
             raise WarlabError(f"{self.title} has {len(names)} {split} tiles, not {wanted}; choose 1 to {len(names)}.")
         return [pooled(self.read_tile(root, name), pool) for name in names[:wanted]]
-
-    def _check_classes(self, labels: np.ndarray) -> None:
-        """A class that no training pixel has cannot be learnt; clutter and its like may be missing."""
-        counts = np.bincount(labels, minlength=len(self.class_names))
-        missing = [self.class_names[k] for k in self.scored if counts[k] == 0]
-        if missing:
-            raise WarlabError(f"No training pixel is {missing[0]}; take more training tiles.")

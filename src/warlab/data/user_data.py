@@ -1,6 +1,6 @@
 """Data that stay where the user has them, and the user's own images, which say themselves what classes they have."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +10,7 @@ import numpy as np
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.common.files import digest, read_json, write_json
 from warlab.data.base import Dataset, DataSpec, Resource
-from warlab.data.images import Arrays, ImagesInMemory, prepare_images, validate
+from warlab.data.images import Arrays, prepare_images, validate
 from warlab.errors import WarlabError
 
 POINTER = "place.json"
@@ -72,13 +72,12 @@ def state(resource: Resource, local: Path | None) -> str | None:
 
 @dataclass(frozen=True)
 class UserData:
-    """Arrays and the names of their classes; `words` are looked up among word vectors in place of the names, `files`
+    """Arrays and the names of their classes, each with the words that are looked up among word vectors for it; `files`
     say where the user finds each training image again."""
 
     arrays: Arrays
-    names: tuple[str, ...]
-    words: tuple[str, ...]
-    files: tuple[str, ...] = ()
+    classes: Mapping[str, str]
+    files: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +85,8 @@ class UserImages(InPlace):
     """Images of the user's own; `read` takes a folder and the size that images are cut to. Classes, mean and deviation
     are known when the data are read."""
 
-    sentences: ClassVar[Mapping[str, str]] = {**ImagesInMemory.sentences, "real": "the user's own data"}
+    sentences: ClassVar[Mapping[str, str]] = {**Dataset.sentences, "real": "the user's own data"}
+    resizes: ClassVar[bool] = True
 
     read: Callable[[Path, int | None], UserData]
     class_names: tuple[str, ...] = ()
@@ -100,44 +100,44 @@ class UserImages(InPlace):
 
     def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         own = self.read(root, spec.size)
-        validate(own.arrays, len(own.names))
+        validate(own.arrays, len(own.classes))
         return prepare_images(described(self, own), own.arrays, spec, own.files)
 
 
 def described(dataset: "UserImages", own: UserData) -> "UserImages":
     """The dataset with the classes that were found and the mean and deviation of its training images."""
-    odd = next((name for name in own.names if not name.isprintable()), None)
+    odd = next((name for name in own.classes if not name.isprintable()), None)
     if odd is not None:
         raise WarlabError(f"The class name {odd!r} has characters that cannot be printed; rename the class.")
     pixels = own.arrays.train_x / np.float32(255)
     return replace(
         dataset,
-        class_names=own.names,
-        words=own.words,
+        class_names=tuple(own.classes),
+        words=tuple(own.classes.values()),
         mean=tuple(float(value) for value in pixels.mean(axis=(0, 2, 3), dtype=np.float64)),
         std=tuple(max(float(value), 1e-3) for value in pixels.std(axis=(0, 2, 3), dtype=np.float64)),
     )
 
 
-def listed_classes(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def listed_classes(folder: Path) -> dict[str, str] | None:
     """Names and words of classes.txt: a line per class in the order of the labels, `name` or `name: words`."""
-    if not (folder / CLASSES).is_file():
+    file = folder / CLASSES
+    if not file.is_file():
         return None
     try:
-        text = (folder / CLASSES).read_text()
+        lines = [line.strip() for line in file.read_text().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise WarlabError(f"{folder / CLASSES} cannot be read as text ({error}); save it as UTF-8.") from error
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+        raise WarlabError(f"{file} cannot be read as text ({error}); save it as UTF-8.") from error
     pairs = [line.partition(":") for line in lines]
-    names = tuple(name.strip() for name, _, _ in pairs)
-    if len(set(names)) < max(len(names), 2):
-        raise WarlabError(f"{folder / CLASSES} must name at least two classes, each once, one per line.")
-    return names, tuple((words or name).strip() for name, _, words in pairs)
+    classes = {name.strip(): (words or name).strip() for name, _, words in pairs}
+    if len(classes) < max(len(lines), 2):
+        raise WarlabError(f"{file} must name at least two classes, each once, one per line.")
+    return classes
 
 
-def held_out(labels: np.ndarray) -> np.ndarray:
-    """True for every fifth image of each class, the first of them included: those for the test."""
-    number = np.empty(len(labels), int)
-    for label in np.unique(labels):
-        number[labels == label] = np.arange((labels == label).sum())
-    return number % HELD_OUT == 0
+def hold_out(x: np.ndarray, y: np.ndarray) -> tuple[Arrays, np.ndarray]:
+    """Every fifth image of each class, the first of them included, is for the test. Also the numbers of the others."""
+    test = np.zeros(len(y), bool)
+    for label in np.unique(y):
+        test[np.flatnonzero(y == label)[::HELD_OUT]] = True
+    return Arrays(x[~test], y[~test], x[test], y[test]), np.flatnonzero(~test)

@@ -10,7 +10,7 @@ from warlab.artefacts.ground_cost import read_matrix
 from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels
 from warlab.artefacts.prepared_data import DataDescription, PreparedData
 from warlab.common.files import file_digest, read_arrays
-from warlab.data.resources._weights import initial_file
+from warlab.data.check import initial_file
 
 
 @dataclass(frozen=True)

@@ -12,28 +12,18 @@ _FOLLOWS = (nn.BatchNorm2d, nn.ReLU, nn.LeakyReLU)  # printed behind the layer t
 
 def describe(net: nn.Module, shape: tuple[int, ...]) -> list[dict[str, Any]]:
     """Rows of layer, output (channels × height × width) and parameters, in the order of the computation."""
-    parts = next(parts for depth in range(20, 0, -1) if len(parts := _parts(net, depth)) <= 3 * MOST_ROWS)
-    rows = _watched(net, parts, shape)
-    return _joined(rows)
-
-
-def _parts(net: nn.Module, depth: int) -> list[nn.Module]:
-    """The modules at this depth, and leaves above it."""
-    children = list(net.children())
-    if not children or depth == 0:
-        return [net]
-    return [part for child in children for part in _parts(child, depth - 1)]
-
-
-def _watched(net: nn.Module, parts: list[nn.Module], shape: tuple[int, ...]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
     def watch(module: nn.Module, _: Any, output: Tensor) -> None:
         parameters = sum(p.numel() for p in module.parameters())
-        size = " × ".join(map(str, output.shape[1:]))
-        follows = isinstance(module, _FOLLOWS)
-        rows.append({"layer": name(module), "output": size, "parameters": parameters, "follows": follows})
+        if isinstance(module, _FOLLOWS) and rows:
+            rows[-1]["layer"] += f", {name(module)}"
+            rows[-1]["parameters"] += parameters
+        else:
+            size = " × ".join(map(str, output.shape[1:]))
+            rows.append({"layer": name(module), "output": size, "parameters": parameters})
 
+    parts = next(parts for depth in range(20, 0, -1) if len(parts := _parts(net, depth)) <= 3 * MOST_ROWS)
     handles = [part.register_forward_hook(watch) for part in parts]
     was_training = net.training
     with torch.no_grad():
@@ -44,15 +34,12 @@ def _watched(net: nn.Module, parts: list[nn.Module], shape: tuple[int, ...]) -> 
     return rows
 
 
-def _joined(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    joined: list[dict[str, Any]] = []
-    for row in rows:
-        if row.pop("follows") and joined:
-            joined[-1]["layer"] += f", {row['layer']}"
-            joined[-1]["parameters"] += row["parameters"]
-        else:
-            joined.append(row)
-    return joined
+def _parts(net: nn.Module, depth: int) -> list[nn.Module]:
+    """The modules at this depth, and leaves above it."""
+    children = list(net.children())
+    if not children or depth == 0:
+        return [net]
+    return [part for child in children for part in _parts(child, depth - 1)]
 
 
 def name(module: nn.Module) -> str:

@@ -6,8 +6,7 @@
 
 from torch import Tensor, nn
 
-from warlab.nets._fixed import FixedGrid
-from warlab.nets.cnn9 import initialise
+from warlab.nets._layers import FixedGrid, initialise
 
 
 class Net(nn.Module):

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.nets._fixed import FixedGrid
-from warlab.nets.cnn9 import initialise
+from warlab.nets._layers import FixedGrid, convolutions, initialise, scaled
 
 PAIRS = ((64, 64), (128, 128), (196, 16))
 
@@ -27,11 +26,9 @@ class Net(nn.Module):
         super().__init__()
         layers: list[nn.Module] = []
         for pair in PAIRS:
-            for size in pair:
-                size = max(1, round(size * width))
-                layers += [nn.Conv2d(channels, size, 3, padding=1), nn.BatchNorm2d(size), nn.ReLU()]
-                channels = size
-            layers.append(nn.MaxPool2d(2))
+            sizes = scaled(pair, width)
+            layers += [*convolutions(channels, sizes), nn.MaxPool2d(2)]
+            channels = sizes[-1]
         self.body = nn.Sequential(*layers, FixedGrid(4), nn.Flatten())
         self.head = nn.Linear(16 * channels, classes)
         self.apply(initialise)

@@ -30,8 +30,13 @@ class Net(nn.Module):
         super().__init__()
         self._conv_stem = _Same(channels, _STEM, 3, stride=2, bias=False)
         self._bn0 = nn.BatchNorm2d(_STEM, eps=_EPS)
-        self._blocks = nn.ModuleList(_blocks())
-        self._conv_head = _Same(BLOCKS[-1][-1], _HEAD, 1, bias=False)
+        self._blocks = nn.ModuleList()
+        inputs = _STEM
+        for repeats, kernel, stride, expansion, outputs in BLOCKS:
+            for number in range(repeats):
+                self._blocks.append(_Block(inputs, outputs, kernel, stride if number == 0 else 1, expansion))
+                inputs = outputs
+        self._conv_head = _Same(inputs, _HEAD, 1, bias=False)
         self._bn1 = nn.BatchNorm2d(_HEAD, eps=_EPS)
         self._fc = nn.Linear(_HEAD, classes)
 
@@ -44,16 +49,6 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self._fc(self.features(x))
-
-
-def _blocks() -> list[nn.Module]:
-    found: list[nn.Module] = []
-    inputs = _STEM
-    for repeats, kernel, stride, expansion, outputs in BLOCKS:
-        for number in range(repeats):
-            found.append(_Block(inputs, outputs, kernel, stride if number == 0 else 1, expansion))
-            inputs = outputs
-    return found
 
 
 class _Block(nn.Module):
@@ -83,10 +78,9 @@ class _Same(nn.Conv2d):
     """TensorFlow's padding: as many outputs as inputs / stride, and the odd row of zeros at the bottom and right."""
 
     def forward(self, x: Tensor) -> Tensor:
-        missing = [self._missing(size, axis) for axis, size in ((1, x.shape[3]), (0, x.shape[2]))]
-        edges = [half for zeros in missing for half in (zeros // 2, zeros - zeros // 2)]
+        edges: list[int] = []
+        for axis in (1, 0):  # `pad` takes the width first
+            size, kernel, stride = x.shape[2 + axis], self.kernel_size[axis], self.stride[axis]
+            zeros = max((-(-size // stride) - 1) * stride + kernel - size, 0)
+            edges += [zeros // 2, zeros - zeros // 2]
         return super().forward(pad(x, edges) if any(edges) else x)
-
-    def _missing(self, size: int, axis: int) -> int:
-        kernel, stride = self.kernel_size[axis], self.stride[axis]
-        return max((-(-size // stride) - 1) * stride + kernel - size, 0)

@@ -6,15 +6,13 @@ drawn by the seed. Nothing is downloaded here: in a study, the setting `imagenet
 
 import pickle
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.nets.cnn9 import initialise
+from warlab.nets._layers import initialise
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Net(nn.Module):
         if channels != 3:
             self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
         if given:
-            _load(self.body, _file(Path(str(weights))), str(weights))
+            _load(self.body, str(weights))
         self.head = nn.Linear(self.body.fc.in_features, classes)
         self.body.fc = nn.Identity()
         initialise(self.head)
@@ -49,23 +47,20 @@ class Net(nn.Module):
         return self.head(self.features(x))
 
 
-def _short(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].strip("<>")
-
-
-def _file(path: Path) -> dict[str, Any]:
+def _load(network: nn.Module, path: str) -> None:
     try:
-        return torch.load(path, weights_only=True, map_location="cpu")
+        state = torch.load(path, weights_only=True, map_location="cpu")
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise WarlabError(
             f"The weights {path} of ResNet-50 cannot be read ({_short(error)}); check nets.resnet50.weights."
         ) from error
-
-
-def _load(network: nn.Module, state: dict[str, Any], name: str) -> None:
     try:
         network.load_state_dict(state)
     except (RuntimeError, TypeError, AttributeError) as error:
         raise WarlabError(
-            f"The weights {name} do not fit ResNet-50 ({_short(error)}); take those of torchvision."
+            f"The weights {path} do not fit ResNet-50 ({_short(error)}); take those of torchvision."
         ) from error
+
+
+def _short(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].strip("<>")

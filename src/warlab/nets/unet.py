@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.nets.cnn9 import initialise
+from warlab.nets._layers import convolutions, initialise, scaled
 
 LEVELS = (64, 128, 256, 512, 1024)
 MULTIPLE = 2 ** (len(LEVELS) - 1)  # what the sides of an image must be multiples of
@@ -28,14 +28,13 @@ class Config:
 class Net(nn.Module):
     """(B, channels, H, W) → logits (B, classes, H, W); H and W multiples of 16. `width` multiplies channel counts."""
 
-    def __init__(
-        self, channels: int, classes: int, width: float = Config.width, dropout: float = Config.dropout
-    ) -> None:
+    def __init__(self, channels: int, classes: int, **settings: float) -> None:
         super().__init__()
-        sizes = [max(1, round(size * width)) for size in LEVELS]
+        config = Config(**settings)
+        sizes = scaled(LEVELS, config.width)
         self.down = nn.ModuleList(_level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False))
         self.shrink = nn.MaxPool2d(2)
-        self.dropout = nn.Dropout2d(dropout)
+        self.dropout = nn.Dropout2d(config.dropout)
         pairs = list(zip(sizes[:0:-1], sizes[-2::-1], strict=True))  # from the deepest level up
         self.grow = nn.ModuleList(nn.ConvTranspose2d(deep, size, 2, stride=2) for deep, size in pairs)
         self.up = nn.ModuleList(_level(2 * size, size) for _, size in pairs)
@@ -62,7 +61,4 @@ class Net(nn.Module):
 
 
 def _level(before: int, size: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for channels in (before, size):
-        layers += [nn.Conv2d(channels, size, 3, padding=1, bias=False), nn.BatchNorm2d(size), nn.ReLU()]
-    return nn.Sequential(*layers)
+    return nn.Sequential(*convolutions(before, (size, size), bias=False))

@@ -4,23 +4,22 @@ Every kind is a file of `kinds/` with a `KIND`; see `kinds/base.py` for what it 
 """
 
 from functools import cache
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
+from warlab.noise.kinds._matrix import MatrixNoise
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 from warlab.registry import Registry
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from warlab.noise.kinds.base import NoiseKind
 
 KINDS = Registry("warlab.noise.kinds", "kind of noise")
 REAL = "real"  # the labels as they came with the data
 
 
 @cache
-def _kinds() -> "dict[str, NoiseKind]":
+def _kinds() -> dict[str, NoiseKind]:
     """file → kind"""
     return {name: KINDS.load(name).KIND for name in KINDS.names()}
 
@@ -45,7 +44,7 @@ def _file_of(noise_id: str) -> str:
     )
 
 
-def kind_of(noise_id: str) -> "NoiseKind":
+def kind_of(noise_id: str) -> NoiseKind:
     return _kinds()[_file_of(noise_id)]
 
 
@@ -80,10 +79,13 @@ def label(noise_id: str) -> str:
     return kind_of(noise_id).label(NoiseId.parse(noise_id))
 
 
-def transition_matrix(kind: str, rate: float, dataset: str, n_classes: int) -> "np.ndarray":
-    """The (C, C) row-stochastic matrix of a kind that has one: row = clean label, column = noisy label."""
-    from warlab.noise.kinds._matrix import MatrixNoise
+def make_noise(request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
+    """The noise of one dataset and seed. `data` are the arrays of the data; `files` are those that `needs` asks for."""
+    return kind_of(request.noise).make(request, data, files)
 
+
+def transition_matrix(kind: str, rate: float, dataset: str, n_classes: int) -> np.ndarray:
+    """The (C, C) row-stochastic matrix of a kind that has one: row = clean label, column = noisy label."""
     matrices = {name: found for name, found in _kinds().items() if isinstance(found, MatrixNoise)}
     if kind not in matrices:
         raise WarlabError(f"There is no kind of noise {kind!r} with a matrix; choose one of: {', '.join(matrices)}.")

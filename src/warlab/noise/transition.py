@@ -4,8 +4,6 @@ Every sample is drawn by itself, so that counts are random and not exact fractio
 Patrini et al. (2017), which the authors' code uses.
 """
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
 from warlab.errors import WarlabError
@@ -40,13 +38,3 @@ def realised_transition(clean: np.ndarray, noisy: np.ndarray, n_classes: int) ->
     counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (clean, noisy), 1)
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-
-
-def from_flips(flips: Mapping[str, Mapping[str, float]], rate: float, class_names: Sequence[str]) -> np.ndarray:
-    """Each class of `flips` leaves with probability `rate`, split over its targets; other classes stay."""
-    matrix, number = np.eye(len(class_names)), {name: k for k, name in enumerate(class_names)}
-    for source, targets in flips.items():
-        matrix[number[source], number[source]] = 1 - rate
-        for target, share in targets.items():
-            matrix[number[source], number[target]] = rate * share
-    return matrix

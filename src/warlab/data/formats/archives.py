@@ -33,20 +33,19 @@ def _checked(archive: tarfile.TarFile, path: Path, most: int) -> dict[str, tarfi
     total = 0
     for member in archive:
         total += member.size
-        problem = _problem(member) or ("unpacks to too much" if total > most else None)
-        if problem or len(members) >= _MOST_MEMBERS:
-            raise WarlabError(f"{path} is refused: {member.name!r} {problem or 'is one member too many'}.")
+        name, problem = PurePosixPath(member.name), ""
+        if name.is_absolute() or ".." in name.parts:
+            problem = "lies outside the archive"
+        elif not member.isreg() and not member.isdir():
+            problem = "is neither a file nor a folder"
+        elif total > most:
+            problem = "unpacks to too much"
+        elif len(members) >= _MOST_MEMBERS:
+            problem = "is one member too many"
+        if problem:
+            raise WarlabError(f"{path} is refused: {member.name!r} {problem}.")
         members[member.name] = member
     return members
-
-
-def _problem(member: tarfile.TarInfo) -> str | None:
-    name = PurePosixPath(member.name)
-    if name.is_absolute() or ".." in name.parts:
-        return "lies outside the archive"
-    if not member.isreg() and not member.isdir():
-        return "is neither a file nor a folder"
-    return None
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

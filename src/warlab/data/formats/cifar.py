@@ -1,6 +1,6 @@
 """What CIFAR-10 and CIFAR-100 share: batches of rows of 3072 bytes, pickled in a tar file (Krizhevsky, 2009)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,38 +11,52 @@ from warlab.common.files import file_digest, read_arrays, write_atomic
 from warlab.data.base import Source
 from warlab.data.formats import pickles
 from warlab.data.formats.archives import read_tar
-from warlab.data.images import Arrays
+from warlab.data.images import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
 SIDE = 32
 CONVERTED = ".converted.npz"
+_STAND_IN = {10: (600, 300), 100: (1000, 500)}  # classes → images for training and for test
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The official files: their folder, which batches are for training and for test, and the key of the labels."""
+    """The official files. `train`, `test` and `names` are the batches of both splits and the file with the names of the
+    classes, each with its MD5 sum; `labels` is the key of the labels in a batch."""
 
     archive: str
     folder: str
-    train: tuple[str, ...]
-    test: tuple[str, ...]
     labels: str
-    checks: dict[str, str]  # file of the folder → md5
+    train: dict[str, str]
+    test: dict[str, str]
+    names: dict[str, str]
 
-    def sources(self, md5: str, size: int, home: str) -> tuple[Source, ...]:
-        return (Source(self.archive, (home + self.archive,), md5, size),)
+    def sources(self, md5: str, size: int) -> tuple[Source, ...]:
+        return (Source(self.archive, (f"https://www.cs.toronto.edu/~kriz/{self.archive}",), md5, size),)
 
     def unpacked(self) -> tuple[Source, ...]:
         """The files of the archive, for who has unpacked it."""
-        return tuple(Source(f"{self.folder}/{name}", (), md5, 0) for name, md5 in self.checks.items())
+        files = self.train | self.test | self.names
+        return tuple(Source(f"{self.folder}/{name}", checksum=md5) for name, md5 in files.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CifarImages(ImagesInMemory):
+    """What both have in common. The paper subtracts the means of the channels and divides by nothing."""
+
+    std: tuple[float, ...] = (1.0, 1.0, 1.0)
+    licence: str = "none stated by its authors; cite Krizhevsky (2009)"
+    homepage: str = "https://www.cs.toronto.edu/~kriz/cifar.html"
+    shape: tuple[int, int, int] = (3, SIDE, SIDE)
+    images: tuple[int, int] = (50_000, 10_000)
 
 
 def load(layout: Layout, root: Path) -> Arrays:
     """From the archive or, where it was unpacked, from its files; the archive is converted once."""
     if (root / layout.archive).is_file():
         return once(root / layout.archive, partial(_from_archive, layout))
-    return _from_batches(layout, {name: _read(root / layout.folder / name) for name in layout.train + layout.test})
+    return _from_batches(layout, {name: _read(root / layout.folder / name) for name in (*layout.train, *layout.test)})
 
 
 def once(archive: Path, read: Callable[[Path], Arrays]) -> Arrays:
@@ -59,8 +73,7 @@ def once(archive: Path, read: Callable[[Path], Arrays]) -> Arrays:
 
 
 def _from_archive(layout: Layout, path: Path) -> Arrays:
-    wanted = [f"{layout.folder}/{name}" for name in layout.train + layout.test]
-    members = read_tar(path, wanted)
+    members = read_tar(path, [f"{layout.folder}/{name}" for name in (*layout.train, *layout.test)])
     return _from_batches(layout, {Path(name).name: content for name, content in members.items()})
 
 
@@ -72,9 +85,8 @@ def _read(path: Path) -> bytes:
 
 
 def _from_batches(layout: Layout, contents: dict[str, bytes]) -> Arrays:
-    train = [_batch(layout, name, contents[name]) for name in layout.train]
-    test = [_batch(layout, name, contents[name]) for name in layout.test]
-    return Arrays(*_joined(train), *_joined(test))
+    splits = [[_batch(layout, name, contents[name]) for name in names] for names in (layout.train, layout.test)]
+    return Arrays(*(np.concatenate(parts) for batches in splits for parts in zip(*batches, strict=True)))
 
 
 def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -87,33 +99,22 @@ def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.nd
     return images, labels
 
 
-def _joined(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    return np.concatenate([images for images, _ in parts]), np.concatenate([labels for _, labels in parts])
-
-
-def stand_in_labels(classes: int, seed: int, n_train: int, n_test: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
+def stand_in_labels(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of the training and the test images."""
+    rng, (n_train, n_test) = np.random.default_rng(seed), _STAND_IN[classes]
     return shuffled_labels(n_train, classes, rng), shuffled_labels(n_test, classes, rng)
 
 
-def write_stand_in(
-    layout: Layout,
-    root: Path,
-    groups: Sequence[object],
-    seed: int,
-    n_train: int,
-    n_test: int,
-    extra: Mapping[str, object],
-) -> None:
-    """Patterns in the official files: `extra` are files of the folder besides the batches, such as the names."""
-    train_y, test_y = stand_in_labels(len(groups), seed, n_train, n_test)
+def write_stand_in(layout: Layout, names: Sequence[str], groups: Sequence[object], root: Path, seed: int) -> None:
+    """Patterns in the official files, alike for the classes of a group."""
+    train_y, test_y = stand_in_labels(len(names), seed)
     rng = np.random.default_rng([seed, 1])
     shares = zip(layout.train, np.array_split(train_y, len(layout.train)), strict=True)
     for name, labels in [*shares, *((name, test_y) for name in layout.test)]:
         rows = draw(labels, groups, layout.folder, rng, SIDE).reshape(len(labels), -1)
         _write(root / layout.folder / name, {"data": rows, layout.labels: labels.tolist()})
-    for name, content in extra.items():
-        _write(root / layout.folder / name, content)
+    for name in layout.names:
+        _write(root / layout.folder / name, {f"{layout.labels.removesuffix('s')}_names": list(names)})
 
 
 def _write(path: Path, content: object) -> None:

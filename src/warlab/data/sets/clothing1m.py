@@ -47,8 +47,13 @@ def read_lists(folder: Path) -> Lists:
 
 def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarray]:
     """The images of a list with their labels; both are text files of the owners."""
-    known = dict(_pairs(folder / labels))
-    listed = [line.strip() for line in _lines(folder / keys) if line.strip()]
+    listed, lines = _lines(folder / keys), _lines(folder / labels)
+    try:
+        known = {key: int(label) for key, label in map(str.split, lines)}
+    except ValueError as error:
+        raise WarlabError(
+            f"{folder / labels} must have an image and a number in every line ({error}); get it again."
+        ) from error
     missing = next((key for key in listed if key not in known), None)
     if missing is not None or not listed:
         raise WarlabError(f"{folder / keys} names {missing or 'no image'}, which {labels} has no label for; get both.")
@@ -58,16 +63,10 @@ def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarr
     return listed, found
 
 
-def _pairs(path: Path) -> list[tuple[str, int]]:
-    try:
-        return [(key, int(label)) for key, label in (line.split() for line in _lines(path) if line.strip())]
-    except ValueError as error:
-        raise WarlabError(f"{path} must have an image and a number in every line ({error}); get it again.") from error
-
-
 def _lines(path: Path) -> list[str]:
+    """Those that are not empty."""
     try:
-        return path.read_text().splitlines()
+        return [line.strip() for line in path.read_text().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise WarlabError(f"{path} cannot be read; it is one of the owners' files of Clothing1M.") from error
 
@@ -75,16 +74,16 @@ def _lines(path: Path) -> list[str]:
 def stand_in(root: Path, seed: int, n_train: int = 420, n_val: int = 70, n_test: int = 140) -> None:
     """Patterns as small JPEGs in the owners' folders and lists; a third of the labels for training is wrong."""
     rng = np.random.default_rng(seed)
-    noisy: list[str] = []
-    clean: list[str] = []
+    pairs: dict[str, list[str]] = {}  # file → its lines, an image with its label
     for part, n in (("train", n_train), ("val", n_val), ("test", n_test)):
         labels = shuffled_labels(n, len(NAMES), rng)
         keys = _write_images(root, part, draw(labels, _GROUPS, "clothing1m", rng, 32))
-        write_text(root / _LISTS[part][0], "\n".join(keys) + "\n")
         given = mistaken(labels, len(NAMES), 1 / 3, rng) if part == "train" else labels
-        (noisy if part == "train" else clean).extend(f"{k} {y}" for k, y in zip(keys, given, strict=True))
-    write_text(root / "noisy_label_kv.txt", "\n".join(noisy) + "\n")
-    write_text(root / "clean_label_kv.txt", "\n".join(clean) + "\n")
+        list_file, label_file = _LISTS[part]
+        write_text(root / list_file, "\n".join(keys) + "\n")
+        pairs.setdefault(label_file, []).extend(f"{k} {y}" for k, y in zip(keys, given, strict=True))
+    for file, lines in pairs.items():
+        write_text(root / file, "\n".join(lines) + "\n")
     write_json(root / user_data.POINTER, {"place": ".", "listing": ""})
 
 

@@ -7,9 +7,11 @@ import numpy as np
 from warlab.data.base import Flips, Package, Source
 from warlab.data.formats import idx
 from warlab.data.images import Arrays, ImagesInMemory
+from warlab.data.synthetic.patterns import shuffled_labels
 from warlab.errors import WarlabError
 
 _SIDE = 28
+_NAMES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
 _FILES = (
     "train-images-idx3-ubyte.gz",
     "train-labels-idx1-ubyte.gz",
@@ -21,18 +23,10 @@ _FILES = (
 def load(root: Path) -> Arrays:
     """Read the four official files, whether all images, the embedded part or a stand-in."""
     train_x, train_y, test_x, test_y = (idx.read(root / name) for name in _FILES)
-    return Arrays(
-        _as_images(train_x, root / _FILES[0]),
-        train_y.astype(np.int64),
-        _as_images(test_x, root / _FILES[2]),
-        test_y.astype(np.int64),
-    )
-
-
-def _as_images(values: np.ndarray, path: Path) -> np.ndarray:
-    if values.shape[1:] != (_SIDE, _SIDE):
-        raise WarlabError(f"{path} holds {values.shape} instead of images of 28×28; fetch it again.")
-    return values[:, None]
+    for name, images in ((_FILES[0], train_x), (_FILES[2], test_x)):
+        if images.shape[1:] != (_SIDE, _SIDE):
+            raise WarlabError(f"{root / name} holds {images.shape} instead of images of 28×28; fetch it again.")
+    return Arrays(train_x[:, None], train_y.astype(np.int64), test_x[:, None], test_y.astype(np.int64))
 
 
 def save(root: Path, arrays: Arrays) -> None:
@@ -45,8 +39,7 @@ def save(root: Path, arrays: Arrays) -> None:
 def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> None:
     """Draw simple silhouettes of the ten classes; what is alike in reality is alike here too."""
     rng = np.random.default_rng(seed)
-    train_y = rng.permutation(np.arange(n_train) % 10)
-    test_y = rng.permutation(np.arange(n_test) % 10)
+    train_y, test_y = shuffled_labels(n_train, 10, rng), shuffled_labels(n_test, 10, rng)
     save(root, Arrays(_draw(train_y, rng), train_y, _draw(test_y, rng), test_y))
 
 
@@ -56,76 +49,41 @@ def _draw(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     centre = rng.uniform(-0.12, 0.12, (2, n, 1, 1))
     size = rng.uniform(0.8, 1.1, (2, n, 1, 1))
     axis = (np.arange(_SIDE) + 0.5) / (_SIDE / 2) - 1
-    u = np.broadcast_to((axis[None, None, :] - centre[0]) / size[0], (n, _SIDE, _SIDE))
-    v = np.broadcast_to((axis[None, :, None] - centre[1]) / size[1], (n, _SIDE, _SIDE))
-    shade = np.zeros((n, _SIDE, _SIDE))
-    for label, silhouette in enumerate(_SILHOUETTES):
-        mine = labels == label
-        shade[mine] = silhouette(u[mine], v[mine])
+    u, v = (axis - centre[0]) / size[0], (axis[:, None] - centre[1]) / size[1]
+    shade = np.choose(labels[:, None, None], _silhouettes(u, v))
     brightness = rng.uniform(110, 240, (n, 1, 1))
     image = shade * brightness + rng.normal(0, 25, shade.shape)
     return image.clip(0, 255).round().astype(np.uint8)[:, None]
 
 
-def _torso(u: np.ndarray, v: np.ndarray, bottom: float) -> np.ndarray:
-    return (abs(u) < 0.42) & (v > -0.8) & (v < bottom)
+def _silhouettes(u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+    """What each of the ten classes covers, in their order."""
 
+    def torso(bottom: float) -> np.ndarray:
+        return (abs(u) < 0.42) & (v > -0.8) & (v < bottom)
 
-def _sleeves(u: np.ndarray, v: np.ndarray, bottom: float) -> np.ndarray:
-    inner, outer = np.where(v > -0.4, 0.52, 0.42), np.minimum(0.85, 0.86 + 0.3 * v)
-    return (abs(u) >= inner) & (abs(u) < outer) & (v > -0.8) & (v < bottom)
+    def sleeves(bottom: float) -> np.ndarray:
+        inner, outer = np.where(v > -0.4, 0.52, 0.42), np.minimum(0.85, 0.86 + 0.3 * v)
+        return (abs(u) >= inner) & (abs(u) < outer) & (v > -0.8) & (v < bottom)
 
+    def shoe(u: np.ndarray) -> np.ndarray:
+        return (abs(u) < 0.85) & (v > 0.3 * u - 0.15) & (v < 0.5)
 
-def _t_shirt(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return _torso(u, v, 0.7) | _sleeves(u, v, -0.3)
-
-
-def _trouser(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return (abs(u) < 0.4) & (abs(v) < 0.9) & ((abs(u) > 0.1) | (v < -0.5))
-
-
-def _pullover(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return _torso(u, v, 0.7) | _sleeves(u, v, 0.6)
-
-
-def _dress(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return (abs(u) < 0.3 + 0.12 * v) & (abs(v) < 0.9)
-
-
-def _coat(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return (_torso(u, v, 0.9) | _sleeves(u, v, 0.7)) & (abs(u) > 0.06)
-
-
-def _sandal(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    t_shirt = torso(0.7) | sleeves(-0.3)
+    trouser = (abs(u) < 0.4) & (abs(v) < 0.9) & ((abs(u) > 0.1) | (v < -0.5))
+    pullover = torso(0.7) | sleeves(0.6)
+    dress = (abs(u) < 0.3 + 0.12 * v) & (abs(v) < 0.9)
+    coat = (torso(0.9) | sleeves(0.7)) & (abs(u) > 0.06)
     sole = (abs(u) < 0.85) & (v > 0.3) & (v < 0.5)
     straps = (abs(u) < 0.75) & (v > 0.15 * u - 0.3) & (v <= 0.3) & (np.sin(9 * u) > 0.3)
-    return sole | straps
-
-
-def _shirt(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     buttons = (abs(u) < 0.08) & (np.sin(14 * v) > 0)
     collar = (v < -0.55) & (abs(u) < 0.15)
-    return _pullover(u, v) & ~buttons & ~collar
-
-
-def _sneaker(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return (abs(u) < 0.85) & (v > 0.3 * u - 0.15) & (v < 0.5)
-
-
-def _bag(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    handle = abs(np.hypot(u / 0.4, (v + 0.2) / 0.5) - 1) < 0.2
-    return ((abs(u) < 0.75) & (v > -0.2) & (v < 0.7)) | (handle & (v <= -0.2))
-
-
-def _ankle_boot(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    shirt = pullover & ~buttons & ~collar
+    handle = (abs(np.hypot(u / 0.4, (v + 0.2) / 0.5) - 1) < 0.2) & (v <= -0.2)
+    bag = ((abs(u) < 0.75) & (v > -0.2) & (v < 0.7)) | handle
     shaft = (u > -0.85) & (u < 0.0) & (v > -0.7) & (v < 0.5)
-    return shaft | _sneaker(-u, v)
+    return [t_shirt, trouser, pullover, dress, coat, sole | straps, shirt, shoe(u), bag, shaft | shoe(-u)]
 
-
-_SILHOUETTES = (
-    *(_t_shirt, _trouser, _pullover, _dress, _coat),
-    *(_sandal, _shirt, _sneaker, _bag, _ankle_boot),
-)
 
 # The official bucket is the one that torchvision uses; the authors' repository holds the same files.
 _HOMES = (
@@ -169,14 +127,8 @@ _CODE: Flips = {
 DATASET = ImagesInMemory(
     name="fashion_mnist",
     title="Fashion-MNIST",
-    class_names=(
-        *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
-        *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
-    ),
-    words=(
-        *("t-shirt", "trouser", "pullover", "dress", "coat"),
-        *("sandal", "shirt", "sneaker", "bag", "ankle boot"),
-    ),
+    class_names=_NAMES,
+    words=("t-shirt", *(name.lower() for name in _NAMES[1:])),
     mean=(0.5,),  # the paper and the authors' code scale to [-1, 1]
     std=(0.5,),
     licence="MIT (Zalando SE, 2017)",
@@ -187,6 +139,6 @@ DATASET = ImagesInMemory(
     stand_in=stand_in,
     sources=tuple(Source(name, tuple(home + name for home in _HOMES), *checks) for name, checks in _CHECKS.items()),
     packages=(Package("Debian", "dataset-fashion-mnist", "usr/share/datasets/fashion-mnist"),),
-    embedded=_EMBEDDED,
+    embedded=tuple(Source(name, checksum=sha256) for name, sha256 in _EMBEDDED.items()),
     flips={"asym": _PAPER, "asym_code": _CODE},
 )

@@ -1,6 +1,8 @@
 """The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,35 +25,32 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     """All images as `size` × `size` squares cut from their middle, grey only if all are grey."""
     folder = user_data.place(root)
     split = (folder / "train").is_dir() and (folder / "test").is_dir()
-    names, words = user_data.listed_classes(folder) or _names(folder / "train" if split else folder)
+    classes = user_data.listed_classes(folder) or _folders(folder / "train" if split else folder)
     grey = all(_is_grey(path) for path in _images(folder))
+    read_part = partial(_read_part, names=list(classes), size=size or _SIZE, grey=grey)
     if split:
-        (*train, files), (*test_part, _) = (
-            _read_split(folder / part, names, size or _SIZE, grey) for part in ("train", "test")
-        )
-        return user_data.UserData(Arrays(*train, *test_part), names, words, _relative(files, folder))
-    x, y, files = _read_split(folder, names, size or _SIZE, grey)
-    test = user_data.held_out(y)
-    kept = [path for path, out in zip(files, test, strict=True) if not out]
-    return user_data.UserData(Arrays(x[~test], y[~test], x[test], y[test]), names, words, _relative(kept, folder))
+        x, y, files = read_part(folder / "train")
+        arrays = Arrays(x, y, *read_part(folder / "test")[:2])
+    else:
+        x, y, files = read_part(folder)
+        arrays, kept = user_data.hold_out(x, y)
+        files = [files[number] for number in kept]
+    return user_data.UserData(arrays, classes, [path.relative_to(folder).as_posix() for path in files])
 
 
-def _names(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    names = tuple(sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")))
+def _folders(folder: Path) -> dict[str, str]:
+    """Their names are those of the classes, and the words for them."""
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if len(names) < 2:
         raise WarlabError(f"{folder} has {len(names)} folders of images; it needs one for each class, at least two.")
-    return names, names
+    return {name: name for name in names}
 
 
 def _images(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS)
 
 
-def _relative(files: Sequence[Path], folder: Path) -> tuple[str, ...]:
-    return tuple(path.relative_to(folder).as_posix() for path in files)
-
-
-def _read_split(
+def _read_part(
     folder: Path, names: Sequence[str], size: int, grey: bool
 ) -> tuple[np.ndarray, np.ndarray, Sequence[Path]]:
     """Images, labels and where they come from."""
@@ -66,16 +65,20 @@ def _read_split(
     return images, np.array([label for _, label in files], np.int64), [path for path, _ in files]
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[Image.Image]:
+    try:
+        with Image.open(path) as image:
+            yield image
+    except WarlabError:
+        raise
+    except Exception as error:  # damaged files raise anything
+        raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+
+
 def _is_grey(path: Path) -> bool:
     with _opened(path) as image:
         return image.mode in _GREY
-
-
-def _opened(path: Path) -> Image.Image:
-    try:
-        return Image.open(path)
-    except Exception as error:  # damaged files raise anything
-        raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
 
 
 def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
@@ -85,11 +88,8 @@ def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
             raise WarlabError(
                 f"{path} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
             )
-        try:
-            shown = _in_bytes(image).convert("L" if grey else "RGB")
-            square = ImageOps.fit(shown, (size, size), Image.Resampling.BILINEAR)
-        except Exception as error:  # damaged files raise anything
-            raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+        shown = _in_bytes(image).convert("L" if grey else "RGB")
+        square = ImageOps.fit(shown, (size, size), Image.Resampling.BILINEAR)
         return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
 
 

@@ -84,9 +84,9 @@ DATASET = ImagesInMemory(
     std=(1.0, 1.0, 1.0),
     licence="terms of access of ImageNet: non-commercial research",
     homepage="https://image-net.org/download-images",
-    shape=(3, 32, 32),
+    shape=_SHAPE,
     images=(1_281_167, 50_000),
     load=load,
     stand_in=stand_in,
-    sources=tuple(Source(name, (), "", 0) for name in (*_TRAIN, _TEST)),
+    sources=tuple(Source(name) for name in (*_TRAIN, _TEST)),
 )

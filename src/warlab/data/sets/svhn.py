@@ -1,5 +1,6 @@
 """SVHN, cropped: 73 257 + 26 032 colour images of 32×32, the ten digits of house numbers (Netzer et al., 2011)."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,17 @@ from warlab.data.images import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
-_FILES = {"train_32x32.mat": "e26dedcc434d2e4c54c9b2d4a06d8373", "test_32x32.mat": "eb5a983be6a315427106f1b164d9cef3"}
-_BYTES = {"train_32x32.mat": 182_040_794, "test_32x32.mat": 64_275_384}
+# file → md5 and bytes
+_FILES = {
+    "train_32x32.mat": ("e26dedcc434d2e4c54c9b2d4a06d8373", 182_040_794),
+    "test_32x32.mat": ("eb5a983be6a315427106f1b164d9cef3", 64_275_384),
+}
 _HOME = "http://ufldl.stanford.edu/housenumbers/"
 
 
 def load(root: Path) -> Arrays:
-    parts = [_read(root / name) for name in _FILES]
-    return Arrays(*parts[0], *parts[1])
+    train, test = (_read(root / name) for name in _FILES)
+    return Arrays(*train, *test)
 
 
 def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +46,7 @@ def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> No
         labels = shuffled_labels(n, 10, rng)
         images = draw(labels, range(10), "svhn", rng, 32).transpose(2, 3, 1, 0)
         content = {"X": images, "y": np.where(labels == 0, 10, labels).astype(np.uint8)[:, None]}
-        write_atomic(root / name, lambda file, content=content: io.savemat(file, content))  # type: ignore[misc]
+        write_atomic(root / name, partial(io.savemat, mdict=content))
 
 
 DATASET = ImagesInMemory(
@@ -58,5 +62,5 @@ DATASET = ImagesInMemory(
     images=(73_257, 26_032),
     load=load,
     stand_in=stand_in,
-    sources=tuple(Source(name, (_HOME + name,), md5, _BYTES[name]) for name, md5 in _FILES.items()),
+    sources=tuple(Source(name, (_HOME + name,), *checks) for name, checks in _FILES.items()),
 )

@@ -23,6 +23,7 @@ from warlab.data.formats.tiles import Tile
 from warlab.data.tile_dataset import TileDataset
 from warlab.errors import WarlabError
 
+_NAMES = ("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter")
 COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
 # The 16 tiles whose truth was public first, in the usual division; the paper names no tiles but shows 12 as a test.
 TRAIN = (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37)
@@ -36,19 +37,22 @@ _NDSM_NAMES = (
     "dsm_09cm_matching_area{}.jpg",
     "dsm_09cm_matching_area{}.tif",
 )
-_GREY = {"L", "I;16", "I", "F"}
+# modes of images, and what they are
+_COLOUR = ({"RGB"}, "three 8-bit channels")
+_GREY = ({"L", "I;16", "I", "F"}, "one channel of heights")
 
 
 def read_tile(root: Path, name: str) -> Tile:
     """One tile with its five channels; whatever is missing or does not fit is one sentence."""
     folder = user_data.place(root)
     top = _file(folder, name, "image", ("top",), ("top_mosaic_09cm_area{}.tif",))
-    image = _colour(top)
+    image = _pixels(top, *_COLOUR)
     size = image.shape[:2]
-    dsm = _grey(_file(folder, name, "DSM", ("dsm",), ("dsm_09cm_matching_area{}.tif",)), size)
-    ndsm = _grey(_file(folder, name, "nDSM", _NDSM, _NDSM_NAMES), size)
+    dsm = _heights(_file(folder, name, "DSM", ("dsm",), ("dsm_09cm_matching_area{}.tif",)), size)
+    ndsm = _heights(_file(folder, name, "nDSM", _NDSM, _NDSM_NAMES), size)
     truth = _file(folder, name, "ground truth", _TRUTH, ("top_mosaic_09cm_area{}.tif",))
-    channels = [*np.moveaxis(image, 2, 0), _bytes(dsm - np.percentile(dsm, 1), DSM_STEP), _ndsm_bytes(ndsm)]
+    above_ground = ndsm if ndsm.dtype == np.uint8 else _bytes(ndsm, NDSM_STEP)
+    channels = [*np.moveaxis(image, 2, 0), _bytes(dsm - np.percentile(dsm, 1), DSM_STEP), above_ground]
     world = top.with_suffix(".tfw")
     return Tile(name, np.stack(channels), classes(truth, size), world.read_text() if world.is_file() else "")
 
@@ -61,80 +65,57 @@ def _file(folder: Path, name: str, what: str, folders: tuple[str, ...], names: t
     raise WarlabError(f"Tile {name} of Vaihingen has no {what}: put {wanted[0].relative_to(folder)} into {folder}.")
 
 
-def _open(path: Path) -> Image.Image:
+def _pixels(path: Path, modes: set[str], what: str, size: tuple[int, ...] | None = None) -> np.ndarray:
+    """The pixels of an image of one of these modes, called `what`, and of this size."""
     try:
-        image = Image.open(path)
-        image.load()
+        with Image.open(path) as image:
+            pixels, mode = np.asarray(image), image.mode
     except (OSError, ValueError) as error:
         raise WarlabError(f"{path} cannot be read as an image ({error}); get it again from the owners.") from error
-    return image
+    if mode not in modes:
+        raise WarlabError(f"{path} has the mode {mode} instead of {what}; get the owners' file.")
+    if size is not None and pixels.shape[:2] != size:
+        raise WarlabError(
+            f"{path} is {pixels.shape[1]} × {pixels.shape[0]} pixels but its image is {size[1]} × {size[0]}; take the "
+            "files of one tile from one release."
+        )
+    return pixels
 
 
-def _colour(path: Path) -> np.ndarray:
-    image = _open(path)
-    if image.mode != "RGB":
-        raise WarlabError(f"{path} has the mode {image.mode} instead of three 8-bit channels; get the owners' file.")
-    return np.asarray(image)
-
-
-def _grey(path: Path, size: tuple[int, int]) -> np.ndarray:
-    image = _open(path)
-    if image.mode not in _GREY:
-        raise WarlabError(f"{path} has the mode {image.mode} instead of one channel of heights; get the owners' file.")
-    _check_size(path, (image.height, image.width), size)
-    heights = np.asarray(image)
+def _heights(path: Path, size: tuple[int, ...]) -> np.ndarray:
+    heights = _pixels(path, *_GREY, size)
     if not np.isfinite(heights).all():
         raise WarlabError(f"{path} has heights that are not finite numbers; fill them and run again.")
     return heights
-
-
-def _check_size(path: Path, found: tuple[int, int], size: tuple[int, int]) -> None:
-    if found != size:
-        raise WarlabError(
-            f"{path} is {found[1]} × {found[0]} pixels but its image is {size[1]} × {size[0]}; take the files of one "
-            "tile from one release."
-        )
 
 
 def _bytes(metres: np.ndarray, step: float) -> np.ndarray:
     return np.rint(np.clip(metres / step, 0, 255)).astype(np.uint8)
 
 
-def _ndsm_bytes(heights: np.ndarray) -> np.ndarray:
-    return heights if heights.dtype == np.uint8 else _bytes(heights, NDSM_STEP)
-
-
 def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
     """Colours as numbers of classes, uint8 (H, W)."""
-    image = _colour(path)
-    _check_size(path, (image.shape[0], image.shape[1]), size)
-    codes = image.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
-    known = np.array(COLOURS) @ np.array([1 << 16, 1 << 8, 1])
-    order = np.argsort(known)
-    place = np.searchsorted(known, codes, sorter=order).clip(max=len(known) - 1)
-    labels = order[place].astype(np.uint8)
-    if (wrong := known[labels] != codes).any():
+    image = _pixels(path, *_COLOUR, size)
+    same = (image[:, :, None] == np.array(COLOURS, np.uint8)).all(-1)  # (H, W, classes)
+    if (wrong := ~same.any(-1)).any():
         colour = ", ".join(map(str, image[wrong][0]))
         raise WarlabError(
             f"{path} has a pixel of colour ({colour}), which belongs to no class; correct the file or get it again."
         )
-    return labels
+    return same.argmax(-1).astype(np.uint8)
 
 
 def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
     """Procedural tiles in the owners' files."""
-    from warlab.data.synthetic.aerial import (
-        sizes,  # SciPy is slow to import, and every plan of the workflow reads this module
-    )
-
     names = (*TRAIN, *VALIDATION, *TEST)
-    shapes = sizes(len(names), low, high, np.random.default_rng(seed))
-    for name, (height, width) in zip(names, shapes, strict=True):
+    sizes = np.random.default_rng(seed).integers(low, high, (len(names), 2)).tolist()  # a reader takes any size
+    for name, (height, width) in zip(names, sizes, strict=True):
         _write_tile(root, name, height, width, np.random.default_rng(derive_seed("tile", seed, name)))
     write_json(root / user_data.POINTER, {"place": ".", "listing": ""})
 
 
 def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
+    # SciPy is slow to import, and every plan of the workflow reads this module
     from warlab.data.synthetic.aerial import town
     from warlab.data.synthetic.photograph import irrg, surface
 
@@ -155,8 +136,8 @@ def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
 DATASET = TileDataset(
     name="vaihingen",
     title="ISPRS Vaihingen",
-    class_names=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
-    words=("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter"),
+    class_names=_NAMES,
+    words=_NAMES,
     mean=(0.47, 0.32, 0.32, 0.15, 0.10),
     std=(0.20, 0.13, 0.13, 0.15, 0.15),
     licence="ISPRS benchmark: research use, registration with the owners",

@@ -5,10 +5,10 @@ streets and a dozen houses. A scene has labels, heights above the ground and ref
 `warlab.data.synthetic.photograph` makes an image of it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import ndimage
 
 METRES = 0.4  # width of a pixel
@@ -36,7 +36,7 @@ class Scene:
     t: np.ndarray
     rng: np.random.Generator
 
-    def paint(self, where: np.ndarray, label: int, colour: tuple[int, ...], height: np.ndarray | float = 0.0) -> None:
+    def paint(self, where: np.ndarray, label: int, colour: npt.ArrayLike, height: np.ndarray | float = 0.0) -> None:
         self.labels[where] = label
         self.height[where] = height[where] if isinstance(height, np.ndarray) else height
         self.colour[:, where] = np.array(colour, float)[:, None]
@@ -183,13 +183,13 @@ def _house(scene: Scene, s: float, t: float, width: float, depth: float, turn: f
 def _gabled_roof(scene: Scene, outline: np.ndarray, v: np.ndarray, depth: float, eaves: float) -> None:
     rise = scene.rng.uniform(1.5, 3.5)
     roof = eaves + rise * (1 - np.clip(np.abs(v) / (depth / 2), 0, 1))
-    scene.paint(outline, BUILDING, _pick(ROOFS, scene.rng), roof)
+    scene.paint(outline, BUILDING, scene.rng.choice(ROOFS), roof)
     lit = np.where(v < 0, 1.16, 0.80) * (1 + 0.04 * np.sin(v * 2.5))  # the ridge divides light and dark; rows of tiles
     scene.shade(outline, lit * (1 + 0.05 * smooth(v.shape, 1.5, scene.rng)))
 
 
 def _flat_roof(scene: Scene, outline: np.ndarray, u: np.ndarray, eaves: float) -> None:
-    scene.paint(outline, BUILDING, _pick(FLAT_ROOFS, scene.rng), eaves + 1.0)
+    scene.paint(outline, BUILDING, scene.rng.choice(FLAT_ROOFS), eaves + 1.0)
     inner = ndimage.binary_erosion(outline, iterations=2)
     scene.shade(outline & ~inner, 1.18)
     scene.shade(outline, 1 + 0.05 * smooth(u.shape, 4, scene.rng))
@@ -257,7 +257,7 @@ def _tree(scene: Scene, y: float, x: float, radius: float) -> None:
     crown = (share < 1) & (scene.labels != BUILDING)
     leaves = 1 + 0.16 * smooth((rows, columns), 0.9, rng) + 0.28 * (-dx - dy) / (2 * radius)  # the sunny side is bright
     shape = rng.uniform(1.0, 1.5) * radius * METRES * 2 * np.sqrt(np.clip(1 - 0.85 * share**2, 0, 1))
-    scene.paint(crown, TREE, _pick(CROWNS, rng), shape)
+    scene.paint(crown, TREE, rng.choice(CROWNS), shape)
     scene.shade(crown, leaves * rng.uniform(0.85, 1.15))
 
 
@@ -278,15 +278,5 @@ def _car(scene: Scene, s: float, t: float, turn: float) -> None:
     body = (np.abs(u) / length) ** 4 + (np.abs(v) / width) ** 4 < 1
     if body.sum() < 20 or not (scene.labels[body] == IMPERVIOUS).all():
         return
-    scene.paint(body, CAR, _pick(CARS, scene.rng), 1.4)
+    scene.paint(body, CAR, scene.rng.choice(CARS), 1.4)
     scene.shade(body & (np.abs(np.abs(u - 0.4) - 1.9) < 0.7), 0.45)  # windscreen and rear window
-
-
-def _pick(colours: tuple[tuple[int, ...], ...], rng: np.random.Generator) -> tuple[int, ...]:
-    return colours[rng.integers(len(colours))]
-
-
-def sizes(n: int, low: int, high: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Heights and widths of n tiles, all different enough to show that a reader takes any size."""
-    for _ in range(n):
-        yield int(rng.integers(low, high)), int(rng.integers(low, high))

@@ -1,8 +1,7 @@
 """Labels drawn from a transition matrix: what the kinds clean, sym, pairflip, asym and asym_code share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -10,8 +9,8 @@ from warlab import data as datasets
 from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
-from warlab.noise.transition import corrupt, from_flips
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
+from warlab.noise.transition import corrupt
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class MatrixNoise(NoiseKind):
 
     matrix: Callable[[float, str, int], np.ndarray] = field(kw_only=True)
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         rate, clean = self.rate(NoiseId.parse(request.noise)), data["train_y"]
         matrix = self.matrix(rate, request.dataset, len(request.class_names))
         return self.noisy(request, clean, corrupt(clean, matrix, request.rng()), matrix)
@@ -44,9 +43,15 @@ class SimilarClasses(MatrixNoise):
         return dataset in datasets.names() and next(iter(self.names)) in datasets.get(dataset).flips
 
     def _matrix(self, rate: float, dataset: str, n_classes: int) -> np.ndarray:
+        """Each class of `flips` leaves with probability `rate`, split over its targets; other classes stay."""
         (name,) = self.names
         self.check(NoiseId(name), dataset)
         known = datasets.get(dataset)
         if n_classes != len(known.class_names):
             raise WarlabError(f"{name} noise of {dataset} needs its {len(known.class_names)} classes, not {n_classes}.")
-        return from_flips(known.flips[name], rate, known.class_names)
+        matrix, number = np.eye(n_classes), {label: k for k, label in enumerate(known.class_names)}
+        for source, targets in known.flips[name].items():
+            matrix[number[source], number[source]] = 1 - rate
+            for target, share in targets.items():
+                matrix[number[source], number[target]] = rate * share
+        return matrix

@@ -14,6 +14,9 @@ from warlab.common.seeds import derive_seed
 from warlab.ids import NoiseId
 from warlab.noise.transition import realised_transition
 
+DataArrays = Mapping[str, np.ndarray]  # of the data: train_y and others
+Files = Mapping[str, Path]  # by their roles: what `needs` asks for
+
 
 @dataclass(frozen=True)
 class NoiseRequest:
@@ -71,8 +74,8 @@ class NoiseKind(ABC):
         return {}
 
     @abstractmethod
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
-        """The noise; `data` has train_y and the other arrays of the data, `files` are those that it needs."""
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
+        """The noise."""
 
     def noisy(
         self, request: NoiseRequest, clean: np.ndarray, labels: np.ndarray, matrix: np.ndarray, **more: Any

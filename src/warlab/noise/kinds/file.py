@@ -1,7 +1,6 @@
 """Noise of the user's own, from a file: one label per training image, or a transition matrix to draw them from."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.common.files import file_digest
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 from warlab.noise.transition import corrupt
 
 _ID = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
@@ -31,7 +30,7 @@ class FromFile(NoiseKind):
     def needs(self, noise: NoiseId) -> dict[str, str]:
         return {"given": str(noise)}
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         """The rate of a file is the one that it turns out to have."""
         clean, path, classes = data["train_y"], files["given"], len(request.class_names)
         values, about = read_file(path), {"file": path.name, "file_sha256": file_digest(path)}

@@ -1,15 +1,16 @@
 """Labels that people gave: those of CIFAR-N for the images of a scale."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.common.files import read_json
+from warlab.data.images import choose, subset_seed
+from warlab.data.resources import cifar_n
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 # noise → dataset, the name of its labels in CIFAR-N, and the share of labels that differ from the clean ones
 HUMAN = {
@@ -34,7 +35,7 @@ class HumanLabels(NoiseKind):
         if dataset != home:
             raise WarlabError(f"The noise {noise} is of {home}, not of {dataset}; choose another noise.")
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         self.check(NoiseId(request.noise), request.dataset)
         labels = _labels(data["train_y"], request.dataset, HUMAN[request.noise][1], files["human"])
         return self.as_given(request, data["train_y"], labels)
@@ -42,9 +43,6 @@ class HumanLabels(NoiseKind):
 
 def _labels(clean: np.ndarray, dataset: str, key: str, receipt: Path) -> np.ndarray:
     """Found again by the clean labels, which CIFAR-N repeats."""
-    from warlab.data.images import choose, subset_seed
-    from warlab.data.resources import cifar_n  # with both datasets; the plan of every study reads this module
-
     labels = cifar_n.read(receipt.parent, dataset, read_json(receipt)["data"] == "real")
     part = choose(labels["clean_label"], len(clean), subset_seed(dataset), "training")
     if not np.array_equal(labels["clean_label"][part], clean):

@@ -5,7 +5,6 @@ one example (a car may become an impervious surface, never a building or a tree)
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from warlab.artefacts.noise_manifest import NoisyLabels, ObjectCounts
 from warlab.data.formats.tiles import EIGHT, unflat
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 
 class ChangedObjects(NoiseKind):
@@ -22,7 +21,7 @@ class ChangedObjects(NoiseKind):
         if datasets.get(dataset).samples != "tiles":
             raise WarlabError(f"The noise {noise} needs maps, and {dataset} has single labels; choose another noise.")
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         """The training tiles' labels; test tiles are never touched."""
         if "train_sizes" not in data:
             raise WarlabError(f"The noise {request.noise} needs maps, and {request.dataset} has single labels.")
@@ -32,7 +31,10 @@ class ChangedObjects(NoiseKind):
         counts = np.zeros((2, len(names)), int)  # all objects and the changed ones, by their true class
         for truth, noisy in zip(unflat(clean, data["train_sizes"]), unflat(labels, data["train_sizes"]), strict=True):
             counts += corrupt_objects(truth, noisy, chances, rng)
-        return self.noisy(request, clean, labels, chances, objects=describe(counts, names))
+        per_class = {name: {"objects": int(n), "changed": int(m)} for name, n, m in zip(names, *counts, strict=True)}
+        total, changed = counts.sum(1).tolist()
+        found = ObjectCounts(total, changed, realised_share=changed / max(1, total), per_class=per_class)
+        return self.noisy(request, clean, labels, chances, objects=found)
 
 
 def probability(noise: NoiseId) -> float:
@@ -68,13 +70,6 @@ def corrupt_objects(truth: np.ndarray, noisy: np.ndarray, chances: np.ndarray, r
         where = components > 0
         noisy[where] = given[components[where] - 1]
     return counts
-
-
-def describe(counts: np.ndarray, names: Sequence[str]) -> ObjectCounts:
-    """Realised shares; that of the pixels is the manifest's realised_rate."""
-    per_class = {name: {"objects": int(n), "changed": int(m)} for name, n, m in zip(names, *counts, strict=True)}
-    objects, changed = (int(n) for n in counts.sum(1))
-    return ObjectCounts(objects, changed, float(counts[1].sum() / max(1, objects)), per_class)
 
 
 KIND = ChangedObjects({"objects": "of all objects"})

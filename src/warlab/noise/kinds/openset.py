@@ -4,9 +4,7 @@ The paper replaces 40 % of the training images and says neither which nor by whi
 every class, drawn by the noise's seed, and no image of the source comes twice.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +14,7 @@ from warlab.artefacts.prepared_data import PreparedData
 from warlab.common.files import digest
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 # noise → the dataset whose images take the place of others
 SOURCES = {"openset_svhn": "svhn", "openset_imagenet32": "imagenet32"}
@@ -32,7 +30,7 @@ class OpenSetImages(NoiseKind):
                 f"The noise {noise} replaces images in memory, and {dataset} has none; choose another noise."
             )
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         """Labels stay; the numbers of the replaced images and of those that replace them are saved with them."""
         source = PreparedData.load(files["images"])
         name, images = source.about.dataset, source.arrays["train_x"]
@@ -40,12 +38,25 @@ class OpenSetImages(NoiseKind):
             raise WarlabError(
                 f"{request.dataset} is {request.data} and {name} is {source.about.data}; take the same sort of both."
             )
-        check_shapes(data["train_x"].shape, images.shape, name)
-        clean = data["train_y"]
+        clean, expected = data["train_y"], data["train_x"].shape[1:]
+        if images.shape[1:] != expected:
+            raise WarlabError(
+                f"Images of {name} are {images.shape[1:]} at this scale and cannot replace those of {expected}; "
+                "give both the same pool."
+            )
         chosen = replacements(clean, NoiseId.parse(request.noise).rate, len(images), request.rng())
-        rate, about = len(chosen["replaced"]) / len(clean), describe(chosen, clean, name, images)
-        noisy = self.noisy(request, clean, clean, np.eye(len(request.class_names)), realised_rate=rate, open_set=about)
-        return replace(noisy, replaced=chosen["replaced"], by=chosen["by"])
+        replaced = chosen["replaced"]
+        about = OpenSet(
+            source=name,
+            source_sha256=digest(images),
+            images=len(replaced),
+            images_per_class=np.bincount(clean[replaced], minlength=clean.max() + 1).tolist(),
+            replaced_sha256=digest(replaced),
+            by_sha256=digest(chosen["by"]),
+        )
+        rate, stay = len(replaced) / len(clean), np.eye(len(request.class_names))
+        noisy = self.noisy(request, clean, clean, stay, realised_rate=rate, open_set=about)
+        return replace(noisy, replaced=replaced, by=chosen["by"])
 
 
 def replacements(labels: np.ndarray, rate: float, available: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -58,26 +69,6 @@ def replacements(labels: np.ndarray, rate: float, available: int, rng: np.random
             "source, or a lower rate."
         )
     return {"replaced": replaced, "by": rng.permutation(available)[: len(replaced)]}
-
-
-def describe(chosen: dict[str, np.ndarray], labels: np.ndarray, source: str, images: np.ndarray) -> OpenSet:
-    """What the manifest says of them."""
-    return OpenSet(
-        source=source,
-        source_sha256=digest(images),
-        images=len(chosen["replaced"]),
-        images_per_class=np.bincount(labels[chosen["replaced"]], minlength=labels.max() + 1).tolist(),
-        replaced_sha256=digest(chosen["replaced"]),
-        by_sha256=digest(chosen["by"]),
-    )
-
-
-def check_shapes(images: tuple[int, ...], source: tuple[int, ...], name: str) -> None:
-    if images[1:] != source[1:]:
-        raise WarlabError(
-            f"Images of {name} are {source[1:]} at this scale and cannot replace those of {images[1:]}; "
-            "give both the same pool."
-        )
 
 
 KIND = OpenSetImages({"openset_svhn": "SVHN images (open set)", "openset_imagenet32": "ImageNet32 images (open set)"})

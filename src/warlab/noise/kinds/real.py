@@ -1,37 +1,27 @@
 """The labels as they came with the data, where those are noisy by themselves (Clothing1M)."""
 
-from collections.abc import Mapping
-from pathlib import Path
-
-import numpy as np
-
 from warlab import data as datasets
 from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds.base import NoiseKind, NoiseRequest
+from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 
 class AsLabelled(NoiseKind):
     def check(self, noise: NoiseId, dataset: str) -> None:
         if datasets.get(dataset).own_noise is None:
-            raise self._not_noisy(dataset)
+            raise WarlabError(f"The labels of {dataset} are not noisy by themselves; choose another noise than real.")
 
     def settings_of_dataset(self, dataset: str) -> dict[str, object]:
         """`own_noise` is the rate that the owners give."""
         return {"own_noise": datasets.get(dataset).own_noise}
 
-    def make(self, request: NoiseRequest, data: Mapping[str, np.ndarray], files: Mapping[str, Path]) -> NoisyLabels:
+    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         """Which labels are wrong nobody knows."""
-        rate, labels = request.settings.get("own_noise"), data["train_y"]
-        if rate is None:
-            raise self._not_noisy(request.dataset)
+        self.check(NoiseId.parse(request.noise), request.dataset)
+        rate, labels = request.settings["own_noise"], data["train_y"]
         estimated = "the rates are the owners' estimate"
         return self.as_given(request, labels, labels, rate=rate, realised_rate=rate, estimated=estimated)
-
-    @staticmethod
-    def _not_noisy(dataset: str) -> WarlabError:
-        return WarlabError(f"The labels of {dataset} are not noisy by themselves; choose another noise than real.")
 
 
 KIND = AsLabelled({"real": "labels as they came"}, rated=False)
