@@ -72,7 +72,7 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
     kept = collect_predictions(source, dict.fromkeys(run_ids(finished(runs))))
-    known = Kept.of_arrays(kept)
+    known = Kept(kept)
     timed = runs if times else runs.drop(columns="seconds", errors="ignore")
     table = summary(timed, read_published(PUBLISHED), known)
     pages = [page(" · ".join(setting[:3]), part) for setting, part in by_setting(table)]

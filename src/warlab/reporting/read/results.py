@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from warlab.ids import RunId
 from warlab.reporting.setting import ACCURACY, SETTING, kind_of_data
 
 LAST = 10  # epochs, the paper's figure of merit
+TOLERANCE = 2.0  # points between a run and its repetition: another processor rounds differently, training magnifies it
 CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", ACCURACY)
@@ -22,28 +23,23 @@ PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
 
-def collect(run_dirs: Iterable[Path], missing: Literal["error", "gap"] = "error") -> pd.DataFrame:
+def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:
     """The declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
 
     A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A declared
-    run that is not there is an error that names it; with `missing="gap"` it becomes one row without an epoch,
-    which `summarise` turns into an empty cell, so that nobody averages what happens to be there.
+    run that is not there is an error that names it. What one method alone logs stays empty for the others.
     """
-    frames = [_run(Path(folder), missing) for folder in run_dirs]
+    frames = [_run(Path(folder)) for folder in run_dirs]
     if not frames:
         raise WarlabError("There are no runs to collect; name at least one experiment in the configuration.")
-    metrics = dict.fromkeys(name for frame in frames for name in frame.columns if name not in RUN)
-    # Records instead of concat: columns that one method alone logs stay empty for the others, and a gap
-    # (a row of empty values) does not change the type of the columns.
-    records = [record for frame in frames for record in frame.to_dict("records")]
-    runs = pd.DataFrame.from_records(records, columns=[*RUN, *metrics])
-    return runs.astype({"seed": "int64", "epoch": "Int64"})
+    runs = pd.concat(frames, ignore_index=True)
+    metrics = [name for name in runs.columns if name not in RUN]
+    return runs[[*RUN, *metrics]].astype({"seed": "int64", "epoch": "Int64"})
 
 
 def read_runs(path: Path) -> pd.DataFrame:
     """runs.csv as `collect` made it; any column beyond the needed ones is kept."""
-    runs = read_csv(path, (*RUN, *EPOCH), dtype=dict.fromkeys((*CELL, "data"), "string"))
-    return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
+    return read_csv(path, (*RUN, *EPOCH), text=(*CELL, "data")).astype({"epoch": "Int64"})
 
 
 def run_ids(runs: pd.DataFrame) -> list[str]:
@@ -52,7 +48,7 @@ def run_ids(runs: pd.DataFrame) -> list[str]:
 
 
 def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
+    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed), as in `of_table`."""
     found = of_table(runs, declared)
     if found["epoch"].isna().all():
         raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
@@ -60,10 +56,11 @@ def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.Da
 
 
 def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """The declared runs of one table, with a gap for each that is not there."""
+    """The declared runs of one table. One that is not there is a gap, a row without an epoch: `summarise` makes an empty
+    cell of it, so that nobody averages what happens to be there."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
-    return plain_text(wanted.merge(runs, on=keys, how="left"), ("data",))[list(runs.columns)]
+    return _with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
@@ -72,8 +69,7 @@ def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     The others follow because a table of ours may hold a method (CCE next to the WAR variants) that the paper
     prints in another table. Of several rows of one cell the first counts.
     """
-    text = ("experiment", *CELL, "metric", "note")
-    published = plain_text(read_csv(path, PUBLISHED, dtype=dict.fromkeys(text, "string")), text)
+    published = read_csv(path, PUBLISHED, text=("experiment", *CELL, "metric", "note"))
     if experiment is None:
         return published
     elsewhere = published["experiment"] != experiment
@@ -151,7 +147,7 @@ def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
 
 
-def at_best(runs: pd.DataFrame, column: str, metric: str = "test_accuracy") -> pd.Series:
+def at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.Series:
     """The metric of each run (dataset, noise, net, method, seed) in the first epoch in which `column` is highest."""
     logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
     order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
@@ -175,11 +171,43 @@ def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
 
-def _run(folder: Path, missing: str) -> pd.DataFrame:
+class Retrained(NamedTuple):
+    """A run that was trained again, compared with the reported one."""
+
+    run: str
+    reported: float
+    again: float
+    largest: float  # difference in any epoch
+    sentence: str
+
+
+def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> Retrained:
+    """Both accuracies epoch by epoch; more than TOLERANCE between the means of the last ten epochs is an error."""
+    done = finished(runs)
+    chosen = done[np.array(run_ids(done)) == run].sort_values("epoch")
+    if chosen.empty:
+        raise WarlabError(f"The run {run} is not among the reported ones; give another one with --config verify=1.")
+    reported, again = (table[ACCURACY].to_numpy(float) for table in (chosen, read_csv(metrics, EPOCH)))
+    if len(reported) != len(again):
+        raise WarlabError(
+            f"The run {run} is reported with {len(reported)} epochs and was trained again with {len(again)}; "
+            "choose the scale that the reported runs were made with."
+        )
+    largest = float(np.nanmax(np.abs(reported - again)))  # some epochs may be left untested
+    before, after = (float(values[-LAST:].mean()) for values in (reported, again))
+    if abs(after - before) > TOLERANCE:
+        raise WarlabError(
+            f"The run {run} is reported at {before:.2f} % and reached {after:.2f} % when trained again; "
+            "compare data, noise and versions of both before you trust either."
+        )
+    same = "the same in every epoch" if largest == 0 else f"at most {largest:.2f} points apart in any epoch"
+    sentence = f"{run}: reported {before:.2f} %, trained again {after:.2f} %, {same}."
+    return Retrained(run, before, after, largest, sentence)
+
+
+def _run(folder: Path) -> pd.DataFrame:
     identity = vars(_identity(folder))
     absent = [name for name in ("metrics.csv", "result.json") if not (folder / name).is_file()]
-    if absent and missing == "gap":
-        return pd.DataFrame([{**identity, "data": "", "epoch": None, "test_accuracy": np.nan}])
     if absent:
         raise WarlabError(f"The run {folder} has no {absent[0]}; run its training first.")
     metrics = read_csv(folder / "metrics.csv", EPOCH)
@@ -202,17 +230,17 @@ def _identity(folder: Path) -> RunId:
         ) from None
 
 
-def read_csv(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
-    """A CSV file that must have `columns`; `options` are those of pandas."""
+def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd.DataFrame:
+    """A CSV file that must have `columns`; those in `text` are texts, whatever they look like."""
     try:
-        table = pd.read_csv(path, **options)
+        table = pd.read_csv(path, dtype=dict.fromkeys(text, "string"))
     except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
         raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
     _require(table.columns, columns, str(path))
-    return table
+    return _with_text(table, text)
 
 
-def plain_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def _with_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Empty cells of text are empty texts, not missing values."""
     return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
 

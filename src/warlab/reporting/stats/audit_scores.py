@@ -8,7 +8,7 @@ import pandas as pd
 from warlab.audit.quality import METRICS
 from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
-from warlab.reporting.read.results import CELL, plain_text, read_csv
+from warlab.reporting.read.results import CELL, read_csv
 from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
 from warlab.reporting.tables.labels import Labels, markdown, markdown_name, markdown_table, name
@@ -69,8 +69,7 @@ def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def read_audit(path: Path) -> pd.DataFrame:
-    text = (*CELL, "score", "metric", "data")
-    return plain_text(read_csv(path, TABLE, dtype=dict.fromkeys(text, "string")), text)
+    return read_csv(path, TABLE, text=(*CELL, "score", "metric", "data"))
 
 
 def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.read.results import CELL, plain_text, published_noise, read_csv
+from warlab.reporting.read.results import CELL, published_noise, read_csv
 from warlab.reporting.setting import ACCURACY, SETTING, Setting
 from warlab.reporting.tables.grid import (
     Cell,
@@ -54,8 +54,7 @@ def tidy(
 
 def read_tidy(path: Path) -> pd.DataFrame:
     """A table that was written as csv, with the types that `tidy` gave it."""
-    table = read_csv(path, TIDY, dtype=dict.fromkeys((*KEY, "data"), "string"))
-    return plain_text(table, (*KEY, "data")).astype({"seeds": "Int64"})
+    return read_csv(path, TIDY, text=(*KEY, "data")).astype({"seeds": "Int64"})
 
 
 def to_markdown(
