@@ -17,7 +17,7 @@ from warlab.reporting.read import results
 from warlab.reporting.tables import listing, results_table
 from warlab.reporting.tables.grid import Spread
 from warlab.reporting.tables.listing import hyperparameter_rows
-from warlab.reporting.tables.timing_table import timing_latex, timing_table
+from warlab.reporting.tables.timing_table import COLUMNS, timing_legend, timing_rows, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)
 SECONDS = {method: {"epoch": 12.5} for method in ("cce", "ar", "war_01", "war_code")}
@@ -76,7 +76,8 @@ def plain_architectures() -> str:
 def plain_timing() -> str:
     measured = [{"dataset": d, "noise": "clean", "net": "cnn9", "seconds": SECONDS} for d in ("cifar10", "imagenet32")]
     times = timing_table(measured, results.read_published(PUBLISHED, "timing"))
-    return timing_latex(times, STUDY.labels, "Seconds per epoch", "a machine", True)
+    legend = timing_legend("Seconds per epoch", "a machine", reduced=True)
+    return listing.to_latex(timing_rows(times, STUDY.labels), COLUMNS, legend, "tab:timing")
 
 
 PLAIN = {"hyperparameters": plain_hyperparameters, "architectures": plain_architectures, "timing": plain_timing}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
 from warlab.reporting.claims.evidence import Evidence
@@ -21,7 +22,6 @@ from warlab.reporting.setting import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number
 from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.ranks import ranked
 
 Check = Callable[..., list[Item]]  # of evidence, settings and what the claim gives the check `with`
 CHECKS: dict[str, Check] = {}
@@ -195,7 +195,7 @@ def average_rank(claimed: Claimed, method: str, among: list[str], at_most: int =
 
 
 def _average_ranks(numbers: Sequence[Sequence[Number]]) -> np.ndarray:
-    return np.mean([ranked(np.array([number.mean for number in row])) for row in numbers], axis=0)
+    return np.mean([rankdata([-number.mean for number in row]) for row in numbers], axis=0)
 
 
 def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estimate:
@@ -203,7 +203,7 @@ def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estima
     setting by itself, since settings differ more than seeds do."""
     generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
     drawn = [intervals.resampled(row, generator) for row in numbers]
-    draws = np.mean([ranked(means) for means, _ in drawn], axis=0)
+    draws = np.mean([rankdata(-means, axis=-1) for means, _ in drawn], axis=0)
     value = _before(_average_ranks(numbers)[None], own, at_most)[0]
     if not all(basis for _, basis in drawn):
         return Estimate(value)

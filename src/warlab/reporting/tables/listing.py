@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warlab.reporting.tables.labels import latex, markdown, markdown_table
+from warlab.reporting.tables.labels import latex, markdown, markdown_name, markdown_table
 
 Row = Mapping[str, object]  # column → what stands in it
 WIDEST = "500pt"  # of a table in LaTeX; a narrower page has it as wide as its line
@@ -26,8 +26,18 @@ def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
 
 
 def to_markdown(rows: Sequence[Row], columns: Sequence[str], caption: str) -> str:
-    body = [[markdown(text(row.get(key))) for key in columns] for row in rows]
+    """The column "method" has printed names of methods, or ratios of them."""
+    body = [
+        [
+            (_methods if key == "method" else markdown)(text(row.get(key))) for key in columns
+        ]  # the names have subscripts
+        for row in rows
+    ]
     return "\n".join([markdown_table([*map(markdown, columns)], body), "", markdown(caption), ""])
+
+
+def _methods(names: str) -> str:
+    return " / ".join(markdown_name(one) for one in names.split(" / "))
 
 
 def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: str) -> str:

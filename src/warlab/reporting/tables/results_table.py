@@ -1,9 +1,11 @@
 """Tables: the tidy one for machines, the paper's layout for people."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from warlab.reporting.tables.grid import (
 from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, markdown_table, name
 from warlab.reporting.tables.ranks import rank_rows
 
+Escape = Callable[[str], str]  # of a text that may have special characters
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
@@ -62,7 +65,9 @@ def to_markdown(
 ) -> str:
     """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
     layout = grid(table, spread)
-    header, *body = _markdown_rows(layout, orientation, labels)
+    rows = _body(layout, orientation, labels, markdown, markdown_method)
+    body = [[*names, *map(_markdown_cell, cells)] for names, cells in rows]
+    header = _markdown_header(layout, orientation, labels)
     return "\n".join([markdown_table(header, body), "", markdown(explained(caption, layout)), ""])
 
 
@@ -79,8 +84,8 @@ def to_latex(
     It is shrunk to the width of the line only where it is wider. `label` is for \ref.
     """
     layout = grid(table, spread)
-    parts = _parts(layout) if _known(orientation) == "methods_as_columns" else [layout]
-    bodies = [_tabular(*_LATEX_LAYOUTS[orientation](part, labels)) for part in parts]
+    parts = _parts(layout) if orientation == "methods_as_columns" else [layout]
+    bodies = [_tabular(part, orientation, labels) for part in parts]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
@@ -93,27 +98,6 @@ def to_latex(
             "\n\\par\\bigskip\n".join(bodies),
             r"\end{table}",
             "",
-        ]
-    )
-
-
-def _parts(layout: Grid) -> list[Grid]:
-    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
-    pieces = -(-len(layout.methods) // MOST_COLUMNS)
-    size = -(-len(layout.methods) // max(1, pieces))
-    starts = range(0, len(layout.methods), max(1, size))
-    return [replace(layout, methods=layout.methods[start : start + size]) for start in starts]
-
-
-def _tabular(columns: str, body: list[str]) -> str:
-    return "\n".join(
-        [
-            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
         ]
     )
 
@@ -148,40 +132,24 @@ def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
 
 
-def _known(orientation: Orientation) -> Orientation:
-    if orientation not in _LATEX_LAYOUTS:
-        raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {', '.join(_LATEX_LAYOUTS)}.")
-    return orientation
-
-
-# Markdown
-
-
-def _markdown_rows(layout: Grid, orientation: Orientation, labels: Labels) -> list[list[str]]:
-    methods = {method: markdown_method(labels, method) for method in layout.methods}
-    named = _named_settings(layout, labels, markdown)
-    if _known(orientation) == "methods_as_columns":
-        header = ["dataset", "score" if layout.scores else "noise", *methods.values()]
-        return [header] + [
-            [dataset, noise, *(_markdown_cell(layout.cell(setting, method)) for method in methods)]
-            for setting, dataset, noise in named
+def _body(
+    layout: Grid, orientation: Orientation, labels: Labels, escape: Escape, method_name: Callable[[Labels, str], str]
+) -> list[tuple[list[str], list[Cell]]]:
+    """The rows below the heading: printed names at the left, then the cells."""
+    if orientation == "methods_as_columns":
+        return [
+            ([dataset, noise], [layout.cell(setting, method) for method in layout.methods])
+            for setting, dataset, noise in _named_settings(layout, labels, escape)
         ]
-    # Markdown has one line of headings: the dataset stands in its first column only.
-    header = ["method", *("<br>".join(filter(None, words)) for _, *words in named)]
-    return [header] + [
-        [shown, *(_markdown_cell(layout.cell(setting, method)) for setting in layout.settings)]
-        for method, shown in methods.items()
-    ]
+    if orientation == "methods_as_rows":
+        return [
+            ([method_name(labels, method)], [layout.cell(setting, method) for setting in layout.settings])
+            for method in layout.methods
+        ]
+    raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {', '.join(get_args(Orientation))}.")
 
 
-def _markdown_cell(cell: Cell) -> str:
-    ours = with_deviation(cell, " ± ") if cell.run else "–"
-    ours = (f"**{ours}**" if cell.best else ours) + ("†" if cell.stand_in else "")
-    paper = small_print(cell)
-    return f"{ours}<br><sub>{paper}</sub>" if paper else ours
-
-
-def _named_settings(layout: Grid, labels: Labels, escape: Callable[[str], str]) -> list[tuple[Setting, str, str]]:
+def _named_settings(layout: Grid, labels: Labels, escape: Escape) -> list[tuple[Setting, str, str]]:
     """Each setting with the printed names of its dataset, once per dataset, and of its noise."""
     return [
         (setting, escape(name(labels, "dataset", dataset)) if i == 0 else "", escape(shown))
@@ -191,44 +159,69 @@ def _named_settings(layout: Grid, labels: Labels, escape: Callable[[str], str]) 
     ]
 
 
+# Markdown
+
+
+def _markdown_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
+    if orientation == "methods_as_columns":
+        methods = [markdown_method(labels, method) for method in layout.methods]
+        return ["dataset", "score" if layout.scores else "noise", *methods]
+    # Markdown has one line of headings: the dataset stands in its first column only.
+    named = _named_settings(layout, labels, markdown)
+    return ["method", *("<br>".join(filter(None, words)) for _, *words in named)]
+
+
+def _markdown_cell(cell: Cell) -> str:
+    ours = with_deviation(cell, " ± ") if cell.run else "–"
+    ours = (f"**{ours}**" if cell.best else ours) + ("†" if cell.stand_in else "")
+    paper = small_print(cell)
+    return f"{ours}<br><sub>{paper}</sub>" if paper else ours
+
+
 # LaTeX
 
 
-def _latex_methods_as_columns(layout: Grid, labels: Labels) -> tuple[str, list[str]]:
-    header = [latex_method(labels, method) for method in layout.methods]
-    lines = [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *header]), r"\midrule"]
-    for i, (setting, dataset, noise) in enumerate(_named_settings(layout, labels, latex)):
-        if dataset and i:
+def _parts(layout: Grid) -> list[Grid]:
+    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
+    count = len(layout.methods)
+    size = math.ceil(count / math.ceil(count / MOST_COLUMNS)) if count else 1
+    return [replace(layout, methods=layout.methods[start : start + size]) for start in range(0, count, size)]
+
+
+def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> str:
+    lines = []
+    for i, (names, cells) in enumerate(_body(layout, orientation, labels, latex, latex_method)):
+        if i and len(names) > 1 and names[0]:  # another dataset begins
             lines.append(r"\addlinespace")
-        lines += _latex_pair([dataset, noise], [layout.cell(setting, method) for method in layout.methods])
-    return "ll" + "c" * len(header), lines
+        lines += _latex_pair(names, cells)
+    columns = (
+        "ll" + "c" * len(layout.methods) if orientation == "methods_as_columns" else "l" + "c" * len(layout.settings)
+    )
+    return "\n".join(
+        [
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            *_latex_header(layout, orientation, labels),
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}}",
+        ]
+    )
 
 
-def _latex_methods_as_rows(layout: Grid, labels: Labels) -> tuple[str, list[str]]:
-    groups = layout.by_dataset()
-    spans = [(latex(name(labels, "dataset", dataset)), len(settings)) for dataset, settings in groups]
-    noises = [latex(setting_name(layout, setting, labels)) for setting in layout.settings]
-    lines = [
-        _latex_row(["", *(rf"\multicolumn{{{width}}}{{c}}{{{shown}}}" for shown, width in spans)]),
-        " ".join(rf"\cmidrule(lr){{{start}-{end}}}" for start, end in _column_ranges(spans)),
-        _latex_row(["Method", *noises]),
-        r"\midrule",
-    ]
-    for method in layout.methods:
-        cells = [layout.cell(setting, method) for setting in layout.settings]
-        lines += _latex_pair([latex_method(labels, method)], cells)
-    return "l" + "c" * len(noises), lines
-
-
-_LATEX_LAYOUTS: dict[str, Callable[[Grid, Labels], tuple[str, list[str]]]] = {
-    "methods_as_columns": _latex_methods_as_columns,
-    "methods_as_rows": _latex_methods_as_rows,
-}
-
-
-def _column_ranges(spans: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
+def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
+    if orientation == "methods_as_columns":
+        methods = [latex_method(labels, method) for method in layout.methods]
+        return [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *methods])]
+    spans = [(latex(name(labels, "dataset", dataset)), len(settings)) for dataset, settings in layout.by_dataset()]
     ends = np.cumsum([1, *(width for _, width in spans)]).tolist()
-    return [(start + 1, end) for start, end in pairwise(ends)]
+    return [
+        _latex_row(["", *(rf"\multicolumn{{{width}}}{{c}}{{{shown}}}" for shown, width in spans)]),
+        " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends)),
+        _latex_row(["Method", *(latex(setting_name(layout, setting, labels)) for setting in layout.settings)]),
+    ]
 
 
 def _latex_pair(names: list[str], cells: list[Cell]) -> list[str]:
