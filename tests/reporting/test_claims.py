@@ -146,9 +146,9 @@ def test_a_verdict_is_as_strong_as_its_evidence(found: list[items.Item], excepti
 
 def test_what_a_verdict_carries() -> None:
     found = verdicts.conclude([item(5, 0.5), item(2, 0.5), UNTESTED])
-    assert found.decisive is not None and found.decisive.estimate.value == 2  # the nearest to the threshold
-    assert (found.tested, found.numbers, found.runs) == ("2 of 3", ("x", "x"), ("r",))
-    assert verdicts.conclude([UNTESTED]) == verdicts.Finding("not tested here", "0 of 1", None, ("x",), ())
+    assert (found.decided_by, found.difference) == ("a − b", 2)  # the nearest to the threshold
+    assert (found.tested, found.numbers, found.runs) == ("2 of 3", "x; x", "r")
+    assert verdicts.conclude([UNTESTED]) == verdicts.Verdict(verdict="not tested here", tested="0 of 1", numbers="x")
 
 
 def test_the_best_of_several_must_be_above_each_of_them() -> None:

@@ -2,23 +2,21 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 import pandas as pd
 
-from warlab.ids import RunId
 from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.read.predictions import Kept
 from warlab.reporting.read.results import CELL, LAST, RUN, complete, last_epochs, run_ids, under_other_names
-from warlab.reporting.setting import ACCURACY, SETTING, Setting, kind_of_data
+from warlab.reporting.setting import ACCURACY, SETTING, Setting
 from warlab.reporting.stats.intervals import Number
-from warlab.reporting.stats.over_settings import readings
-from warlab.reporting.stats.pairs import images_of
-from warlab.reporting.tables.labels import Labels, name
+from warlab.reporting.stats.over_settings import READINGS, readings
+from warlab.reporting.stats.pairs import number_of
+from warlab.reporting.tables.labels import Labels
 
-READINGS = ("last", "best_on_test_diagnostic", "best_by_noisy_validation")
-ACCURACIES = (ACCURACY, *READINGS)  # shares of the test images
+OTHERS = READINGS[1:]  # beside the mean of the last epochs; as this, shares of the test images
 
 
 class Proposition(TypedDict):
@@ -42,21 +40,6 @@ class Evidence:
         found = self.numbers.get((setting, method))
         return found if found and found.data == "real" and not math.isnan(found.mean) else None
 
-    def is_stand_in(self, setting: Setting, method: str) -> bool:
-        found = self.numbers.get((setting, method))
-        return found is not None and found.data == "stand-in"
-
-    def methods(self, setting: Setting, prefix: str) -> list[str]:
-        """The methods that ran in a setting and whose id begins so, such as war_random."""
-        return sorted(method for at, method in self.numbers if at == setting and method.startswith(prefix))
-
-    def where(self, setting: Setting) -> str:
-        metric = [] if setting.metric == ACCURACY else [setting.metric.replace("_", " ")]
-        return ", ".join([setting.called(self.labels), *metric])
-
-    def called(self, method: str) -> str:
-        return name(self.labels, "method", method)
-
 
 def of_runs(
     runs: pd.DataFrame,
@@ -73,17 +56,17 @@ def of_runs(
     kept       the predictions of the runs
     """
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
-    long = under_other_names(per_run(_with_seconds(runs), epochs), list(aliases))
+    long = under_other_names(_per_run(_with_seconds(runs), epochs), list(aliases))
     numbers = {}
     for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
         setting = Setting(*map(str, [*key, metric]))
-        on = (tested_on or {}).get(setting.dataset, 0) if metric in ACCURACIES else 0
+        on = (tested_on or {}).get(setting.dataset, 0) if metric in (ACCURACY, *OTHERS) else 0
         read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
-        numbers[setting, str(method)] = _number(group, kept or Kept(), read, on)
+        numbers[setting, str(method)] = number_of(group, "value", kept or Kept(), read, on)
     return Evidence(numbers, labels, propositions)
 
 
-def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
+def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     """A row per run and metric with its value: the mean over the last epochs, as many as the dataset's entry says.
 
     A run that is missing, or an epoch without a number, makes an empty value.
@@ -95,22 +78,9 @@ def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     ]
     kinds = runs[list(RUN)].drop_duplicates([*CELL, "seed"])
     means = pd.concat(parts, ignore_index=True).merge(kinds, on=[*CELL, "seed"])
-    read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(READINGS), "metric", "value")
+    read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
     long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
     return long.assign(run=run_ids(long))
-
-
-def _number(group: pd.DataFrame, kept: Kept, last: int, tested_on: int) -> Number:
-    """One missing run makes the cell empty."""
-    done = group[group["value"].notna()]
-    return Number(
-        mean=float(group["value"].mean(skipna=False)),
-        data=kind_of_data(done["data"]),
-        source=_run_folders([RunId.parse(run) for run in done["run"]]),
-        by_seed={int(seed): float(value) for seed, value in zip(done["seed"], done["value"], strict=True)},
-        images=images_of(group, kept, last),
-        tested_on=tested_on,
-    )
 
 
 def _with_seconds(runs: pd.DataFrame) -> pd.DataFrame:
@@ -135,7 +105,7 @@ def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[
                 basis="timed steps" if "error" in times else "",
             )
             numbers |= {(setting, same): found for same in (method, *stands_for.get(method, ()))}
-    return Evidence(numbers, evidence.labels, evidence.propositions)
+    return replace(evidence, numbers=numbers)
 
 
 def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
@@ -147,12 +117,3 @@ def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
         for *key, method, mean, experiment in rows
     }
     return Evidence(numbers, labels)
-
-
-def _run_folders(runs: Sequence[RunId]) -> str:
-    """The folders of one cell: …/seed0…2"""
-    if not runs:
-        return ""
-    seeds = sorted(run.seed for run in runs)
-    row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
-    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.setting import Setting
+from warlab.reporting.setting import ACCURACY, Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number
+from warlab.reporting.tables.labels import name
 
 
 class Part(NamedTuple):
@@ -60,10 +61,6 @@ class Item:
         refuted = not self.holds and any(part.is_outside(len(self.parts)) for part in self.parts)
         return False if refuted else None
 
-    @property
-    def decisive(self) -> Part | None:
-        return min(self.parts, key=lambda part: part.margin) if self.parts else None
-
 
 class NotRun(Exception):
     """A check needs methods that have no number on real data here."""
@@ -82,10 +79,11 @@ class Case:
 
     @property
     def where(self) -> str:
-        return self.evidence.where(self.setting)
+        metric = [] if self.setting.metric == ACCURACY else [self.setting.metric.replace("_", " ")]
+        return ", ".join([self.setting.called(self.evidence.labels), *metric])
 
     def called(self, method: str) -> str:
-        return self.evidence.called(method)
+        return name(self.evidence.labels, "method", method)
 
     def numbers(self, *methods: str, metric: str = "") -> list[Number]:
         setting = self.setting._replace(metric=metric or self.setting.metric)
@@ -107,8 +105,8 @@ class Case:
         return Part(label, intervals.difference(*self.numbers(one, two)), low, high)
 
     def untested(self, reason: NotRun) -> Item:
-        stand_in = any(self.evidence.is_stand_in(self.setting, method) for method in reason.methods)
-        why = "only on stand-in data" if stand_in else "not run"
+        found = [self.evidence.numbers.get((self.setting, method)) for method in reason.methods]
+        why = "only on stand-in data" if any(number and number.data == "stand-in" for number in found) else "not run"
         return Item(f"{self.where}: {why}", None, tested=0, named=reason.named)
 
 

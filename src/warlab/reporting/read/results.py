@@ -56,8 +56,8 @@ def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.Da
 
 
 def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """The declared runs of one table. One that is not there is a gap, a row without an epoch: `summarise` makes an empty
-    cell of it, so that nobody averages what happens to be there."""
+    """The declared runs of one table. One that is not there is a gap, a row without an epoch: `summarise` makes an
+    empty cell of it, so that nobody averages what happens to be there."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
     return _with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]

@@ -49,12 +49,9 @@ _EXPLANATION = (
 def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) -> str:
     """One section per experiment and reading, and at the end what could not be computed."""
     parts = ["# Statistics", _EXPLANATION]
-    sections: dict[tuple[str, str], list[Statistic]] = {}
-    for row in rows_of(table):
-        if not row.note or row.test == "friedman":
-            sections.setdefault((row.experiment, row.reading), []).append(row)
-    for (experiment, reading), rows in sections.items():
-        if found := sentences(rows, labels):
+    told = table[(table["note"] == "") | (table["test"] == "friedman")]
+    for (experiment, reading), rows in told.groupby(["experiment", "reading"], sort=False):
+        if found := _sentences(rows_of(rows), labels):
             parts += [f"## {markdown(titles.get(experiment, experiment))}: {READING[reading]}", *found]
     missing = [
         f"- {markdown(note)}: {markdown(', '.join(titles.get(one, one) for one in where))}."
@@ -72,7 +69,7 @@ def notes(table: pd.DataFrame) -> list[tuple[str, list[str]]]:
     return [(note, list(where)) for note, where in found.items()]
 
 
-def sentences(rows: Sequence[Statistic], labels: Labels) -> list[str]:
+def _sentences(rows: Sequence[Statistic], labels: Labels) -> list[str]:
     """The rows of one experiment and reading as paragraphs."""
     found = _ranks(rows, labels)
     over = [row for row in rows if row.test in ("mean_over_settings", "wilcoxon_holm")]

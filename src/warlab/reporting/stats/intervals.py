@@ -136,26 +136,26 @@ def of_seeds(values: Sequence[float]) -> Estimate:
     return Estimate(float(numbers.mean()), error, len(numbers) - 1, f"{len(numbers)} seeds, Student's t")
 
 
-def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: int = DRAWS) -> tuple[np.ndarray, str]:
-    """The means (draws, methods) of one cell's methods on resampled seeds, the same for all of them, or else test
+def resampled(numbers: Sequence[Number], generator: np.random.Generator) -> tuple[np.ndarray, str]:
+    """The means (DRAWS, methods) of one cell's methods on resampled seeds, the same for all of them, or else test
     images, and what was resampled; without either, the means as they are and no words."""
     numbers = on_shared_seeds(numbers)
     means = np.array([number.mean for number in numbers])
     if all(number.printed for number in numbers):
-        return np.tile(means, (draws, 1)), PRINTED
+        return np.tile(means, (DRAWS, 1)), PRINTED
     seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers)))
     if len(seeds) >= MIN_SEEDS:
         values = np.array([[number.by_seed[seed] for seed in seeds] for number in numbers])
-        chosen = generator.integers(len(seeds), size=(draws, len(seeds)))
+        chosen = generator.integers(len(seeds), size=(DRAWS, len(seeds)))
         return values[:, chosen].mean(2).T, f"{len(seeds)} seeds, bootstrap"
     images = [right for number in numbers if (right := number.right) is not None]
     if len(images) == len(numbers) and len({len(one) for one in images}) == 1:
-        moved = on_resampled_images(np.array(images), generator, draws)
+        moved = on_resampled_images(np.array(images), generator, DRAWS)
         return means + moved, f"{len(images[0])} test images, bootstrap"
     if all(number.tested_on for number in numbers):
         errors = [_binomial(number.mean, number.tested_on) for number in numbers]
-        return generator.normal(means, errors, (draws, len(means))), f"{numbers[0].tested_on} test images, binomial"
-    return np.tile(means, (draws, 1)), ""
+        return generator.normal(means, errors, (DRAWS, len(means))), f"{numbers[0].tested_on} test images, binomial"
+    return np.tile(means, (DRAWS, 1)), ""
 
 
 def on_resampled_images(images: np.ndarray, generator: np.random.Generator, draws: int) -> np.ndarray:
