@@ -216,15 +216,10 @@ def test_the_best_epoch_is_chosen_by_validation_and_never_by_the_test() -> None:
 
 
 def test_quoted_columns_have_the_published_number_and_no_run(paper: Study) -> None:
-    keys = ("dataset", "noise", "net", "method")
-    cells = [
-        {**dict(zip(keys, cell, strict=True)), "metric": metric}
-        for metric in ("test_accuracy", "best_on_validation")
-        for cell in paper.plan.layout("clothing1m")
-    ]
+    cells, metrics = paper.plan.layout("clothing1m"), ["test_accuracy", "best_on_validation"]
     given_runs = runs(test_accuracy=[70.0, 71.0], val_accuracy=[70.0, 60.0])
-    summary = summarise(given_runs, 1, ["test_accuracy", "best_on_validation"])
-    table = tidy(summary, cells, read_published(PUBLISHED, "clothing1m")).set_index(["metric", "method"])
+    published = read_published(PUBLISHED, "clothing1m")
+    table = tidy(summarise(given_runs, 1, metrics), cells, published, (), metrics).set_index(["metric", "method"])
     assert table.loc[("test_accuracy", "war_w2v"), ["mean", "published"]].tolist() == [71.0, 71.61]
     assert table.loc[("best_on_validation", "war_w2v"), ["mean", "published"]].tolist() == [70.0, 72.20]
     assert table.loc[("best_on_validation", "jof"), "published"] == 72.16

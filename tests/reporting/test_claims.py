@@ -321,9 +321,8 @@ def test_verdicts_name_their_numbers_and_runs(judged: pd.DataFrame) -> None:
 def test_the_papers_numbers_as_runs_give_its_bold_cells_and_ranks(tmp_path: Path) -> None:
     study = paper_study()
     published = results.read_published(PUBLISHED, "main_benchmark")
-    cells = [dict(zip(results.CELL, cell, strict=True)) for cell in study.plan.layout("main_benchmark")]
     summary = results.summarise(runs_of_the_paper())
-    table = results_table.tidy(summary, cells, published, ["all", "noisy"])
+    table = results_table.tidy(summary, study.plan.layout("main_benchmark"), published, ["all", "noisy"])
     latex = results_table.to_latex(table, "methods_as_columns", study.labels)
     main = published[published["experiment"] == "main_benchmark"]
     bold = main[main["note"].str.contains("bold in the paper") & (main["metric"] == "test_accuracy")]

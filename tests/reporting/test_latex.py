@@ -44,14 +44,9 @@ def paper_table(experiment: str, spread: Spread) -> str:
     """A table at the paper's full size, made of the published numbers."""
     entry = STUDY.experiments[experiment]
     metrics = entry.get("metrics", [entry["metric"]])
-    cells = [
-        {**dict(zip(results.CELL, cell, strict=True)), "metric": metric}
-        for metric in metrics
-        for cell in STUDY.plan.layout(experiment)
-    ]
     summary = results.summarise(runs_of_the_paper().assign(purity=90.0), metrics=metrics)
     published = results.read_published(PUBLISHED, experiment)
-    table = results_table.tidy(summary, cells, published, entry.get("ranks", []))
+    table = results_table.tidy(summary, STUDY.plan.layout(experiment), published, entry.get("ranks", []), metrics)
     return results_table.to_latex(table, entry["orientation"], STUDY.labels, entry["title"], "tab:t", spread)
 
 

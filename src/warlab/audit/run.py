@@ -14,7 +14,7 @@ from warlab.artefacts.ground_cost import read_matrix
 from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.audit.record import Means
-from warlab.audit.scoring import DEFAULT, SCORES, suspects
+from warlab.audit.scoring import SCORES, suspects
 from warlab.common.files import read_arrays
 from warlab.data.formats.tiles import objects, starts, unflat
 from warlab.errors import WarlabError
@@ -75,8 +75,8 @@ class AuditedRun:
             found = np.bincount(self.object_of, found) > 0.5 * np.bincount(self.object_of)
         return found if found.any() else None
 
-    def suspects(self, by: str = DEFAULT) -> np.ndarray:
-        return suspects(self.means, by, self.cost)
+    def suspects(self) -> np.ndarray:
+        return suspects(self.means, cost=self.cost)
 
     def name(self, number: int) -> str:
         """Where a person finds the sample: a file, a row, or a place in a tile."""

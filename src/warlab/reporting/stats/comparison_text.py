@@ -50,7 +50,8 @@ def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) 
     """One section per experiment and reading, and at the end what could not be computed."""
     parts = ["# Statistics", _EXPLANATION]
     told = table[(table["note"] == "") | (table["test"] == "friedman")]
-    for (experiment, reading), rows in told.groupby(["experiment", "reading"], sort=False):
+    for key, rows in told.groupby(["experiment", "reading"], sort=False):
+        experiment, reading = map(str, key)
         if found := _sentences(rows_of(rows), labels):
             parts += [f"## {markdown(titles.get(experiment, experiment))}: {READING[reading]}", *found]
     missing = [

@@ -1,7 +1,7 @@
 """Tables: the tidy one for machines, the paper's layout for people."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -34,14 +34,21 @@ TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "differenc
 
 
 def tidy(
-    summary: pd.DataFrame, cells: Iterable[Mapping[str, str]], published: pd.DataFrame, ranks: Sequence[str] = ()
+    summary: pd.DataFrame,
+    cells: Sequence[Sequence[str]],
+    published: pd.DataFrame,
+    ranks: Sequence[str] = (),
+    metrics: Sequence[str] = (ACCURACY,),
 ) -> pd.DataFrame:
-    """A row for every declared cell, in the order of declaration; empty where nothing was run or published.
+    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration; empty
+    where nothing was run or published.
 
-    `cells` has dataset, noise, net, method and, where it is not test_accuracy, metric. Numbers are percent;
-    difference = ours − published. `ranks` adds rows with the average ranks over these groups of settings.
+    Numbers are percent; difference = ours − published. `ranks` adds rows with the average ranks over these groups of
+    settings.
     """
-    table = _declared(cells).merge(summary, on=list(KEY), how="left", validate="one_to_one")
+    declared = pd.DataFrame(cells, columns=list(CELL)).drop_duplicates()
+    table = pd.DataFrame({"metric": metrics}).merge(declared, how="cross")
+    table = table.merge(summary, on=list(KEY), how="left", validate="one_to_one")
     run = table["mean"].notna()
     table["seeds"] = table["seeds"].where(run).astype("Int64")
     table["data"] = table["data"].fillna("").where(run, "")
@@ -107,16 +114,6 @@ def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
     named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
     return f"{title}. {quote}: {named}" if named else title
-
-
-def _declared(cells: Iterable[Mapping[str, str]]) -> pd.DataFrame:
-    declared = pd.DataFrame([dict(cell) for cell in cells])
-    absent = [kind for kind in CELL if kind not in declared]
-    if absent:
-        raise WarlabError(f"A table needs the {absent[0]} of each of its cells; complete the experiment's entry.")
-    if "metric" not in declared:
-        declared["metric"] = ACCURACY
-    return declared[list(KEY)].drop_duplicates(ignore_index=True)
 
 
 def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
