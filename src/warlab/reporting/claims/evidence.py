@@ -55,8 +55,10 @@ def of_runs(
     last       how many epochs the table of a dataset reads, where not ten; tested_on: its number of test images
     kept       the predictions of the runs
     """
+    if "seconds" in runs and "seconds_per_epoch" not in runs:  # of each epoch; the last ten are no warm-up
+        runs = runs.assign(seconds_per_epoch=runs["seconds"])
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
-    long = under_other_names(_per_run(_with_seconds(runs), epochs), list(aliases))
+    long = under_other_names(_per_run(runs, epochs), aliases)
     numbers = {}
     for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
         setting = Setting(*map(str, [*key, metric]))
@@ -81,12 +83,6 @@ def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
     long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
     return long.assign(run=run_ids(long))
-
-
-def _with_seconds(runs: pd.DataFrame) -> pd.DataFrame:
-    """A run's `seconds` are those of each epoch; the last ten lie after the warm-up, as the paper's."""
-    known = "seconds" not in runs or "seconds_per_epoch" in runs
-    return runs if known else runs.assign(seconds_per_epoch=runs["seconds"])
 
 
 def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[str, Sequence[str]]) -> Evidence:

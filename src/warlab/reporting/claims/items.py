@@ -70,8 +70,7 @@ class NotRun(Exception):
         self.methods, self.named = methods, named
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """One setting of a claim, with the evidence on it. What it is asked for and does not have is `NotRun`."""
 
     evidence: Evidence

@@ -8,7 +8,6 @@ whole claim needs every setting and method that the claim names.
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,8 +52,7 @@ class Verdict(NamedTuple):
     remark: str = ""
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     id: str
     text: str
     source: str

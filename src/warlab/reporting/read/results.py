@@ -206,7 +206,12 @@ def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> Retrained:
 
 
 def _run(folder: Path) -> pd.DataFrame:
-    identity = vars(_identity(folder))
+    try:
+        run = RunId.parse(str(folder))
+    except ValueError:
+        raise WarlabError(
+            f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>."
+        ) from None
     absent = [name for name in ("metrics.csv", "result.json") if not (folder / name).is_file()]
     if absent:
         raise WarlabError(f"The run {folder} has no {absent[0]}; run its training first.")
@@ -218,16 +223,7 @@ def _run(folder: Path) -> pd.DataFrame:
     if data not in ("real", "stand-in"):
         raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
     memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
-    return metrics.assign(**identity, data=data, peak_memory_mb=memory)
-
-
-def _identity(folder: Path) -> RunId:
-    try:
-        return RunId.parse(str(folder))
-    except ValueError:
-        raise WarlabError(
-            f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>."
-        ) from None
+    return metrics.assign(**vars(run), data=data, peak_memory_mb=memory)
 
 
 def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd.DataFrame:

@@ -86,7 +86,7 @@ def _sentences(rows: Sequence[Statistic], labels: Labels) -> list[str]:
 def _ranks(rows: Sequence[Statistic], labels: Labels) -> list[str]:
     critical = {row.test: row.value for row in rows}.get("critical_difference")
     found = [
-        f"Friedman: χ² = {row.value:.2f}, p = {p_text(row.p_value)} over {several(row.cells, 'setting')}; "
+        f"Friedman: χ² = {row.value:.2f}, p = {_p(row)} over {several(row.cells, 'setting')}; "
         f"critical difference of average ranks {critical:.2f}."
         for row in rows
         if row.test == "friedman" and not row.note
@@ -99,8 +99,7 @@ def _ranks(rows: Sequence[Statistic], labels: Labels) -> list[str]:
 def _in_setting(rows: Sequence[Statistic], labels: Labels) -> list[str]:
     where = markdown(Setting.parse(rows[0].setting).called(labels))
     found = [
-        f"{where}, all methods: Friedman over {several(row.cells, 'seed')}, χ² = {row.value:.2f}, "
-        f"p = {p_text(row.p_value)}."
+        f"{where}, all methods: Friedman over {several(row.cells, 'seed')}, χ² = {row.value:.2f}, p = {_p(row)}."
         for row in rows
         if row.test == "friedman_seeds"
     ]
@@ -130,7 +129,7 @@ def _agreement(row: Statistic, labels: Labels) -> str:
     span = f", 95 %: {interval}" if interval else ""
     return (
         f"{markdown(Setting.parse(row.subject).called(labels))}: Kendall's τ = {signed(row.value)} with the paper's "
-        f"order (p = {p_text(row.p_value)}, {several(row.cells, 'method')}{span})."
+        f"order (p = {_p(row)}, {several(row.cells, 'method')}{span})."
     )
 
 
@@ -139,11 +138,9 @@ def _interval(row: Statistic) -> str:
 
 
 def _p(row: Statistic) -> str:
-    return "" if np.isnan(row.p_value) else p_text(row.p_value)
-
-
-def p_text(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    if np.isnan(row.p_value):
+        return ""
+    return "< 0.001" if row.p_value < 0.001 else f"{row.p_value:.3f}"
 
 
 def for_page(table: pd.DataFrame, labels: Labels) -> list[Row]:
