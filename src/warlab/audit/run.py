@@ -32,7 +32,7 @@ class AuditedRun:
     data: PreparedData
     noise: NoisyLabels
     cost: np.ndarray | None
-    other: Mapping[str, np.ndarray] | None  # data whose images open-set noise put in place of others
+    other: np.ndarray | None  # images of other data, some of which open-set noise put in place of these
 
     @classmethod
     def read(cls, files: Mapping[str, Any]) -> "AuditedRun":
@@ -43,7 +43,7 @@ class AuditedRun:
             data=data,
             noise=NoisyLabels.load(files["noise"]),
             cost=read_matrix(Path(files["cost"]), data.about.class_names) if "cost" in files else None,
-            other=read_arrays(Path(files["images"])) if "images" in files else None,
+            other=read_arrays(Path(files["images"]), "train_x")["train_x"] if "images" in files else None,
         )
         if len(run.means.labels) != run.units:
             raise WarlabError(f"{files['audit']} does not belong to {files['data']}; train the run again.")
@@ -94,7 +94,7 @@ class AuditedRun:
         if self.noise.replaced is not None and self.noise.by is not None and self.other is not None:
             at = np.flatnonzero(self.noise.replaced == number)
             if len(at):
-                return self.other["train_x"][self.noise.by[at[0]]]
+                return self.other[self.noise.by[at[0]]]
         if self.data.about.shards:
             from warlab.data.formats.shards import Pack
 

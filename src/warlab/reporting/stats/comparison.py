@@ -80,8 +80,8 @@ def _rows(
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
     metric = spec.get("metric", ACCURACY)
     settings = {setting._replace(metric=metric): part for setting, part in by_setting(shown)}
-    images = {setting: tested_on.get(setting.dataset, 0) if metric == ACCURACY else 0 for setting in settings}
-    numbers = {at: pairs.numbers_of(part, reading, kept, images[at]) for at, part in settings.items()}
+    images = tested_on if metric == ACCURACY else {}
+    numbers = {at: pairs.numbers_of(part, reading, kept, images.get(at.dataset, 0)) for at, part in settings.items()}
     lacking = shown[~shown["whole"]] if "whole" in shown else shown.head(0)
     gaps = set(zip(*(lacking[kind] for kind in CELL), strict=True))
     whole = {

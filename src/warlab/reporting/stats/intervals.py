@@ -54,10 +54,14 @@ class Number:
         return np.mean([*self.images.values()], axis=0) if self.images else None
 
 
+def shared_seeds(*numbers: Number) -> list[int]:
+    """The seeds that all of them have."""
+    return sorted(set.intersection(*(set(number.by_seed) for number in numbers)))
+
+
 def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
     """Each over the seeds that all of them have; as they are where there is no such seed."""
-    shared = set.intersection(*(set(number.by_seed) for number in numbers))
-    return [number.on(shared) for number in numbers]
+    return [number.on(shared_seeds(*numbers)) for number in numbers]
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,7 @@ class Estimate:
 def difference(one: Number, two: Number) -> Estimate:
     """one minus two, on the seeds that both have"""
     one, two = on_shared_seeds([one, two])
-    seeds = sorted(one.by_seed.keys() & two.by_seed.keys())
-    by_seed = [one.by_seed[seed] - two.by_seed[seed] for seed in seeds]
+    by_seed = [one.by_seed[seed] - two.by_seed[seed] for seed in shared_seeds(one, two)]
     right, other = one.right, two.right
     paired = right - other if right is not None and other is not None and len(right) == len(other) else None
     return _estimate(one.mean - two.mean, [one, two], by_seed, paired)
@@ -117,7 +120,7 @@ def ratio(one: Number, two: Number) -> Estimate:
     value = one.mean / two.mean
     if one.printed and two.printed:
         return Estimate(value, 0.0, basis=PRINTED)
-    seeds = sorted(one.by_seed.keys() & two.by_seed.keys())
+    seeds = shared_seeds(one, two)
     if len(seeds) >= MIN_SEEDS:
         logarithm = of_seeds([math.log(one.by_seed[seed] / two.by_seed[seed]) for seed in seeds])
         return Estimate(value, value * logarithm.error, logarithm.freedom, logarithm.basis)
@@ -139,7 +142,7 @@ def resampled(numbers: Sequence[Number], generator: np.random.Generator) -> tupl
     means = np.array([number.mean for number in numbers])
     if all(number.printed for number in numbers):
         return np.tile(means, (DRAWS, 1)), PRINTED
-    seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers)))
+    seeds = shared_seeds(*numbers)
     if len(seeds) >= MIN_SEEDS:
         values = np.array([[number.by_seed[seed] for seed in seeds] for number in numbers])
         chosen = generator.integers(len(seeds), size=(DRAWS, len(seeds)))

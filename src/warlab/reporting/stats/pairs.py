@@ -12,7 +12,7 @@ from warlab.reporting.read.predictions import Kept
 from warlab.reporting.read.results import LAST
 from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
-from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds
+from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
 from warlab.reporting.stats.over_settings import MIN_METHODS, holm, signed_rank
 from warlab.reporting.stats.statistic import Statistic
 
@@ -30,10 +30,9 @@ def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
 
 def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept, tested_on: int = 0) -> dict[str, Number]:
     """The methods of one setting; `setting` has a row per run with `run`, its id."""
-    found = {}
-    for method, runs in setting[setting[reading].notna()].groupby("method", sort=False):
-        found[str(method)] = number_of(runs, reading, kept, EPOCHS.get(reading, 0), tested_on)
-    return found
+    by_method = setting[setting[reading].notna()].groupby("method", sort=False)
+    last = EPOCHS.get(reading, 0)
+    return {str(method): number_of(runs, reading, kept, last, tested_on) for method, runs in by_method}
 
 
 def number_of(runs: pd.DataFrame, column: str, kept: Kept, last: int, tested_on: int) -> Number:
@@ -69,7 +68,7 @@ def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
     """Paired t and Wilcoxon tests where both methods have at least three seeds, each corrected by Holm."""
     t_tests, wilcoxon = [], []
     for one, two in of_interest(list(numbers)):
-        seeds = sorted(numbers[one].by_seed.keys() & numbers[two].by_seed.keys())
+        seeds = shared_seeds(numbers[one], numbers[two])
         if len(seeds) >= MIN_SEEDS:
             gaps = np.array([numbers[one].by_seed[seed] - numbers[two].by_seed[seed] for seed in seeds])
             low, high = intervals.of_seeds(gaps.tolist()).interval()
@@ -88,8 +87,7 @@ def _t_test(gaps: np.ndarray) -> float:
 
 def among_all(numbers: Mapping[str, Number]) -> Iterator[Statistic]:
     """Friedman's test of all methods of one setting over the seeds that all of them have."""
-    seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers.values()))) if numbers else []
-    if len(numbers) >= MIN_METHODS and len(seeds) >= MIN_SEEDS:
+    if len(numbers) >= MIN_METHODS and len(seeds := shared_seeds(*numbers.values())) >= MIN_SEEDS:
         found = stats.friedmanchisquare(*([number.by_seed[seed] for seed in seeds] for number in numbers.values()))
         row = Statistic(test="friedman_seeds", cells=len(seeds))
         yield row._replace(value=float(found.statistic), p_value=float(found.pvalue))

@@ -26,18 +26,15 @@ def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
 
 
 def to_markdown(rows: Sequence[Row], columns: Sequence[str], caption: str) -> str:
-    """The column "method" has printed names of methods, or ratios of them."""
-    body = [
-        [
-            (_methods if key == "method" else markdown)(text(row.get(key))) for key in columns
-        ]  # the names have subscripts
-        for row in rows
-    ]
+    body = [[_markdown_cell(key, row.get(key)) for key in columns] for row in rows]
     return "\n".join([markdown_table([*map(markdown, columns)], body), "", markdown(caption), ""])
 
 
-def _methods(names: str) -> str:
-    return " / ".join(markdown_name(one) for one in names.split(" / "))
+def _markdown_cell(column: str, value: object) -> str:
+    """A method, or the ratio of two, has subscripts."""
+    if column == "method":
+        return " / ".join(markdown_name(one) for one in text(value).split(" / "))
+    return markdown(text(value))
 
 
 def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: str) -> str:

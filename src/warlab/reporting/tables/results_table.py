@@ -46,9 +46,8 @@ def tidy(
     Numbers are percent; difference = ours − published. `ranks` adds rows with the average ranks over these groups of
     settings.
     """
-    declared = pd.DataFrame(cells, columns=list(CELL)).drop_duplicates()
-    table = pd.DataFrame({"metric": metrics}).merge(declared, how="cross")
-    table = table.merge(summary, on=list(KEY), how="left", validate="one_to_one")
+    declared = pd.DataFrame({"metric": metrics}).merge(pd.DataFrame(cells, columns=list(CELL)), how="cross")
+    table = declared.drop_duplicates().merge(summary, on=list(KEY), how="left", validate="one_to_one")
     run = table["mean"].notna()
     table["seeds"] = table["seeds"].where(run).astype("Int64")
     table["data"] = table["data"].fillna("").where(run, "")
@@ -191,13 +190,11 @@ def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> str:
         if i and len(names) > 1 and names[0]:  # another dataset begins
             lines.append(r"\addlinespace")
         lines += _latex_pair(names, cells)
-    columns = (
-        "ll" + "c" * len(layout.methods) if orientation == "methods_as_columns" else "l" + "c" * len(layout.settings)
-    )
+    left, numbers = ("ll", layout.methods) if orientation == "methods_as_columns" else ("l", layout.settings)
     return "\n".join(
         [
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{{columns}}}",
+            rf"\begin{{tabular}}{{{left + 'c' * len(numbers)}}}",
             r"\toprule",
             *_latex_header(layout, orientation, labels),
             r"\midrule",
