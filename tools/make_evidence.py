@@ -72,9 +72,8 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
     kept = collect_predictions(source, dict.fromkeys(run_ids(finished(runs))))
-    known = Kept(kept)
     timed = runs if times else runs.drop(columns="seconds", errors="ignore")
-    table = summary(timed, read_published(PUBLISHED), known)
+    table = summary(timed, read_published(PUBLISHED), kept)
     pages = [page(" · ".join(setting[:3]), part) for setting, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name, target)

@@ -64,7 +64,7 @@ def of_runs(
         setting = Setting(*map(str, [*key, metric]))
         on = (tested_on or {}).get(setting.dataset, 0) if metric in (ACCURACY, *OTHERS) else 0
         read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
-        numbers[setting, str(method)] = number_of(group, "value", kept or Kept(), read, on)
+        numbers[setting, str(method)] = number_of(group, "value", kept or {}, read, on)
     return Evidence(numbers, labels, propositions)
 
 

@@ -49,7 +49,7 @@ def statistics(
         for shown in [_shown(per_run, spec)]
         for reading in CHOSEN
         if shown[reading].notna().any()
-        for row in _rows(shown, spec, published, reading, kept or Kept(), tested_on or {})
+        for row in _rows(shown, spec, published, reading, kept or {}, tested_on or {})
         if not row.note or reading == CHOSEN[0]
     ]
     return pd.DataFrame(found, columns=list(Statistic._fields))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from warlab.common.seeds import derive_seed
 from warlab.ids import RunId
-from warlab.reporting.read.predictions import Kept
+from warlab.reporting.read.predictions import Kept, right_answers
 from warlab.reporting.read.results import LAST
 from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
@@ -59,9 +59,12 @@ def _folders(runs: Sequence[RunId]) -> str:
 
 def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
     """Seed → share of right answers to each image; nothing where one of the runs has no predictions."""
-    shares = {int(seed): kept.correct(run, last) for seed, run in zip(runs["seed"], runs["run"], strict=True) if last}
-    there = {seed: share for seed, share in shares.items() if share is not None}
-    return there if len(there) == len(shares) else {}
+    shares = {
+        int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
+        for seed, run in zip(runs["seed"], runs["run"], strict=True)
+        if last and (right := right_answers(kept, run)) is not None
+    }
+    return shares if len(shares) == len(runs) else {}
 
 
 def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
@@ -123,11 +126,12 @@ def over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
 
 
 def mcnemar(setting: pd.DataFrame, kept: Kept) -> list[Statistic]:
-    """The exact test on the last epoch of the first seed that both methods have, corrected by Holm."""
+    """The exact test on the last epoch of the first seed that both methods have, of the first network, corrected by
+    Holm."""
     right: dict[str, dict[int, np.ndarray]] = {}
     for method, seed, run in setting[["method", "seed", "run"]].itertuples(index=False):
-        if (answers := kept.at_the_end(run)) is not None:
-            right.setdefault(str(method), {})[int(seed)] = answers
+        if (answers := right_answers(kept, run)) is not None:
+            right.setdefault(str(method), {})[int(seed)] = answers[-1, 0]
     found = []
     for one, two in of_interest(list(right)) if right else []:
         if common := right[one].keys() & right[two].keys():
