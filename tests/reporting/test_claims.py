@@ -15,7 +15,7 @@ from warlab.config.claim_entries import check_entries, read_entries
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
-from warlab.reporting.claims import checks, evidence, items, verdicts
+from warlab.reporting.claims import checks, evidence, verdicts
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
 from warlab.reporting.setting import SETTING, Setting
@@ -102,13 +102,13 @@ def test_stand_in_runs_test_nothing_and_say_so() -> None:
 # ---- verdicts
 
 
-def item(value: float, error: float, above: float = 0.0, **known: Any) -> items.Item:
+def item(value: float, error: float, above: float = 0.0, **known: Any) -> evidence.Item:
     """A difference with a standard error, which must be above a threshold."""
-    part = items.Part("a − b", intervals.Estimate(value, error), above)
-    return items.Item("x", value > above, (part,), ("r",), **known)
+    part = evidence.Part("a − b", intervals.Estimate(value, error), above)
+    return evidence.Item("x", value > above, (part,), ("r",), **known)
 
 
-UNTESTED = items.Item("x", None, tested=0)
+UNTESTED = evidence.Item("x", None, tested=0)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ UNTESTED = items.Item("x", None, tested=0)
         ([UNTESTED], 0, "not tested here"),
     ],
 )
-def test_a_verdict_is_as_strong_as_its_evidence(found: list[items.Item], exceptions: int, verdict: str) -> None:
+def test_a_verdict_is_as_strong_as_its_evidence(found: list[evidence.Item], exceptions: int, verdict: str) -> None:
     assert verdicts.conclude(found, exceptions).verdict == verdict
 
 
@@ -162,8 +162,8 @@ def test_the_best_of_several_must_be_above_each_of_them() -> None:
 
 
 def test_the_chance_that_one_of_many_rivals_is_above_is_allowed_for() -> None:
-    many = tuple(items.Part(str(k), intervals.Estimate(-2.1, 1.0), 0.0) for k in range(10))
-    assert items.Item("x", False, many[:1]).decided is False and items.Item("x", False, many).decided is None
+    many = tuple(evidence.Part(str(k), intervals.Estimate(-2.1, 1.0), 0.0) for k in range(10))
+    assert evidence.Item("x", False, many[:1]).decided is False and evidence.Item("x", False, many).decided is None
 
 
 def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> None:

@@ -16,8 +16,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
-from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.claims.items import Case, Item, NotRun, Part, shown
+from warlab.reporting.claims.evidence import Case, Evidence, Item, NotRun, Part, shown
 from warlab.reporting.setting import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number

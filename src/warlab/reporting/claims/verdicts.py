@@ -16,8 +16,7 @@ import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
-from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.claims.items import Item, Part
+from warlab.reporting.claims.evidence import Evidence, Item, Part
 from warlab.reporting.setting import ACCURACY, Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
