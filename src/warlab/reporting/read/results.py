@@ -88,9 +88,8 @@ def finished(runs: pd.DataFrame) -> pd.DataFrame:
 
 def complete(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of the cells in which none is missing: nobody averages the seeds that happen to be there."""
-    gaps = runs.loc[runs["epoch"].isna(), list(CELL)].drop_duplicates()
-    found = runs[list(CELL)].merge(gaps, how="left", indicator=True)["_merge"]
-    return runs[(found == "left_only").to_numpy()]
+    there = runs.assign(there=runs["epoch"].notna()).groupby(list(CELL))["there"]
+    return runs[there.transform("all").to_numpy(bool)]
 
 
 def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (ACCURACY,)) -> pd.DataFrame:
@@ -115,16 +114,10 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
 
 
 def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
-    """mean, std_epochs and std_runs by cell and metric."""
+    """mean, std_epochs and std_runs by cell and metric, where no run lacks its number."""
     by_cell = last_epochs(_with(runs, metrics), metrics, last).groupby([*CELL, "metric"])
-    complete = by_cell["mean"].count() == by_cell.size()
-    return pd.DataFrame(
-        {
-            "mean": by_cell["mean"].mean().where(complete),
-            "std_epochs": by_cell["std"].mean().where(complete),
-            "std_runs": by_cell["mean"].std(ddof=1).where(complete),
-        }
-    )
+    found = by_cell.agg(mean=("mean", "mean"), std_epochs=("std", "mean"), std_runs=("mean", "std"))
+    return found[by_cell["mean"].count() == by_cell.size()]
 
 
 def last_epochs(runs: pd.DataFrame, metrics: Sequence[str], last: int = LAST) -> pd.DataFrame:

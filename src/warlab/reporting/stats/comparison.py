@@ -57,9 +57,8 @@ def statistics(
 
 def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The readings with a column that says whether all runs of their cell are there, which `runs` knows."""
-    cells = complete(runs)[list(CELL)].drop_duplicates().assign(whole=True)
-    found = per_run.merge(cells, on=list(CELL), how="left")
-    return found.assign(whole=found["whole"].notna())
+    cells, whole = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, complete(runs)))
+    return per_run.assign(whole=cells.isin(whole))
 
 
 def _shown(per_run: pd.DataFrame, spec: Experiment) -> pd.DataFrame:
