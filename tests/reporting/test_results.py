@@ -193,7 +193,7 @@ def test_a_run_once_more_is_compared_epoch_by_epoch(tmp_path: Path) -> None:
     metrics, run = tmp_path / "metrics.csv", "fashion_mnist/asym-40/cnn9/cce/seed0"
     for second, expected in ((60.0, "the same in every epoch"), (61.5, "at most 1.50 points apart")):
         metrics.write_text(f"epoch,test_accuracy\n1,50.0\n2,{second}\n")
-        assert expected in results.compare_retrained(runs, metrics, run).sentence
+        assert expected in results.compare_retrained(runs, metrics, run)["sentence"]
     metrics.write_text("epoch,test_accuracy\n1,50.0\n2,70.0\n")
     with pytest.raises(WarlabError, match=r"reported at 55.00 % and reached 60.00 %"):
         results.compare_retrained(runs, metrics, run)

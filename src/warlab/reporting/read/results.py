@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -164,18 +163,9 @@ def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
 
-class Retrained(NamedTuple):
-    """A run that was trained again, compared with the reported one."""
-
-    run: str
-    reported: float
-    again: float
-    largest: float  # difference in any epoch
-    sentence: str
-
-
-def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> Retrained:
-    """Both accuracies epoch by epoch; more than TOLERANCE between the means of the last ten epochs is an error."""
+def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> dict[str, str | float]:
+    """A run that was trained again and the reported one: both accuracies over the last ten epochs, the largest
+    difference in any epoch, and a sentence. More than TOLERANCE between the two accuracies is an error."""
     done = finished(runs)
     chosen = done[np.array(run_ids(done)) == run].sort_values("epoch")
     if chosen.empty:
@@ -195,7 +185,7 @@ def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> Retrained:
         )
     same = "the same in every epoch" if largest == 0 else f"at most {largest:.2f} points apart in any epoch"
     sentence = f"{run}: reported {before:.2f} %, trained again {after:.2f} %, {same}."
-    return Retrained(run, before, after, largest, sentence)
+    return {"run": run, "reported": before, "again": after, "largest": largest, "sentence": sentence}
 
 
 def _run(folder: Path) -> pd.DataFrame:

@@ -61,7 +61,8 @@ def shared_seeds(*numbers: Number) -> list[int]:
 
 def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
     """Each over the seeds that all of them have; as they are where there is no such seed."""
-    return [number.on(shared_seeds(*numbers)) for number in numbers]
+    shared = shared_seeds(*numbers)
+    return [number.on(shared) for number in numbers]
 
 
 @dataclass(frozen=True)
