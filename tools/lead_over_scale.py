@@ -22,7 +22,7 @@ from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.reporting import style
 from warlab.reporting.claims import evidence
-from warlab.reporting.read.predictions import read_any
+from warlab.reporting.read.predictions import read_kept
 from warlab.reporting.read.results import read_published, read_runs
 from warlab.reporting.setting import ACCURACY, Setting
 from warlab.reporting.stats.intervals import Estimate, difference
@@ -65,7 +65,7 @@ def points(folder: Path) -> list[Point]:
     if not (ROOT / "config" / "scales" / f"{folder.name}.yaml").is_file():
         return []
     study = load_study({"scale": folder.name}, ROOT)
-    kept = read_any([file for file in [folder / "test_predictions.npz"] if file.is_file()])
+    kept = read_kept([file for file in [folder / "test_predictions.npz"] if file.is_file()])
     sizes = {name: [reduced(study, name, f"{part} images") for part in ("train", "test")] for name in datasets(study)}
     tested_on = {name: round(here) for name, (_, (_, here)) in sizes.items()}
     ours = evidence.of_runs(read_runs(folder / "runs.csv"), [], study.labels, {}, kept=kept, tested_on=tested_on)

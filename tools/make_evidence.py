@@ -78,9 +78,8 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
     kept = collect_predictions(source, dict.fromkeys(run_ids(finished(runs))))
-    known = Kept.of_arrays(kept)
     timed = runs if times else runs.drop(columns="seconds", errors="ignore")
-    numbers = numbers_by_setting(runs, known)
+    numbers = numbers_by_setting(runs, kept)
     table = summary(timed, read_published(PUBLISHED), numbers)
     pages = [f"{page(' · '.join(at[:3]), part)}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"

@@ -22,8 +22,9 @@ from warlab.ids import RunId
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.reporting.read.results import read_published, summarise
+from warlab.reporting.tables import listing
 from warlab.reporting.tables.results_table import tidy, to_markdown, with_quoted
-from warlab.reporting.tables.timing_table import is_reduced, timing_markdown, timing_table
+from warlab.reporting.tables.timing_table import COLUMNS, is_reduced, timing_legend, timing_rows, timing_table
 
 
 @pytest.fixture(scope="module")
@@ -215,15 +216,10 @@ def test_the_best_epoch_is_chosen_by_validation_and_never_by_the_test() -> None:
 
 
 def test_quoted_columns_have_the_published_number_and_no_run(paper: Study) -> None:
-    keys = ("dataset", "noise", "net", "method")
-    cells = [
-        {**dict(zip(keys, cell, strict=True)), "metric": metric}
-        for metric in ("test_accuracy", "best_on_validation")
-        for cell in paper.plan.layout("clothing1m")
-    ]
+    cells, metrics = paper.plan.layout("clothing1m"), ["test_accuracy", "best_on_validation"]
     given_runs = runs(test_accuracy=[70.0, 71.0], val_accuracy=[70.0, 60.0])
-    summary = summarise(given_runs, 1, ["test_accuracy", "best_on_validation"])
-    table = tidy(summary, cells, read_published(PUBLISHED, "clothing1m")).set_index(["metric", "method"])
+    published = read_published(PUBLISHED, "clothing1m")
+    table = tidy(summarise(given_runs, 1, metrics), cells, published, (), metrics).set_index(["metric", "method"])
     assert table.loc[("test_accuracy", "war_w2v"), ["mean", "published"]].tolist() == [71.0, 71.61]
     assert table.loc[("best_on_validation", "war_w2v"), ["mean", "published"]].tolist() == [70.0, 72.20]
     assert table.loc[("best_on_validation", "jof"), "published"] == 72.16
@@ -273,10 +269,11 @@ def test_ratios_stand_beside_the_published_ones(paper: Study) -> None:
     }
     published = [1.13, 2.89, 3.28, 3.28, 1.13, 1.215]  # as the paper's seconds give them
     np.testing.assert_allclose(ratios["published"], published, atol=0.005)
-    text = timing_markdown(table, paper.labels, "Seconds per epoch", "one core", reduced=False)
+    legend = timing_legend("Seconds per epoch", "one core", reduced=False)
+    text = listing.to_markdown(timing_rows(table, paper.labels), COLUMNS, legend)
     assert "| CIFAR-10 | WAR<sub>0-1</sub> / AR | 1.25 | 1.13 |" in text and "on one core" in text
     assert "narrower" not in text
-    assert "narrower" in timing_markdown(table, paper.labels, "Seconds per epoch", "one core", reduced=True)
+    assert "narrower" in timing_legend("Seconds per epoch", "one core", reduced=True)
 
 
 def test_a_small_scale_is_not_compared_with_the_paper(paper: Study, smoke: Study) -> None:

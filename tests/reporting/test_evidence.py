@@ -12,7 +12,7 @@ from scipy import stats
 
 from tests.conftest import ROOT
 from warlab.common.files import write_arrays
-from warlab.reporting.read.predictions import read_collected
+from warlab.reporting.read.predictions import read_kept, right_answers
 from warlab.reporting.read.results import read_runs
 
 LAST_TEN = {"cce": 79.0, "forward": 82.0, "coteaching": 75.0, "war_w2v": 90.0, "gce": 80.0}
@@ -84,8 +84,11 @@ def test_predictions_and_reductions_are_kept(tmp_path):
     write_arrays(source / "runs" / run / "test_predictions.npz", predictions=given, epochs=np.array([11, 12]))
     write_arrays(source / "data" / "fashion_mnist.npz", test_y=np.arange(10), test_x=np.zeros(1))
     assert make(source, tmp_path / "evidence").returncode == 0
-    kept = read_collected(tmp_path / "evidence" / "test_predictions.npz")
-    assert kept.correct(run).tolist() == [1.0] * 10 and list(kept.predictions) == [run]
+    kept = read_kept([tmp_path / "evidence" / "test_predictions.npz"])
+    assert right_answers(kept, run).all((0, 1)).tolist() == [True] * 10 and sorted(kept) == [
+        run,
+        "labels/fashion_mnist",
+    ]
     assert "| Fashion-MNIST, cnn9: dropout | 0.25 | 0.125 |" in (tmp_path / "evidence" / "reductions.md").read_text()
 
 

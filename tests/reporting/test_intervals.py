@@ -117,7 +117,7 @@ def kept(right: dict[tuple[str, int], np.ndarray]) -> predictions.Kept:
     """Predictions that are right where the array (E, M, N) says so; the true class is always 3."""
     arrays = {RUN.format(method=m, seed=s): np.where(a, 3, 1).astype(np.uint8) for (m, s), a in right.items()}
     labels = np.full(next(iter(right.values())).shape[2], 3)
-    return predictions.Kept({run: lambda a=a: a for run, a in arrays.items()}, {"fashion_mnist": labels})
+    return {**arrays, "labels/fashion_mnist": labels}
 
 
 def with_paths(runs: pd.DataFrame) -> pd.DataFrame:
@@ -171,23 +171,23 @@ def test_predictions_are_read_from_runs_and_from_evidence_alike(tmp_path: Path) 
     write_arrays(tmp_path / "data" / "fashion_mnist.npz", test_y=labels, test_x=np.zeros(3))
     write_arrays(tmp_path / "runs" / run / "test_predictions.npz", predictions=given, epochs=np.array([4, 5]))
     collected = predictions.collect_predictions(tmp_path, [run, RUN.format(method="older", seed=0)])
-    trained = predictions.Kept.of_arrays(collected)
     write_arrays(tmp_path / "evidence.npz", **collected)
     assert sorted(collected) == [run, "labels/fashion_mnist"]
-    for store in (trained, predictions.read_any([tmp_path / "evidence.npz"])):
-        assert store.correct(run).tolist() == [1, 0.75, 0.5, 0.25]
-        assert store.correct(run, 1).tolist() == [1, 0.5, 0.5, 0.5]
-        assert store.at_the_end(run).tolist() == [True, False, False, False]
-        assert store.correct("fashion_mnist/asym-40/cnn9/older/seed0") is None
-    assert predictions.read_any([]).correct(run) is None
+    for store in (collected, predictions.read_kept([tmp_path / "evidence.npz"])):
+        right = predictions.right_answers(store, run)
+        assert right.mean((0, 1)).tolist() == [1, 0.75, 0.5, 0.25]
+        assert right[-1:].mean((0, 1)).tolist() == [1, 0.5, 0.5, 0.5]
+        assert right[-1, 0].tolist() == [True, False, False, False]
+        assert predictions.right_answers(store, "fashion_mnist/asym-40/cnn9/older/seed0") is None
+    assert predictions.right_answers(predictions.read_kept([]), run) is None
 
 
 def test_predictions_of_other_images_are_refused() -> None:
-    store = predictions.Kept({ANY: lambda: np.zeros((1, 1, 5), np.uint8)}, {"a": np.zeros(4)})
+    store = {ANY: np.zeros((1, 1, 5), np.uint8), "labels/a": np.zeros(4)}
     with pytest.raises(WarlabError, match=rf"{ANY} have the shape \(1, 1, 5\), but there are 4 test labels"):
-        store.correct(ANY)
-    tiles = predictions.Kept({ANY: lambda: np.zeros((0, 0, 0), np.uint8)}, {"a": np.zeros(4)})
-    assert tiles.correct(ANY) is None
+        predictions.right_answers(store, ANY)
+    tiles = {ANY: np.zeros((0, 0, 0), np.uint8), "labels/a": np.zeros(4)}
+    assert predictions.right_answers(tiles, ANY) is None
 
 
 def test_claims_take_the_predictions_where_they_are_kept() -> None:

@@ -17,7 +17,7 @@ from warlab.reporting.read import results
 from warlab.reporting.tables import listing, results_table
 from warlab.reporting.tables.grid import Spread
 from warlab.reporting.tables.listing import hyperparameter_rows
-from warlab.reporting.tables.timing_table import timing_latex, timing_table
+from warlab.reporting.tables.timing_table import COLUMNS, timing_legend, timing_rows, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)
 SECONDS = {method: {"epoch": 12.5} for method in ("cce", "ar", "war_01", "war_code")}
@@ -44,14 +44,9 @@ def paper_table(experiment: str, spread: Spread) -> str:
     """A table at the paper's full size, made of the published numbers."""
     entry = STUDY.experiments[experiment]
     metrics = entry.get("metrics", [entry["metric"]])
-    cells = [
-        {**dict(zip(results.CELL, cell, strict=True)), "metric": metric}
-        for metric in metrics
-        for cell in STUDY.plan.layout(experiment)
-    ]
     summary = results.summarise(runs_of_the_paper().assign(purity=90.0), metrics=metrics)
     published = results.read_published(PUBLISHED, experiment)
-    table = results_table.tidy(summary, cells, published, entry.get("ranks", []))
+    table = results_table.tidy(summary, STUDY.plan.layout(experiment), published, entry.get("ranks", []), metrics)
     return results_table.to_latex(table, entry["orientation"], STUDY.labels, entry["title"], "tab:t", spread)
 
 
@@ -76,7 +71,8 @@ def plain_architectures() -> str:
 def plain_timing() -> str:
     measured = [{"dataset": d, "noise": "clean", "net": "cnn9", "seconds": SECONDS} for d in ("cifar10", "imagenet32")]
     times = timing_table(measured, results.read_published(PUBLISHED, "timing"))
-    return timing_latex(times, STUDY.labels, "Seconds per epoch", "a machine", True)
+    legend = timing_legend("Seconds per epoch", "a machine", reduced=True)
+    return listing.to_latex(timing_rows(times, STUDY.labels), COLUMNS, legend, "tab:timing")
 
 
 PLAIN = {"hyperparameters": plain_hyperparameters, "architectures": plain_architectures, "timing": plain_timing}

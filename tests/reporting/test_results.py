@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.reports import PUBLISHED, cell, make_run, no_published, runs_table
 from warlab.errors import WarlabError
-from warlab.reporting.read import results, retrained
+from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 
 
@@ -90,7 +90,8 @@ def test_a_missing_run_is_named_or_becomes_a_gap(tmp_path: Path) -> None:
     absent = present.with_name("seed1")
     with pytest.raises(WarlabError, match="cce/seed1"):
         results.collect([present, absent])
-    runs = results.collect([present, absent], missing="gap")
+    declared = [["fashion_mnist", "asym-40", "cnn9", "cce", seed] for seed in range(2)]
+    runs = results.of_table(results.collect([present]), declared)
     assert runs["epoch"].isna().tolist() == [False, False, True]
     runs.to_csv(tmp_path / "runs.csv", index=False)
     again = results.read_runs(tmp_path / "runs.csv")
@@ -192,12 +193,12 @@ def test_a_run_once_more_is_compared_epoch_by_epoch(tmp_path: Path) -> None:
     metrics, run = tmp_path / "metrics.csv", "fashion_mnist/asym-40/cnn9/cce/seed0"
     for second, expected in ((60.0, "the same in every epoch"), (61.5, "at most 1.50 points apart")):
         metrics.write_text(f"epoch,test_accuracy\n1,50.0\n2,{second}\n")
-        assert expected in retrained.compare(runs, metrics, run).sentence
+        assert expected in results.compare_retrained(runs, metrics, run)["sentence"]
     metrics.write_text("epoch,test_accuracy\n1,50.0\n2,70.0\n")
     with pytest.raises(WarlabError, match=r"reported at 55.00 % and reached 60.00 %"):
-        retrained.compare(runs, metrics, run)
+        results.compare_retrained(runs, metrics, run)
     metrics.write_text("epoch,test_accuracy\n1,50.0\n")
     with pytest.raises(WarlabError, match="2 epochs and was trained again with 1"):
-        retrained.compare(runs, metrics, run)
+        results.compare_retrained(runs, metrics, run)
     with pytest.raises(WarlabError, match="not among the reported"):
-        retrained.compare(runs, metrics, run.replace("cce", "ar"))
+        results.compare_retrained(runs, metrics, run.replace("cce", "ar"))

@@ -32,15 +32,6 @@ def test_tidy_has_a_row_for_every_declared_cell(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(results_table.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
 
 
-def test_tidy_refuses_a_cell_without_its_method() -> None:
-    with pytest.raises(WarlabError, match="method"):
-        results_table.tidy(
-            pd.DataFrame(columns=list(results.SUMMARY)),
-            [{"dataset": "a", "noise": "b", "net": "c"}],
-            no_published(),
-        )
-
-
 def two_datasets() -> pd.DataFrame:
     means = {(d, n, m): 50.0 for d in ("fashion_mnist", "cifar10") for n in ("clean", "asym-40") for m in ("cce", "ar")}
     means[("fashion_mnist", "clean", "cce")] = 61.0

@@ -13,7 +13,7 @@ from warlab.reporting.page.curves import curves
 from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render
 from warlab.reporting.page.report_rows import tail
 from warlab.reporting.read.artefacts import read_costs, read_noise
-from warlab.reporting.read.predictions import read_any
+from warlab.reporting.read.predictions import read_kept
 from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
 from warlab.reporting.stats.comparison import all_readings
@@ -34,7 +34,7 @@ with job(snakemake.log[0]) as log:
         for p, caption in zip(map(Path, given.figures), given.captions, strict=True)
     ]
     runs = read_runs(Path(given.runs))
-    kept = read_any(given.get("predictions", []))
+    kept = read_kept(given.get("predictions", []))
     sure = evidence.of_runs(runs, spec["aliases"], spec["labels"], {}, spec["last"], kept, spec["tested_on"])
     audit = None
     if given.audit:

@@ -9,16 +9,12 @@ from warlab.reporting.tables.results_table import tidy, to_latex, to_markdown, w
 
 with job(snakemake.log[0]):
     spec = snakemake.params.spec
-    keys = ("dataset", "noise", "net", "method")
-    cells = [
-        {**dict(zip(keys, cell, strict=True)), "metric": metric} for metric in spec["metrics"] for cell in spec["cells"]
-    ]
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
     given = snakemake.input.get("runs")
     folders = [Path(result).parent for result in snakemake.input.get("results", [])]
     runs = of_table(read_runs(Path(given)), spec["runs"]) if given else collect(folders)
     summary = under_other_names(summarise(runs, spec["last"], spec["metrics"]), spec["trained_as"])
-    table = tidy(summary, cells, published, spec["ranks"])
+    table = tidy(summary, spec["cells"], published, spec["ranks"], spec["metrics"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"
     shape = (table, spec["orientation"], spec["labels"], with_quoted(spec["title"], spec["quoted"], spec["labels"]))

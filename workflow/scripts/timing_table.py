@@ -5,7 +5,8 @@ from pathlib import Path
 from warlab.common.files import read_json, write_text
 from warlab.pipeline.script import job
 from warlab.reporting.read.results import read_published
-from warlab.reporting.tables.timing_table import is_reduced, timing_latex, timing_markdown, timing_table
+from warlab.reporting.tables.listing import to_latex, to_markdown
+from warlab.reporting.tables.timing_table import COLUMNS, is_reduced, timing_legend, timing_rows, timing_table
 
 with job(snakemake.log[0]):
     measured = [read_json(Path(path)) for path in snakemake.input.times]
@@ -13,7 +14,7 @@ with job(snakemake.log[0]):
     machine = measured[0]["provenance"]
     where = f"{machine['processor']}, {machine['threads']} threads"
     write_text(snakemake.output.csv, table.to_csv(index=False))
-    reduced = any(map(is_reduced, measured))
-    shape = (table, snakemake.params.labels, snakemake.params.title, where, reduced)
-    write_text(snakemake.output.md, timing_markdown(*shape))
-    write_text(snakemake.output.tex, timing_latex(*shape))
+    caption = timing_legend(snakemake.params.title, where, any(map(is_reduced, measured)))
+    rows = timing_rows(table, snakemake.params.labels)
+    write_text(snakemake.output.md, to_markdown(rows, COLUMNS, caption))
+    write_text(snakemake.output.tex, to_latex(rows, COLUMNS, caption, "tab:timing"))

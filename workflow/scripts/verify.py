@@ -4,11 +4,10 @@ from pathlib import Path
 
 from warlab.common.files import write_json
 from warlab.pipeline.script import job
-from warlab.reporting.read.results import read_runs
-from warlab.reporting.read.retrained import compare
+from warlab.reporting.read.results import compare_retrained, read_runs
 
 with job(snakemake.log[0]) as log:
     run = snakemake.params.run
-    found = compare(read_runs(Path(snakemake.input.runs)), Path(snakemake.input.metrics), run)
-    log.info(found.sentence)
-    write_json(snakemake.output.comparison, found._asdict())
+    found = compare_retrained(read_runs(Path(snakemake.input.runs)), Path(snakemake.input.metrics), run)
+    log.info(found["sentence"])
+    write_json(snakemake.output.comparison, found)

@@ -4,7 +4,7 @@
     audit.update(logits, labels, index)                   # in every step; index: numbers of the samples of the batch
     suspects = audit.suspects()                           # afterwards: index, label, suggested label, scores
 
-Nothing here needs more than numpy; torch is used if tensors come in.
+Logits are tensors or arrays of numpy. The import is light: torch is loaded with the first audit.
 """
 
 from typing import Any

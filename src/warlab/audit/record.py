@@ -5,7 +5,7 @@ Of a batch with logits z (B, C) and given labels y (B,), each sample adds to its
     p = softmax(z)   margin = z_y - max_{c != y} z_c   loss = -log p_y   and 1 for having been seen
 
 Means over the epochs follow from them, so the memory is that of N · (C + 3) numbers however long a training is.
-Logits are tensors of PyTorch, on any device, or arrays of numpy; torch is imported only if tensors come in.
+Logits are tensors of PyTorch, on any device, or arrays of numpy. Importing this module does not import torch.
 """
 
 from collections.abc import Container
@@ -48,7 +48,7 @@ class Means:
 
 
 class RecordState(TypedDict):
-    """What a checkpoint keeps of a record; arrays or tensors."""
+    """What a checkpoint keeps of a record: tensors."""
 
     sums: Any
     labels: Any
@@ -59,13 +59,15 @@ class Record:
     """The sums of one training. `epochs` are those that count, such as range(20); by default all of them do."""
 
     def __init__(self, n_samples: int, n_classes: int, epochs: Container[int] | None = None) -> None:
+        import torch
+
         if n_samples < 1 or n_classes < 2:
             raise WarlabError(f"An audit needs samples and two classes at least, not {n_samples} and {n_classes}.")
         self.n_samples = n_samples
         self.n_classes = n_classes
         self.epochs = epochs
-        self._sums: Any = None  # (N, C + 3), an array or a tensor, made when the first batch shows which
-        self._labels: Any = None  # (N,)
+        self._sums: Any = torch.zeros(n_samples, n_classes + EXTRA, dtype=torch.float32)  # on the logits' device later
+        self._labels: Any = torch.full((n_samples,), -1)
         self._waiting: list[tuple[Any, Any, Any]] = []
 
     def update(self, logits: Any, labels: Any, index: Any, epoch: int | None = None) -> None:
@@ -73,30 +75,27 @@ class Record:
 
         Call it once per step with the logits that the loss is made of. Nothing of the graph is kept or changed.
         """
+        import torch
+
         if self.epochs is not None:
             if epoch is None:
                 raise WarlabError("This audit counts some epochs only; say which one it is: update(…, epoch=epoch).")
             if epoch not in self.epochs:
                 return
         self._check_shapes(logits, labels, index)
-        copy = logits.detach().float().clone() if hasattr(logits, "detach") else np.array(logits, np.float32)
-        self._waiting.append((copy, labels, index))
+        self._waiting.append((torch.as_tensor(logits).detach().float().clone(), labels, index))
         if sum(len(one) for one, _, _ in self._waiting) >= ROWS:
             self._add()
 
     def means(self) -> Means:
         """Averages over all batches so far, as arrays of numpy."""
         self._add()
-        if self._sums is None:
-            sums = np.zeros((self.n_samples, self.n_classes + EXTRA), np.float32)
-            labels = np.full(self.n_samples, -1)
-        else:
-            sums, labels = (np.array(_numpy(values)) for values in (self._sums, self._labels))
+        sums, labels = self._sums.cpu().numpy(), self._labels.cpu().numpy()
         seen = sums[:, -1]
         with np.errstate(invalid="ignore"):
             found = np.where(seen[:, None] > 0, sums[:, :-1] / np.maximum(seen, 1)[:, None], np.nan)
         return Means(
-            labels=labels.astype(np.int64),
+            labels=labels.copy(),
             probabilities=np.ascontiguousarray(found[:, :-2], np.float32),
             margin=found[:, -2].astype(np.float32),
             loss=found[:, -1].astype(np.float32),
@@ -108,8 +107,8 @@ class Record:
         return {"sums": self._sums, "labels": self._labels, "waiting": list(self._waiting)}
 
     def load_state_dict(self, state: RecordState) -> None:
-        if state["sums"] is not None and tuple(state["sums"].shape) != (self.n_samples, self.n_classes + EXTRA):
-            n, columns = state["sums"].shape
+        n, columns = state["sums"].shape
+        if (n, columns) != (self.n_samples, self.n_classes + EXTRA):
             raise WarlabError(
                 f"The saved audit is of {n} samples and {columns - EXTRA} classes, this one of {self.n_samples} and "
                 f"{self.n_classes}; load it into an audit of its own size."
@@ -130,16 +129,18 @@ class Record:
         """Add the rows that wait."""
         if not self._waiting:
             return
+        import torch
+
         waiting, self._waiting = self._waiting, []
-        backend: Any = _Tensors if hasattr(waiting[0][0], "detach") else _Arrays
-        logits, labels, index = (backend.joined(parts) for parts in zip(*waiting, strict=True))
+        device = waiting[-1][0].device  # a checkpoint may have been read to another one
+        logits, labels, index = (
+            torch.cat([torch.as_tensor(part).to(device) for part in parts]) for parts in zip(*waiting, strict=True)
+        )
+        labels, index = labels.long(), index.long()
         self._check_range(labels, self.n_classes, "label")
         self._check_range(index, self.n_samples, "sample")
-        if self._sums is None:
-            self._sums = backend.zeros(logits, (self.n_samples, self.n_classes + EXTRA))
-            self._labels = backend.zeros(index, (self.n_samples,)) - 1
-        self._sums, self._labels = backend.like(self._sums, logits), backend.like(self._labels, index)
-        backend.add(self._sums, index, backend.rows(logits, labels))
+        self._sums, self._labels = self._sums.to(device), self._labels.to(device)
+        self._sums.index_add_(0, index, _rows(logits, labels[:, None]))
         self._labels[index] = labels
 
     def _check_range(self, values: Any, end: int, what: str) -> None:
@@ -150,70 +151,10 @@ class Record:
             )
 
 
-def _numpy(values: Any) -> np.ndarray:
-    return values.cpu().numpy() if hasattr(values, "detach") else values
+def _rows(z: Any, y: Any) -> Any:
+    """What a batch adds to the sums (B, C + 3); y is (B, 1). No step waits for a number of another device."""
+    import torch
 
-
-class _Arrays:
-    """What is done with arrays of numpy."""
-
-    @staticmethod
-    def joined(parts: Any) -> np.ndarray:
-        whole = np.concatenate([np.asarray(part) for part in parts])
-        return whole.astype(np.int64) if whole.ndim == 1 else whole
-
-    @staticmethod
-    def zeros(like: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        return np.zeros(shape, like.dtype)
-
-    @staticmethod
-    def like(values: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return values
-
-    @staticmethod
-    def add(sums: np.ndarray, index: np.ndarray, rows: np.ndarray) -> None:
-        np.add.at(sums, index, rows)
-
-    @staticmethod
-    def rows(z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """(B, C + 3)"""
-        at = np.arange(len(z)), y
-        log_p = z - z.max(1, keepdims=True)
-        log_p -= np.log(np.exp(log_p).sum(1, keepdims=True))
-        others = z.copy()
-        others[at] = -np.inf
-        return np.column_stack([np.exp(log_p), z[at] - others.max(1), -log_p[at], np.ones(len(z), z.dtype)])
-
-
-class _Tensors:
-    """What is done with tensors, on the device where the logits are: no step waits for a number."""
-
-    @staticmethod
-    def joined(parts: Any) -> Any:
-        import torch
-
-        device = parts[-1].device  # a checkpoint may have been read to another one
-        whole = torch.cat([torch.as_tensor(part).to(device) for part in parts])
-        return whole.long() if whole.dim() == 1 else whole
-
-    @staticmethod
-    def zeros(like: Any, shape: tuple[int, ...]) -> Any:
-        return like.new_zeros(shape)
-
-    @staticmethod
-    def like(values: Any, other: Any) -> Any:
-        return values.to(other.device)
-
-    @staticmethod
-    def add(sums: Any, index: Any, rows: Any) -> None:
-        sums.index_add_(0, index, rows)
-
-    @staticmethod
-    def rows(z: Any, y: Any) -> Any:
-        """(B, C + 3)"""
-        import torch
-
-        y = y[:, None]
-        log_p = z.log_softmax(1)
-        margin = z.gather(1, y) - z.scatter(1, y, -torch.inf).amax(1, keepdim=True)
-        return torch.cat([log_p.exp(), margin, -log_p.gather(1, y), torch.ones_like(margin)], 1)
+    log_p = z.log_softmax(1)
+    margin = z.gather(1, y) - z.scatter(1, y, -torch.inf).amax(1, keepdim=True)
+    return torch.cat([log_p.exp(), margin, -log_p.gather(1, y), torch.ones_like(margin)], 1)

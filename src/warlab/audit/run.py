@@ -14,7 +14,7 @@ from warlab.artefacts.ground_cost import read_matrix
 from warlab.artefacts.noise_manifest import NoisyLabels
 from warlab.artefacts.prepared_data import PreparedData
 from warlab.audit.record import Means
-from warlab.audit.scoring import DEFAULT, SCORES, suspects
+from warlab.audit.scoring import SCORES, suspects
 from warlab.common.files import read_arrays
 from warlab.data.formats.tiles import objects, starts, unflat
 from warlab.errors import WarlabError
@@ -32,7 +32,7 @@ class AuditedRun:
     data: PreparedData
     noise: NoisyLabels
     cost: np.ndarray | None
-    other: Mapping[str, np.ndarray] | None  # data whose images open-set noise put in place of others
+    other: np.ndarray | None  # images of other data, some of which open-set noise put in place of these
 
     @classmethod
     def read(cls, files: Mapping[str, Any]) -> "AuditedRun":
@@ -43,7 +43,7 @@ class AuditedRun:
             data=data,
             noise=NoisyLabels.load(files["noise"]),
             cost=read_matrix(Path(files["cost"]), data.about.class_names) if "cost" in files else None,
-            other=read_arrays(Path(files["images"])) if "images" in files else None,
+            other=read_arrays(Path(files["images"]), "train_x")["train_x"] if "images" in files else None,
         )
         if len(run.means.labels) != run.units:
             raise WarlabError(f"{files['audit']} does not belong to {files['data']}; train the run again.")
@@ -75,8 +75,8 @@ class AuditedRun:
             found = np.bincount(self.object_of, found) > 0.5 * np.bincount(self.object_of)
         return found if found.any() else None
 
-    def suspects(self, by: str = DEFAULT) -> np.ndarray:
-        return suspects(self.means, by, self.cost)
+    def suspects(self) -> np.ndarray:
+        return suspects(self.means, cost=self.cost)
 
     def name(self, number: int) -> str:
         """Where a person finds the sample: a file, a row, or a place in a tile."""
@@ -94,7 +94,7 @@ class AuditedRun:
         if self.noise.replaced is not None and self.noise.by is not None and self.other is not None:
             at = np.flatnonzero(self.noise.replaced == number)
             if len(at):
-                return self.other["train_x"][self.noise.by[at[0]]]
+                return self.other[self.noise.by[at[0]]]
         if self.data.about.shards:
             from warlab.data.formats.shards import Pack
 

@@ -47,7 +47,7 @@ def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
     """Every score (N,) float32 by its name; NaN for a sample that was never seen. Without a cost it is the 0-1 cost."""
     _check_finite(means)
     n, classes = means.probabilities.shape
-    ground = zero_one(classes) if cost is None else checked(cost, classes)
+    ground = _ground_cost(cost, classes)
     given, seen = np.maximum(means.labels, 0), means.seen > 0
     above = means.probabilities - thresholds(means)
     own = above[np.arange(n), given]
@@ -97,12 +97,10 @@ def suspects(means: Means, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
     return table
 
 
-def zero_one(classes: int) -> np.ndarray:
-    return 1 - np.eye(classes)
-
-
-def checked(cost: Any, classes: int) -> np.ndarray:
-    """A ground cost as an array (C, C) of float64."""
+def _ground_cost(cost: Any, classes: int) -> np.ndarray:
+    """As an array (C, C) of float64."""
+    if cost is None:
+        return 1 - np.eye(classes)
     array = np.asarray(cost.detach().cpu() if hasattr(cost, "detach") else cost, np.float64)
     if array.shape != (classes, classes) or not np.isfinite(array).all():
         raise WarlabError(f"The ground cost must be {classes} × {classes} finite numbers, not {array.shape}.")

@@ -59,10 +59,11 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
     write_atomic(path, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
+    """The arrays of an npz file: those that are named, without reading the others, or all."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            return {name: file[name] for name in names or file.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
         raise WarlabError(f"{path} is not a readable npz file ({error}); delete it and run again.") from error
 

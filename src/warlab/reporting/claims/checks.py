@@ -13,15 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
-from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.claims.items import Case, Item, NotRun, Part, shown
+from warlab.reporting.claims.evidence import Case, Evidence, Item, NotRun, Part, shown
 from warlab.reporting.setting import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number
 from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.ranks import ranked
 
 Check = Callable[..., list[Item]]  # of evidence, settings and what the claim gives the check `with`
 CHECKS: dict[str, Check] = {}
@@ -54,15 +53,16 @@ def in_each_setting(check: Callable[..., Item]) -> Check:
 
     @functools.wraps(check)
     def judged(claimed: Claimed, *given: object, **named: object) -> list[Item]:
-        items = []
-        for case in claimed.cases:
-            try:
-                items.append(check(case, *given, **named))
-            except NotRun as reason:
-                items.append(case.untested(reason))
-        return items
+        return [_tested(check, case, *given, **named) for case in claimed.cases]
 
     return over_settings(judged)
+
+
+def _tested(check: Callable[..., Item], case: Case, *given: object, **named: object) -> Item:
+    try:
+        return check(case, *given, **named)
+    except NotRun as reason:
+        return case.untested(reason)
 
 
 @in_each_setting
@@ -150,15 +150,12 @@ def difference_of_readings(case: Case, method: str, high: str, low: str, at_leas
 @over_settings
 def mean_of(claimed: Claimed, methods: list[str], parts: list[str], within: float) -> list[Item]:
     """The metric of the setting is the mean of other metrics of the same method."""
-    return [_mean_of(case, method, parts, within) for case in claimed.cases for method in methods]
+    return [_tested(_mean_of, case, method, parts, within) for case in claimed.cases for method in methods]
 
 
 def _mean_of(case: Case, method: str, parts: list[str], within: float) -> Item:
-    try:
-        (whole,) = case.numbers(method)
-        mean = float(np.mean([case.numbers(method, metric=part)[0].mean for part in parts]))
-    except NotRun as reason:
-        return case.untested(reason)
+    (whole,) = case.numbers(method)
+    mean = float(np.mean([case.numbers(method, metric=part)[0].mean for part in parts]))
     text = f"{case.where}: {case.called(method)} {shown(whole)}, mean of the parts {mean:.2f}"
     return Item(text, abs(whole.mean - mean) <= within, rests_on=(whole.source,))
 
@@ -176,11 +173,12 @@ def proposition(claimed: Claimed, name: str) -> list[Item]:
 @over_settings
 def average_rank(claimed: Claimed, method: str, among: list[str], at_most: int = 1) -> list[Item]:
     """The method's average rank over the settings is among the `at_most` lowest."""
-    named, cases = claimed.evidence.called(method), claimed.cases
+    cases = claimed.cases
     complete = [case for case in cases if case.present([method])]
     shared = [other for other in among if all(case.present([other]) for case in complete)]
     if not complete or len(shared) < 3 or method not in shared:
         raise NotRun(among, len(cases))
+    named = complete[0].called(method)
     numbers = [case.numbers(*shared) for case in complete]
     average = dict(zip(shared, _average_ranks(numbers), strict=True))
     place = sorted(average.values()).index(average[method]) + 1
@@ -195,7 +193,7 @@ def average_rank(claimed: Claimed, method: str, among: list[str], at_most: int =
 
 
 def _average_ranks(numbers: Sequence[Sequence[Number]]) -> np.ndarray:
-    return np.mean([ranked(np.array([number.mean for number in row])) for row in numbers], axis=0)
+    return np.mean([rankdata([-number.mean for number in row]) for row in numbers], axis=0)
 
 
 def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estimate:
@@ -203,7 +201,7 @@ def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estima
     setting by itself, since settings differ more than seeds do."""
     generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
     drawn = [intervals.resampled(row, generator) for row in numbers]
-    draws = np.mean([ranked(means) for means, _ in drawn], axis=0)
+    draws = np.mean([rankdata(-means, axis=-1) for means, _ in drawn], axis=0)
     value = _before(_average_ranks(numbers)[None], own, at_most)[0]
     if not all(basis for _, basis in drawn):
         return Estimate(value)
@@ -222,7 +220,8 @@ def _before(average: np.ndarray, own: int, at_most: int) -> np.ndarray:
 def rank_against(case: Case, methods: list[str], against: str, of: int, at_most: int) -> Item:
     """All `methods` are among the `at_most` highest, compared with those whose id begins with `against` (`of` in the
     paper)."""
-    rivals = case.present(case.evidence.methods(case.setting, against))
+    there = sorted(method for at, method in case.evidence.numbers if at == case.setting)
+    rivals = case.present([method for method in there if method.startswith(against)])
     ours = case.present(methods)
     if len(ours) < len(methods) or not rivals:
         raise NotRun([*methods, against])

@@ -1,24 +1,25 @@
-"""The numbers that claims are judged by: ours, or the paper's own, asked for in the same way."""
+"""The numbers that claims are judged by: ours, or the paper's own, asked for in the same way.
+
+An item is one comparison of a claim: numbers that must each lie in a range, and whether their intervals decide it.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypedDict
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypedDict
 
 import pandas as pd
 
-from warlab.ids import RunId
 from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.read.predictions import Kept
 from warlab.reporting.read.results import CELL, LAST, RUN, complete, last_epochs, run_ids, under_other_names
-from warlab.reporting.setting import ACCURACY, SETTING, Setting, kind_of_data
-from warlab.reporting.stats.intervals import Number
-from warlab.reporting.stats.over_settings import readings
-from warlab.reporting.stats.pairs import images_of
+from warlab.reporting.setting import ACCURACY, SETTING, Setting
+from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference
+from warlab.reporting.stats.over_settings import READINGS, readings
+from warlab.reporting.stats.pairs import number_of
 from warlab.reporting.tables.labels import Labels, name
 
-READINGS = ("last", "best_on_test_diagnostic", "best_by_noisy_validation")
-ACCURACIES = (ACCURACY, *READINGS)  # shares of the test images
+OTHERS = READINGS[1:]  # beside the mean of the last epochs; as this, shares of the test images
 
 
 class Proposition(TypedDict):
@@ -42,21 +43,6 @@ class Evidence:
         found = self.numbers.get((setting, method))
         return found if found and found.data == "real" and not math.isnan(found.mean) else None
 
-    def is_stand_in(self, setting: Setting, method: str) -> bool:
-        found = self.numbers.get((setting, method))
-        return found is not None and found.data == "stand-in"
-
-    def methods(self, setting: Setting, prefix: str) -> list[str]:
-        """The methods that ran in a setting and whose id begins so, such as war_random."""
-        return sorted(method for at, method in self.numbers if at == setting and method.startswith(prefix))
-
-    def where(self, setting: Setting) -> str:
-        metric = [] if setting.metric == ACCURACY else [setting.metric.replace("_", " ")]
-        return ", ".join([setting.called(self.labels), *metric])
-
-    def called(self, method: str) -> str:
-        return name(self.labels, "method", method)
-
 
 def of_runs(
     runs: pd.DataFrame,
@@ -72,18 +58,20 @@ def of_runs(
     last       how many epochs the table of a dataset reads, where not ten; tested_on: its number of test images
     kept       the predictions of the runs
     """
+    if "seconds" in runs and "seconds_per_epoch" not in runs:  # of each epoch; the last ten are no warm-up
+        runs = runs.assign(seconds_per_epoch=runs["seconds"])
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
-    long = under_other_names(per_run(_with_seconds(runs), epochs), list(aliases))
+    long = under_other_names(_per_run(runs, epochs), aliases)
     numbers = {}
     for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
         setting = Setting(*map(str, [*key, metric]))
-        on = (tested_on or {}).get(setting.dataset, 0) if metric in ACCURACIES else 0
+        on = (tested_on or {}).get(setting.dataset, 0) if metric in (ACCURACY, *OTHERS) else 0
         read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
-        numbers[setting, str(method)] = _number(group, kept or Kept(), read, on)
+        numbers[setting, str(method)] = number_of(group, "value", kept or {}, read, on)
     return Evidence(numbers, labels, propositions)
 
 
-def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
+def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     """A row per run and metric with its value: the mean over the last epochs, as many as the dataset's entry says.
 
     A run that is missing, or an epoch without a number, makes an empty value.
@@ -95,28 +83,9 @@ def per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     ]
     kinds = runs[list(RUN)].drop_duplicates([*CELL, "seed"])
     means = pd.concat(parts, ignore_index=True).merge(kinds, on=[*CELL, "seed"])
-    read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(READINGS), "metric", "value")
+    read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
     long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
     return long.assign(run=run_ids(long))
-
-
-def _number(group: pd.DataFrame, kept: Kept, last: int, tested_on: int) -> Number:
-    """One missing run makes the cell empty."""
-    done = group[group["value"].notna()]
-    return Number(
-        mean=float(group["value"].mean(skipna=False)),
-        data=kind_of_data(done["data"]),
-        source=_run_folders([RunId.parse(run) for run in done["run"]]),
-        by_seed={int(seed): float(value) for seed, value in zip(done["seed"], done["value"], strict=True)},
-        images=images_of(group, kept, last),
-        tested_on=tested_on,
-    )
-
-
-def _with_seconds(runs: pd.DataFrame) -> pd.DataFrame:
-    """A run's `seconds` are those of each epoch; the last ten lie after the warm-up, as the paper's."""
-    known = "seconds" not in runs or "seconds_per_epoch" in runs
-    return runs if known else runs.assign(seconds_per_epoch=runs["seconds"])
 
 
 def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[str, Sequence[str]]) -> Evidence:
@@ -135,7 +104,7 @@ def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[
                 basis="timed steps" if "error" in times else "",
             )
             numbers |= {(setting, same): found for same in (method, *stands_for.get(method, ()))}
-    return Evidence(numbers, evidence.labels, evidence.propositions)
+    return replace(evidence, numbers=numbers)
 
 
 def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
@@ -149,10 +118,102 @@ def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
     return Evidence(numbers, labels)
 
 
-def _run_folders(runs: Sequence[RunId]) -> str:
-    """The folders of one cell: …/seed0…2"""
-    if not runs:
-        return ""
-    seeds = sorted(run.seed for run in runs)
-    row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
-    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))
+class Part(NamedTuple):
+    """A number that must lie above `low` and not above `high`."""
+
+    label: str
+    estimate: Estimate
+    low: float
+    high: float = math.inf
+
+    @property
+    def margin(self) -> float:
+        """How far the number is from the nearer limit; negative outside."""
+        return min(self.estimate.value - self.low, self.high - self.estimate.value)
+
+    def is_inside(self) -> bool:
+        low, high = self.estimate.interval()
+        return self.low < low and high < self.high
+
+    def is_outside(self, parts: int) -> bool:
+        """At a level that allows for as many chances to be outside as there are parts (Bonferroni)."""
+        low, high = self.estimate.interval(1 - (1 - LEVEL) / parts)
+        return high < self.low or self.high < low
+
+
+@dataclass(frozen=True)
+class Item:
+    """One comparison: `holds` goes by the numbers alone, None where it cannot be made; `decided` by their intervals.
+
+    tested, named  how many settings it rests on, and how many of them the claim names
+    whole          whether every method that the claim names was there
+    """
+
+    text: str
+    holds: bool | None
+    parts: tuple[Part, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    tested: int = 1
+    named: int = 1
+    whole: bool = True
+
+    @property
+    def decided(self) -> bool | None:
+        printed = all(part.estimate.basis == PRINTED for part in self.parts)
+        if self.holds is None or printed:
+            return self.holds
+        if self.holds and all(part.is_inside() for part in self.parts):
+            return True
+        refuted = not self.holds and any(part.is_outside(len(self.parts)) for part in self.parts)
+        return False if refuted else None
+
+
+class NotRun(Exception):
+    """A check needs methods that have no number on real data here."""
+
+    def __init__(self, methods: Sequence[str], named: int = 1) -> None:
+        super().__init__()
+        self.methods, self.named = methods, named
+
+
+class Case(NamedTuple):
+    """One setting of a claim, with the evidence on it. What it is asked for and does not have is `NotRun`."""
+
+    evidence: Evidence
+    setting: Setting
+
+    @property
+    def where(self) -> str:
+        metric = [] if self.setting.metric == ACCURACY else [self.setting.metric.replace("_", " ")]
+        return ", ".join([self.setting.called(self.evidence.labels), *metric])
+
+    def called(self, method: str) -> str:
+        return name(self.evidence.labels, "method", method)
+
+    def numbers(self, *methods: str, metric: str = "") -> list[Number]:
+        setting = self.setting._replace(metric=metric or self.setting.metric)
+        found = [number for method in methods if (number := self.evidence.number(setting, method))]
+        if len(found) < len(methods):
+            raise NotRun(methods)
+        return found
+
+    def present(self, methods: Sequence[str], least: int = 0) -> dict[str, Number]:
+        """Those of the methods that have a number."""
+        there = {method: found for method in methods if (found := self.evidence.number(self.setting, method))}
+        if len(there) < least:
+            raise NotRun(methods)
+        return there
+
+    def part(self, one: str, two: str, low: float, high: float = math.inf) -> Part:
+        """The difference of two methods, which must lie above `low` and not above `high`."""
+        label = f"{self.where}: {self.called(one)} − {self.called(two)}"
+        return Part(label, difference(*self.numbers(one, two)), low, high)
+
+    def untested(self, reason: NotRun) -> Item:
+        found = [self.evidence.numbers.get((self.setting, method)) for method in reason.methods]
+        why = "only on stand-in data" if any(number and number.data == "stand-in" for number in found) else "not run"
+        return Item(f"{self.where}: {why}", None, tested=0, named=reason.named)
+
+
+def shown(found: Number) -> str:
+    return f"{found.mean:.2f}"

@@ -8,7 +8,6 @@ whole claim needs every setting and method that the claim names.
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +16,7 @@ import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
-from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.claims.items import Item, Part
+from warlab.reporting.claims.evidence import Evidence, Item, Part
 from warlab.reporting.setting import ACCURACY, Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
@@ -53,8 +51,7 @@ class Verdict(NamedTuple):
     remark: str = ""
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     id: str
     text: str
     source: str
@@ -64,17 +61,6 @@ class Claim:
     exceptions: int = 0
     experiment: str | None = None  # whose table counts where the paper prints a cell in several
     remark: str = ""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A verdict, how many of the named settings were tested, and the number that decides it."""
-
-    verdict: str
-    tested: str
-    decisive: Part | None
-    numbers: tuple[str, ...]
-    runs: tuple[str, ...]
 
 
 def read_claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
@@ -119,12 +105,12 @@ def _settings(given: Mapping[str, list[str]] | Sequence[Mapping[str, list[str]]]
     )
 
 
-def judge(claim: Claim, evidence: Evidence) -> Finding:
+def judge(claim: Claim, evidence: Evidence) -> Verdict:
     items = CHECKS[claim.check](evidence, claim.settings, **claim.arguments)
     return conclude(items, claim.exceptions)
 
 
-def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
+def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
     """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing.
 
     A claim about all methods can be refuted by one of them, but it holds only where every one was run.
@@ -132,7 +118,7 @@ def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
     tested = [item for item in items if item.holds is not None]
     counted = f"{sum(item.tested for item in items)} of {sum(item.named for item in items)}"
     if not tested:
-        return Finding(UNTESTED, counted, None, tuple(item.text for item in items), ())
+        return Verdict(tested=counted, numbers="; ".join(item.text for item in items))
     allowed = min(exceptions, len(tested) - 1)
     held, failed = ([item for item in tested if item.decided is outcome] for outcome in (True, False))
     if len(failed) > allowed:
@@ -144,10 +130,25 @@ def conclude(items: Sequence[Item], exceptions: int = 0) -> Finding:
         verdict = f"{UNDECIDED}, points {'against' if against else 'for'}"
         open_items = [item for item in tested if item.decided is None] or tested
         deciding = [item for item in open_items if item.holds is not against] or open_items
-    parts = [item.decisive for item in deciding if item.decisive]
-    decisive = min(parts, key=lambda part: part.margin) if parts else None
     runs = dict.fromkeys(source for item in tested for source in item.rests_on)
-    return Finding(verdict, counted, decisive, tuple(item.text for item in tested), tuple(runs))
+    row = Verdict(
+        verdict=verdict, tested=counted, numbers="; ".join(item.text for item in tested), runs="; ".join(runs)
+    )
+    parts = [part for item in deciding for part in item.parts]
+    return _with_decisive(row, min(parts, key=lambda part: part.margin)) if parts else row
+
+
+def _with_decisive(row: Verdict, part: Part) -> Verdict:
+    low, high = part.estimate.interval()
+    return row._replace(
+        decided_by=part.label,
+        difference=round(part.estimate.value, 6),
+        low=round(low, 4) if math.isfinite(low) else "",
+        high=round(high, 4) if math.isfinite(high) else "",
+        level=LEVEL,
+        threshold=_threshold(part),
+        interval_from=part.estimate.basis,
+    )
 
 
 def _scope(items: Sequence[Item]) -> str:
@@ -160,28 +161,15 @@ def _scope(items: Sequence[Item]) -> str:
 
 def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
     """One row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
-    rows = [_verdict(claim, judge(claim, ours), judge(claim, paper(claim.experiment))) for claim in claims]
+    rows = []
+    for claim in claims:
+        row = judge(claim, ours)._replace(id=claim.id, claim=claim.text, source=claim.source, remark=claim.remark)
+        printed = judge(claim, paper(claim.experiment))
+        if printed.verdict != UNTESTED:
+            row = row._replace(paper_verdict=printed.verdict, paper_numbers=printed.numbers)
+        rows.append(row)
     rows.sort(key=lambda row: _order(row.verdict))
     return pd.DataFrame(rows, columns=list(Verdict._fields))
-
-
-def _verdict(claim: Claim, found: Finding, printed: Finding) -> Verdict:
-    row = Verdict(claim.id, claim.text, claim.source, found.verdict, found.tested, remark=claim.remark)
-    row = row._replace(numbers="; ".join(found.numbers), runs="; ".join(found.runs))
-    if printed.verdict != UNTESTED:
-        row = row._replace(paper_verdict=printed.verdict, paper_numbers="; ".join(printed.numbers))
-    if (part := found.decisive) is None:
-        return row
-    low, high = part.estimate.interval()
-    return row._replace(
-        decided_by=part.label,
-        difference=round(part.estimate.value, 6),
-        low=round(low, 4) if math.isfinite(low) else "",
-        high=round(high, 4) if math.isfinite(high) else "",
-        level=LEVEL,
-        threshold=_threshold(part),
-        interval_from=part.estimate.basis,
-    )
 
 
 def _order(verdict: str) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from warlab.ids import RunId
 from warlab.reporting.setting import ACCURACY, SETTING, kind_of_data
 
 LAST = 10  # epochs, the paper's figure of merit
+TOLERANCE = 2.0  # points between a run and its repetition: another processor rounds differently, training magnifies it
 CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", ACCURACY)
@@ -22,28 +22,23 @@ PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
 
-def collect(run_dirs: Iterable[Path], missing: Literal["error", "gap"] = "error") -> pd.DataFrame:
+def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:
     """The declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
 
     A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A declared
-    run that is not there is an error that names it; with `missing="gap"` it becomes one row without an epoch,
-    which `summarise` turns into an empty cell, so that nobody averages what happens to be there.
+    run that is not there is an error that names it. What one method alone logs stays empty for the others.
     """
-    frames = [_run(Path(folder), missing) for folder in run_dirs]
+    frames = [_run(Path(folder)) for folder in run_dirs]
     if not frames:
         raise WarlabError("There are no runs to collect; name at least one experiment in the configuration.")
-    metrics = dict.fromkeys(name for frame in frames for name in frame.columns if name not in RUN)
-    # Records instead of concat: columns that one method alone logs stay empty for the others, and a gap
-    # (a row of empty values) does not change the type of the columns.
-    records = [record for frame in frames for record in frame.to_dict("records")]
-    runs = pd.DataFrame.from_records(records, columns=[*RUN, *metrics])
-    return runs.astype({"seed": "int64", "epoch": "Int64"})
+    runs = pd.concat(frames, ignore_index=True)
+    metrics = [name for name in runs.columns if name not in RUN]
+    return runs[[*RUN, *metrics]].astype({"seed": "int64", "epoch": "Int64"})
 
 
 def read_runs(path: Path) -> pd.DataFrame:
     """runs.csv as `collect` made it; any column beyond the needed ones is kept."""
-    runs = read_csv(path, (*RUN, *EPOCH), dtype=dict.fromkeys((*CELL, "data"), "string"))
-    return plain_text(runs, (*CELL, "data")).astype({"epoch": "Int64"})
+    return read_csv(path, (*RUN, *EPOCH), text=(*CELL, "data")).astype({"epoch": "Int64"})
 
 
 def run_ids(runs: pd.DataFrame) -> list[str]:
@@ -52,7 +47,7 @@ def run_ids(runs: pd.DataFrame) -> list[str]:
 
 
 def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed); the others are gaps."""
+    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed), as in `of_table`."""
     found = of_table(runs, declared)
     if found["epoch"].isna().all():
         raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
@@ -60,10 +55,11 @@ def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.Da
 
 
 def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """The declared runs of one table, with a gap for each that is not there."""
+    """The declared runs of one table. One that is not there is a gap, a row without an epoch: `summarise` makes an
+    empty cell of it, so that nobody averages what happens to be there."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
-    return plain_text(wanted.merge(runs, on=keys, how="left"), ("data",))[list(runs.columns)]
+    return _with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
@@ -72,8 +68,7 @@ def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     The others follow because a table of ours may hold a method (CCE next to the WAR variants) that the paper
     prints in another table. Of several rows of one cell the first counts.
     """
-    text = ("experiment", *CELL, "metric", "note")
-    published = plain_text(read_csv(path, PUBLISHED, dtype=dict.fromkeys(text, "string")), text)
+    published = read_csv(path, PUBLISHED, text=("experiment", *CELL, "metric", "note"))
     if experiment is None:
         return published
     elsewhere = published["experiment"] != experiment
@@ -92,9 +87,8 @@ def finished(runs: pd.DataFrame) -> pd.DataFrame:
 
 def complete(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of the cells in which none is missing: nobody averages the seeds that happen to be there."""
-    gaps = runs.loc[runs["epoch"].isna(), list(CELL)].drop_duplicates()
-    found = runs[list(CELL)].merge(gaps, how="left", indicator=True)["_merge"]
-    return runs[(found == "left_only").to_numpy()]
+    there = runs.assign(there=runs["epoch"].notna()).groupby(list(CELL))["there"]
+    return runs[there.transform("all").to_numpy(bool)]
 
 
 def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (ACCURACY,)) -> pd.DataFrame:
@@ -119,16 +113,10 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
 
 
 def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
-    """mean, std_epochs and std_runs by cell and metric."""
+    """mean, std_epochs and std_runs by cell and metric, where no run lacks its number."""
     by_cell = last_epochs(_with(runs, metrics), metrics, last).groupby([*CELL, "metric"])
-    complete = by_cell["mean"].count() == by_cell.size()
-    return pd.DataFrame(
-        {
-            "mean": by_cell["mean"].mean().where(complete),
-            "std_epochs": by_cell["std"].mean().where(complete),
-            "std_runs": by_cell["mean"].std(ddof=1).where(complete),
-        }
-    )
+    found = by_cell.agg(mean=("mean", "mean"), std_epochs=("std", "mean"), std_runs=("mean", "std"))
+    return found[by_cell["mean"].count() == by_cell.size()]
 
 
 def last_epochs(runs: pd.DataFrame, metrics: Sequence[str], last: int = LAST) -> pd.DataFrame:
@@ -151,7 +139,7 @@ def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
 
 
-def at_best(runs: pd.DataFrame, column: str, metric: str = "test_accuracy") -> pd.Series:
+def at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.Series:
     """The metric of each run (dataset, noise, net, method, seed) in the first epoch in which `column` is highest."""
     logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
     order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
@@ -175,11 +163,39 @@ def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
 
-def _run(folder: Path, missing: str) -> pd.DataFrame:
-    identity = vars(_identity(folder))
+def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> dict[str, str | float]:
+    """A run that was trained again and the reported one: both accuracies over the last ten epochs, the largest
+    difference in any epoch, and a sentence. More than TOLERANCE between the two accuracies is an error."""
+    done = finished(runs)
+    chosen = done[np.array(run_ids(done)) == run].sort_values("epoch")
+    if chosen.empty:
+        raise WarlabError(f"The run {run} is not among the reported ones; give another one with --config verify=1.")
+    reported, again = (table[ACCURACY].to_numpy(float) for table in (chosen, read_csv(metrics, EPOCH)))
+    if len(reported) != len(again):
+        raise WarlabError(
+            f"The run {run} is reported with {len(reported)} epochs and was trained again with {len(again)}; "
+            "choose the scale that the reported runs were made with."
+        )
+    largest = float(np.nanmax(np.abs(reported - again)))  # some epochs may be left untested
+    before, after = (float(values[-LAST:].mean()) for values in (reported, again))
+    if abs(after - before) > TOLERANCE:
+        raise WarlabError(
+            f"The run {run} is reported at {before:.2f} % and reached {after:.2f} % when trained again; "
+            "compare data, noise and versions of both before you trust either."
+        )
+    same = "the same in every epoch" if largest == 0 else f"at most {largest:.2f} points apart in any epoch"
+    sentence = f"{run}: reported {before:.2f} %, trained again {after:.2f} %, {same}."
+    return {"run": run, "reported": before, "again": after, "largest": largest, "sentence": sentence}
+
+
+def _run(folder: Path) -> pd.DataFrame:
+    try:
+        run = RunId.parse(str(folder))
+    except ValueError:
+        raise WarlabError(
+            f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>."
+        ) from None
     absent = [name for name in ("metrics.csv", "result.json") if not (folder / name).is_file()]
-    if absent and missing == "gap":
-        return pd.DataFrame([{**identity, "data": "", "epoch": None, "test_accuracy": np.nan}])
     if absent:
         raise WarlabError(f"The run {folder} has no {absent[0]}; run its training first.")
     metrics = read_csv(folder / "metrics.csv", EPOCH)
@@ -190,29 +206,20 @@ def _run(folder: Path, missing: str) -> pd.DataFrame:
     if data not in ("real", "stand-in"):
         raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
     memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
-    return metrics.assign(**identity, data=data, peak_memory_mb=memory)
+    return metrics.assign(**vars(run), data=data, peak_memory_mb=memory)
 
 
-def _identity(folder: Path) -> RunId:
+def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd.DataFrame:
+    """A CSV file that must have `columns`; those in `text` are texts, whatever they look like."""
     try:
-        return RunId.parse(str(folder))
-    except ValueError:
-        raise WarlabError(
-            f"{folder} is not a run folder; it must end in dataset/noise/net/method/seed<number>."
-        ) from None
-
-
-def read_csv(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
-    """A CSV file that must have `columns`; `options` are those of pandas."""
-    try:
-        table = pd.read_csv(path, **options)
+        table = pd.read_csv(path, dtype=dict.fromkeys(text, "string"))
     except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
         raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
     _require(table.columns, columns, str(path))
-    return table
+    return _with_text(table, text)
 
 
-def plain_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def _with_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Empty cells of text are empty texts, not missing values."""
     return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
 

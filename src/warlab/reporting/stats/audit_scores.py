@@ -8,10 +8,11 @@ import pandas as pd
 from warlab.audit.quality import METRICS
 from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
-from warlab.reporting.read.results import CELL, plain_text, read_csv
+from warlab.reporting.read.results import CELL, read_csv
 from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
-from warlab.reporting.tables.labels import Labels, markdown, markdown_name, markdown_table, name
+from warlab.reporting.tables import listing
+from warlab.reporting.tables.labels import Labels, name
 from warlab.reporting.tables.listing import Row
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
@@ -69,8 +70,7 @@ def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def read_audit(path: Path) -> pd.DataFrame:
-    text = (*CELL, "score", "metric", "data")
-    return plain_text(read_csv(path, TABLE, dtype=dict.fromkeys(text, "string")), text)
+    return read_csv(path, TABLE, text=(*CELL, "score", "metric", "data"))
 
 
 def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
@@ -102,9 +102,7 @@ def _shown(mean: float, low: float, high: float) -> str:
 
 def audit_markdown(table: pd.DataFrame, labels: Labels) -> str:
     rows = audit_rows(table, labels)
-    columns = list(rows[0]) if rows else ["dataset", "noise", "method"]
-    body = [[(markdown_name if key == "method" else markdown)(text) for key, text in row.items()] for row in rows]
-    return "\n".join([markdown_table(columns, body), "", markdown(legend(table)), ""])
+    return listing.to_markdown(rows, list(rows[0]) if rows else ["dataset", "noise", "method"], legend(table))
 
 
 def legend(table: pd.DataFrame) -> str:

@@ -49,7 +49,7 @@ def statistics(
         for shown in [_shown(per_run, spec)]
         for reading in CHOSEN
         if shown[reading].notna().any()
-        for row in _rows(shown, spec, published, reading, kept or Kept(), tested_on or {})
+        for row in _rows(shown, spec, published, reading, kept or {}, tested_on or {})
         if not row.note or reading == CHOSEN[0]
     ]
     return pd.DataFrame(found, columns=list(Statistic._fields))
@@ -57,9 +57,8 @@ def statistics(
 
 def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The readings with a column that says whether all runs of their cell are there, which `runs` knows."""
-    cells = complete(runs)[list(CELL)].drop_duplicates().assign(whole=True)
-    found = per_run.merge(cells, on=list(CELL), how="left")
-    return found.assign(whole=found["whole"].notna())
+    cells, whole = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, complete(runs)))
+    return per_run.assign(whole=cells.isin(whole))
 
 
 def _shown(per_run: pd.DataFrame, spec: Experiment) -> pd.DataFrame:
@@ -80,8 +79,8 @@ def _rows(
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
     metric = spec.get("metric", ACCURACY)
     settings = {setting._replace(metric=metric): part for setting, part in by_setting(shown)}
-    images = {setting: tested_on.get(setting.dataset, 0) if metric == ACCURACY else 0 for setting in settings}
-    numbers = {at: pairs.numbers_of(part, reading, kept, images[at]) for at, part in settings.items()}
+    images = tested_on if metric == ACCURACY else {}
+    numbers = {at: pairs.numbers_of(part, reading, kept, images.get(at.dataset, 0)) for at, part in settings.items()}
     lacking = shown[~shown["whole"]] if "whole" in shown else shown.head(0)
     gaps = set(zip(*(lacking[kind] for kind in CELL), strict=True))
     whole = {

@@ -49,12 +49,10 @@ _EXPLANATION = (
 def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) -> str:
     """One section per experiment and reading, and at the end what could not be computed."""
     parts = ["# Statistics", _EXPLANATION]
-    sections: dict[tuple[str, str], list[Statistic]] = {}
-    for row in rows_of(table):
-        if not row.note or row.test == "friedman":
-            sections.setdefault((row.experiment, row.reading), []).append(row)
-    for (experiment, reading), rows in sections.items():
-        if found := sentences(rows, labels):
+    told = table[(table["note"] == "") | (table["test"] == "friedman")]
+    for key, rows in told.groupby(["experiment", "reading"], sort=False):
+        experiment, reading = map(str, key)
+        if found := _sentences(rows_of(rows), labels):
             parts += [f"## {markdown(titles.get(experiment, experiment))}: {READING[reading]}", *found]
     missing = [
         f"- {markdown(note)}: {markdown(', '.join(titles.get(one, one) for one in where))}."
@@ -72,7 +70,7 @@ def notes(table: pd.DataFrame) -> list[tuple[str, list[str]]]:
     return [(note, list(where)) for note, where in found.items()]
 
 
-def sentences(rows: Sequence[Statistic], labels: Labels) -> list[str]:
+def _sentences(rows: Sequence[Statistic], labels: Labels) -> list[str]:
     """The rows of one experiment and reading as paragraphs."""
     found = _ranks(rows, labels)
     over = [row for row in rows if row.test in ("mean_over_settings", "wilcoxon_holm")]
@@ -88,7 +86,7 @@ def sentences(rows: Sequence[Statistic], labels: Labels) -> list[str]:
 def _ranks(rows: Sequence[Statistic], labels: Labels) -> list[str]:
     critical = {row.test: row.value for row in rows}.get("critical_difference")
     found = [
-        f"Friedman: χ² = {row.value:.2f}, p = {p_text(row.p_value)} over {several(row.cells, 'setting')}; "
+        f"Friedman: χ² = {row.value:.2f}, p = {_p(row)} over {several(row.cells, 'setting')}; "
         f"critical difference of average ranks {critical:.2f}."
         for row in rows
         if row.test == "friedman" and not row.note
@@ -101,8 +99,7 @@ def _ranks(rows: Sequence[Statistic], labels: Labels) -> list[str]:
 def _in_setting(rows: Sequence[Statistic], labels: Labels) -> list[str]:
     where = markdown(Setting.parse(rows[0].setting).called(labels))
     found = [
-        f"{where}, all methods: Friedman over {several(row.cells, 'seed')}, χ² = {row.value:.2f}, "
-        f"p = {p_text(row.p_value)}."
+        f"{where}, all methods: Friedman over {several(row.cells, 'seed')}, χ² = {row.value:.2f}, p = {_p(row)}."
         for row in rows
         if row.test == "friedman_seeds"
     ]
@@ -132,7 +129,7 @@ def _agreement(row: Statistic, labels: Labels) -> str:
     span = f", 95 %: {interval}" if interval else ""
     return (
         f"{markdown(Setting.parse(row.subject).called(labels))}: Kendall's τ = {signed(row.value)} with the paper's "
-        f"order (p = {p_text(row.p_value)}, {several(row.cells, 'method')}{span})."
+        f"order (p = {_p(row)}, {several(row.cells, 'method')}{span})."
     )
 
 
@@ -141,11 +138,9 @@ def _interval(row: Statistic) -> str:
 
 
 def _p(row: Statistic) -> str:
-    return "" if np.isnan(row.p_value) else p_text(row.p_value)
-
-
-def p_text(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    if np.isnan(row.p_value):
+        return ""
+    return "< 0.001" if row.p_value < 0.001 else f"{row.p_value:.3f}"
 
 
 def for_page(table: pd.DataFrame, labels: Labels) -> list[Row]:

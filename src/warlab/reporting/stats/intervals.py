@@ -54,9 +54,14 @@ class Number:
         return np.mean([*self.images.values()], axis=0) if self.images else None
 
 
+def shared_seeds(*numbers: Number) -> list[int]:
+    """The seeds that all of them have."""
+    return sorted(set.intersection(*(set(number.by_seed) for number in numbers)))
+
+
 def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
     """Each over the seeds that all of them have; as they are where there is no such seed."""
-    shared = set.intersection(*(set(number.by_seed) for number in numbers))
+    shared = shared_seeds(*numbers)
     return [number.on(shared) for number in numbers]
 
 
@@ -84,49 +89,44 @@ class Estimate:
 def difference(one: Number, two: Number) -> Estimate:
     """one minus two, on the seeds that both have"""
     one, two = on_shared_seeds([one, two])
-    value = one.mean - two.mean
-    if one.printed and two.printed:
-        return _printed(value)
-    if seeds := _enough_seeds(one, two):
-        return of_seeds([one.by_seed[seed] - two.by_seed[seed] for seed in seeds])
-    if one.right is not None and two.right is not None and len(one.right) == len(two.right):
-        return _of_images(value, one.right - two.right, "paired")
-    if one.tested_on and two.tested_on:
-        error = math.hypot(_binomial(one.mean, one.tested_on), _binomial(two.mean, two.tested_on))
-        return Estimate(value, error, basis=f"{min(one.tested_on, two.tested_on)} test images, binomial")
-    return Estimate(value)
+    by_seed = [one.by_seed[seed] - two.by_seed[seed] for seed in shared_seeds(one, two)]
+    right, other = one.right, two.right
+    paired = right - other if right is not None and other is not None and len(right) == len(other) else None
+    return _estimate(one.mean - two.mean, [one, two], by_seed, paired)
 
 
 def single(one: Number) -> Estimate:
     """The number itself."""
-    if one.printed:
-        return _printed(one.mean)
-    if len(one.by_seed) >= MIN_SEEDS:
-        return of_seeds(list(one.by_seed.values()))
-    if one.right is not None:
-        return _of_images(one.mean, one.right, "")
-    if one.tested_on:
-        error = _binomial(one.mean, one.tested_on)
-        return Estimate(one.mean, error, basis=f"{one.tested_on} test images, binomial")
-    return Estimate(one.mean, one.error, basis=one.basis)
+    found = _estimate(one.mean, [one], list(one.by_seed.values()), one.right)
+    return found if found.basis else Estimate(one.mean, one.error, basis=one.basis)
+
+
+def _estimate(value: float, numbers: Sequence[Number], by_seed: Sequence[float], right: np.ndarray | None) -> Estimate:
+    """The value of one number, or of the difference of two, by the first that is known: seeds, images, or how many."""
+    if all(number.printed for number in numbers):
+        return Estimate(value, 0.0, basis=PRINTED)
+    if len(by_seed) >= MIN_SEEDS:
+        return of_seeds(by_seed)
+    if right is not None:
+        error = 100 * float(right.std(ddof=1)) / math.sqrt(len(right))
+        return Estimate(value, error, basis=f"{len(right)} {'paired ' if len(numbers) > 1 else ''}test images")
+    if all(number.tested_on for number in numbers):
+        error = math.hypot(*(_binomial(number.mean, number.tested_on) for number in numbers))
+        return Estimate(value, error, basis=f"{min(number.tested_on for number in numbers)} test images, binomial")
+    return Estimate(value)
 
 
 def ratio(one: Number, two: Number) -> Estimate:
     """one / two; its error follows from that of its logarithm."""
     value = one.mean / two.mean
     if one.printed and two.printed:
-        return _printed(value)
-    if seeds := _enough_seeds(one, two):
+        return Estimate(value, 0.0, basis=PRINTED)
+    seeds = shared_seeds(one, two)
+    if len(seeds) >= MIN_SEEDS:
         logarithm = of_seeds([math.log(one.by_seed[seed] / two.by_seed[seed]) for seed in seeds])
         return Estimate(value, value * logarithm.error, logarithm.freedom, logarithm.basis)
     error = value * math.hypot(one.error / one.mean, two.error / two.mean)
     return Estimate(value, error, basis=one.basis)
-
-
-def _enough_seeds(one: Number, two: Number) -> list[int]:
-    """The seeds that both have, if there are three or more."""
-    seeds = sorted(one.by_seed.keys() & two.by_seed.keys())
-    return seeds if len(seeds) >= MIN_SEEDS else []
 
 
 def of_seeds(values: Sequence[float]) -> Estimate:
@@ -136,26 +136,26 @@ def of_seeds(values: Sequence[float]) -> Estimate:
     return Estimate(float(numbers.mean()), error, len(numbers) - 1, f"{len(numbers)} seeds, Student's t")
 
 
-def resampled(numbers: Sequence[Number], generator: np.random.Generator, draws: int = DRAWS) -> tuple[np.ndarray, str]:
-    """The means (draws, methods) of one cell's methods on resampled seeds, the same for all of them, or else test
+def resampled(numbers: Sequence[Number], generator: np.random.Generator) -> tuple[np.ndarray, str]:
+    """The means (DRAWS, methods) of one cell's methods on resampled seeds, the same for all of them, or else test
     images, and what was resampled; without either, the means as they are and no words."""
     numbers = on_shared_seeds(numbers)
     means = np.array([number.mean for number in numbers])
     if all(number.printed for number in numbers):
-        return np.tile(means, (draws, 1)), PRINTED
-    seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers)))
+        return np.tile(means, (DRAWS, 1)), PRINTED
+    seeds = shared_seeds(*numbers)
     if len(seeds) >= MIN_SEEDS:
         values = np.array([[number.by_seed[seed] for seed in seeds] for number in numbers])
-        chosen = generator.integers(len(seeds), size=(draws, len(seeds)))
+        chosen = generator.integers(len(seeds), size=(DRAWS, len(seeds)))
         return values[:, chosen].mean(2).T, f"{len(seeds)} seeds, bootstrap"
     images = [right for number in numbers if (right := number.right) is not None]
     if len(images) == len(numbers) and len({len(one) for one in images}) == 1:
-        moved = on_resampled_images(np.array(images), generator, draws)
+        moved = on_resampled_images(np.array(images), generator, DRAWS)
         return means + moved, f"{len(images[0])} test images, bootstrap"
     if all(number.tested_on for number in numbers):
         errors = [_binomial(number.mean, number.tested_on) for number in numbers]
-        return generator.normal(means, errors, (draws, len(means))), f"{numbers[0].tested_on} test images, binomial"
-    return np.tile(means, (draws, 1)), ""
+        return generator.normal(means, errors, (DRAWS, len(means))), f"{numbers[0].tested_on} test images, binomial"
+    return np.tile(means, (DRAWS, 1)), ""
 
 
 def on_resampled_images(images: np.ndarray, generator: np.random.Generator, draws: int) -> np.ndarray:
@@ -168,15 +168,6 @@ def on_resampled_images(images: np.ndarray, generator: np.random.Generator, draw
     return moved
 
 
-def _of_images(value: float, shares: np.ndarray, how: str) -> Estimate:
-    error = 100 * float(shares.std(ddof=1)) / math.sqrt(len(shares))
-    return Estimate(value, error, basis=" ".join(word for word in (str(len(shares)), how, "test images") if word))
-
-
 def _binomial(percent: float, count: int) -> float:
     share = min(max(percent / 100, 0.0), 1.0)
     return 100 * math.sqrt(share * (1 - share) / count)
-
-
-def _printed(value: float) -> Estimate:
-    return Estimate(value, 0.0, basis=PRINTED)

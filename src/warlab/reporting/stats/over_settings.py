@@ -13,6 +13,7 @@ from scipy import stats
 from warlab.common.wording import several
 from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
 from warlab.reporting.setting import ACCURACY, SETTING
+from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.stats.statistic import Statistic
 from warlab.reporting.tables.ranks import average_ranks
 
@@ -20,7 +21,6 @@ READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_dia
 NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
-LEVEL = 0.05
 
 
 def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Statistic:
@@ -93,9 +93,9 @@ def compare(wide: pd.DataFrame) -> Iterator[Statistic]:
     yield from _pairs(wide, ranks) if enough else ()
 
 
-def critical_difference(methods: int, cells: int, level: float = LEVEL) -> float:
-    """Nemenyi: two average ranks differ at `level` if they are further apart than this."""
-    quantile = stats.studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
+def critical_difference(methods: int, cells: int) -> float:
+    """Nemenyi: two average ranks differ at the level of 5 % if they are further apart than this."""
+    quantile = stats.studentized_range.ppf(LEVEL, methods, np.inf) / np.sqrt(2)
     return float(quantile * _standard_error(methods, cells))
 
 

@@ -1,16 +1,18 @@
 """Tests of two methods in one setting: over the seeds that both have, and over the test images that both classify."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from warlab.common.seeds import derive_seed
-from warlab.reporting.read.predictions import Kept
+from warlab.ids import RunId
+from warlab.reporting.read.predictions import Kept, right_answers
 from warlab.reporting.read.results import LAST
+from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
-from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds
+from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
 from warlab.reporting.stats.over_settings import MIN_METHODS, holm, signed_rank
 from warlab.reporting.stats.statistic import Statistic
 
@@ -28,35 +30,55 @@ def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
 
 def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept, tested_on: int = 0) -> dict[str, Number]:
     """The methods of one setting; `setting` has a row per run with `run`, its id."""
-    found = {}
-    for method, runs in setting[setting[reading].notna()].groupby("method", sort=False):
-        by_seed = dict(zip(runs["seed"].astype(int), runs[reading].astype(float), strict=True))
-        images = images_of(runs, kept, EPOCHS.get(reading, 0))
-        found[str(method)] = Number(float(runs[reading].mean()), by_seed=by_seed, images=images, tested_on=tested_on)
-    return found
+    by_method = setting[setting[reading].notna()].groupby("method", sort=False)
+    last = EPOCHS.get(reading, 0)
+    return {str(method): number_of(runs, reading, kept, last, tested_on) for method, runs in by_method}
 
 
-def images_of(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
-    """Seed → share of right answers to each image; nothing where one of the runs (`seed`, `run`) has no predictions."""
-    shares = {int(seed): kept.correct(run, last) for seed, run in zip(runs["seed"], runs["run"], strict=True) if last}
-    there = {seed: share for seed, share in shares.items() if share is not None}
-    return there if len(there) == len(shares) else {}
+def number_of(runs: pd.DataFrame, column: str, kept: Kept, last: int, tested_on: int) -> Number:
+    """Of the runs of one cell, with their seed, data and id (`run`). One without a value makes the mean empty."""
+    done = runs[runs[column].notna()]
+    return Number(
+        mean=float(runs[column].mean(skipna=False)),
+        data=kind_of_data(done["data"]),
+        source=_folders([RunId.parse(run) for run in done["run"]]),
+        by_seed=dict(zip(done["seed"].astype(int), done[column].astype(float), strict=True)),
+        images=_images(runs, kept, last),
+        tested_on=tested_on,
+    )
+
+
+def _folders(runs: Sequence[RunId]) -> str:
+    """The folders of one cell: …/seed0…2"""
+    if not runs:
+        return ""
+    seeds = sorted(run.seed for run in runs)
+    row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
+    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))
+
+
+def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
+    """Seed → share of right answers to each image; nothing where one of the runs has no predictions."""
+    shares = {
+        int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
+        for seed, run in zip(runs["seed"], runs["run"], strict=True)
+        if last and (right := right_answers(kept, run)) is not None
+    }
+    return shares if len(shares) == len(runs) else {}
 
 
 def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
     """Paired t and Wilcoxon tests where both methods have at least three seeds, each corrected by Holm."""
-    found = []
+    t_tests, wilcoxon = [], []
     for one, two in of_interest(list(numbers)):
-        seeds = sorted(numbers[one].by_seed.keys() & numbers[two].by_seed.keys())
+        seeds = shared_seeds(numbers[one], numbers[two])
         if len(seeds) >= MIN_SEEDS:
             gaps = np.array([numbers[one].by_seed[seed] - numbers[two].by_seed[seed] for seed in seeds])
             low, high = intervals.of_seeds(gaps.tolist()).interval()
             both = Statistic(subject=one, against=two, cells=len(seeds), value=float(gaps.mean()))
-            found += [
-                both._replace(test="paired_t", low=low, high=high, p_value=_t_test(gaps)),
-                both._replace(test="wilcoxon_seeds", p_value=signed_rank(gaps)),
-            ]
-    return _corrected(found)
+            t_tests.append(both._replace(test="paired_t", low=low, high=high, p_value=_t_test(gaps)))
+            wilcoxon.append(both._replace(test="wilcoxon_seeds", p_value=signed_rank(gaps)))
+    return _corrected(t_tests) + _corrected(wilcoxon)
 
 
 def _t_test(gaps: np.ndarray) -> float:
@@ -68,8 +90,7 @@ def _t_test(gaps: np.ndarray) -> float:
 
 def among_all(numbers: Mapping[str, Number]) -> Iterator[Statistic]:
     """Friedman's test of all methods of one setting over the seeds that all of them have."""
-    seeds = sorted(set.intersection(*(set(number.by_seed) for number in numbers.values()))) if numbers else []
-    if len(numbers) >= MIN_METHODS and len(seeds) >= MIN_SEEDS:
+    if len(numbers) >= MIN_METHODS and len(seeds := shared_seeds(*numbers.values())) >= MIN_SEEDS:
         found = stats.friedmanchisquare(*([number.by_seed[seed] for seed in seeds] for number in numbers.values()))
         row = Statistic(test="friedman_seeds", cells=len(seeds))
         yield row._replace(value=float(found.statistic), p_value=float(found.pvalue))
@@ -105,11 +126,12 @@ def over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
 
 
 def mcnemar(setting: pd.DataFrame, kept: Kept) -> list[Statistic]:
-    """The exact test on the last epoch of the first seed that both methods have, corrected by Holm."""
+    """The exact test on the last epoch of the first seed that both methods have, of the first network, corrected by
+    Holm."""
     right: dict[str, dict[int, np.ndarray]] = {}
     for method, seed, run in setting[["method", "seed", "run"]].itertuples(index=False):
-        if (answers := kept.at_the_end(run)) is not None:
-            right.setdefault(str(method), {})[int(seed)] = answers
+        if (answers := right_answers(kept, run)) is not None:
+            right.setdefault(str(method), {})[int(seed)] = answers[-1, 0]
     found = []
     for one, two in of_interest(list(right)) if right else []:
         if common := right[one].keys() & right[two].keys():
@@ -142,13 +164,7 @@ def across(numbers: Sequence[Mapping[str, Number]]) -> list[Statistic]:
     return found
 
 
-def _corrected(tests: Iterable[Statistic]) -> list[Statistic]:
-    """Holm within each kind of test."""
-    kinds: dict[str, list[Statistic]] = {}
-    for test in tests:
-        kinds.setdefault(test.test, []).append(test)
-    return [
-        test._replace(p_value=p)
-        for same in kinds.values()
-        for test, p in zip(same, holm([test.p_value for test in same]), strict=True)
-    ]
+def _corrected(tests: Sequence[Statistic]) -> list[Statistic]:
+    """By Holm, of tests of one kind."""
+    p_values = holm([test.p_value for test in tests])
+    return [test._replace(p_value=p_value) for test, p_value in zip(tests, p_values, strict=True)]

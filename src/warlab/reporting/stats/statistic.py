@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from warlab.reporting.read.results import plain_text, read_csv
+from warlab.reporting.read.results import read_csv
 
 
 class Statistic(NamedTuple):
@@ -33,7 +33,7 @@ class Statistic(NamedTuple):
 
 def read_statistics(path: Path) -> pd.DataFrame:
     texts = [name for name, kind in Statistic.__annotations__.items() if kind is str]
-    return plain_text(read_csv(path, Statistic._fields, dtype=dict.fromkeys(texts, "string")), texts)
+    return read_csv(path, Statistic._fields, text=texts)
 
 
 def rows_of(table: pd.DataFrame) -> list[Statistic]:

@@ -1,7 +1,7 @@
 """The layout of a table as in the paper, before it becomes Markdown, LaTeX or HTML."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from warlab.reporting.tables.labels import Labels, name
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
 Spread = Literal["std_epochs", "std_runs"]
+Key = tuple[Setting, str]  # of a cell: its setting and its method
 DIGITS = 2  # as the paper prints its percentages
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
@@ -48,7 +49,7 @@ class Cell:
 class Grid:
     settings: list[Setting]
     methods: list[str]
-    cells: dict[tuple[Setting, str], Cell]
+    cells: dict[Key, Cell]
     spread: Spread = "std_epochs"
 
     def cell(self, setting: Setting, method: str) -> Cell:
@@ -74,9 +75,8 @@ def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))
-    for setting in settings:
-        row = {key: cell for key, cell in cells.items() if key[0] == setting}
-        _mark_best(row, cells, min if setting.is_rank else max)
+    for key in [key for setting in settings for key in _best(cells, setting)]:
+        cells[key] = replace(cells[key], best=True)
     return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells, spread)
 
 
@@ -155,15 +155,12 @@ def _cell(row: Any, spread: Spread) -> Cell:
     return Cell(mean, std, published, difference, stand_in=row.data == "stand-in", digits=digits)
 
 
-def _mark_best(
-    row: dict[tuple[Setting, str], Cell],
-    cells: dict[tuple[Setting, str], Cell],
-    best: Callable[[Iterable[float]], float],
-) -> None:
-    """Cells that print the same number are equally good and all bold; one cell alone is no contest."""
-    contest = {key: cell for key, cell in row.items() if not ColumnId.parse(key[1]).noise}  # clean labels: no contest
-    means = {key: round(cell.mean, cell.digits) for key, cell in contest.items() if cell.run}
+def _best(cells: Mapping[Key, Cell], setting: Setting) -> list[Key]:
+    """Cells that print the same number are equally good and all bold; one cell alone is no contest, nor are runs on
+    clean labels among others."""
+    row = {key: cell for key, cell in cells.items() if key[0] == setting and not ColumnId.parse(key[1]).noise}
+    means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
     if len(means) < 2:
-        return
-    for key in (key for key, mean in means.items() if mean == best(means.values())):
-        cells[key] = replace(cells[key], best=True)
+        return []
+    best = min(means.values()) if setting.is_rank else max(means.values())
+    return [key for key, mean in means.items() if mean == best]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warlab.reporting.tables.labels import latex, markdown, markdown_table
+from warlab.reporting.tables.labels import latex, markdown, markdown_name, markdown_table
 
 Row = Mapping[str, object]  # column → what stands in it
 WIDEST = "500pt"  # of a table in LaTeX; a narrower page has it as wide as its line
@@ -26,8 +26,15 @@ def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
 
 
 def to_markdown(rows: Sequence[Row], columns: Sequence[str], caption: str) -> str:
-    body = [[markdown(text(row.get(key))) for key in columns] for row in rows]
+    body = [[_markdown_cell(key, row.get(key)) for key in columns] for row in rows]
     return "\n".join([markdown_table([*map(markdown, columns)], body), "", markdown(caption), ""])
+
+
+def _markdown_cell(column: str, value: object) -> str:
+    """A method, or the ratio of two, has subscripts."""
+    if column == "method":
+        return " / ".join(markdown_name(one) for one in text(value).split(" / "))
+    return markdown(text(value))
 
 
 def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: str) -> str:

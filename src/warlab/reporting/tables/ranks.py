@@ -5,38 +5,31 @@ compare different settings.
 """
 
 from collections.abc import Iterable
-from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from warlab.reporting.setting import RANK, SETTING, kind_of_data
 
 DIGITS = 1  # as the paper prints its ranks
 
 
-def ranks(table: pd.DataFrame, digits: int = 2, ties: Literal["average", "first"] = "average") -> pd.Series:
+def ranks(table: pd.DataFrame) -> pd.Series:
     """The average rank of each method over all settings of a tidy table, by its numbers as printed.
 
-    The paper gives the better rank to the `first` of two equal numbers; here both get their mean rank.
+    Two equal numbers get their mean rank; the paper gives the better rank to the first of them.
     """
-    printed = table.assign(mean=table["mean"].astype(float).round(digits))
+    printed = table.assign(mean=table["mean"].astype(float).round(2))
     methods = list(dict.fromkeys(table["method"]))
     # no pivot_table(dropna=False): it would add the settings that a full product of the others had
     numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
     complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
-    return average_ranks(numbers, ties).round(DIGITS) if complete else pd.Series(np.nan, index=methods)
+    return average_ranks(numbers).round(DIGITS) if complete else pd.Series(np.nan, index=methods)
 
 
-def ranked(means: np.ndarray) -> np.ndarray:
-    """(…, methods) → the rank of each, in every row; for thousands of resampled rows at once."""
-    return stats.rankdata(-means, axis=-1)
-
-
-def average_ranks(numbers: pd.DataFrame, ties: Literal["average", "first"] = "average") -> pd.Series:
+def average_ranks(numbers: pd.DataFrame) -> pd.Series:
     """Of each method (column), over the settings (rows)."""
-    return numbers.rank(axis=1, ascending=False, method=ties).mean()
+    return numbers.rank(axis=1, ascending=False).mean()
 
 
 def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
@@ -60,8 +53,6 @@ def _rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
         noise=group,
         net=nets.pop() if len(nets) == 1 else "all",
         metric=RANK,
-        std_epochs=np.nan,
-        std_runs=np.nan,
         seeds=part["seeds"].min() if run else None,
         data=kind_of_data(part["data"]) if run else "",
     )

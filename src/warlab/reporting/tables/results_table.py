@@ -1,15 +1,17 @@
 """Tables: the tidy one for machines, the paper's layout for people."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.read.results import CELL, plain_text, published_noise, read_csv
+from warlab.reporting.read.results import CELL, published_noise, read_csv
 from warlab.reporting.setting import ACCURACY, SETTING, Setting
 from warlab.reporting.tables.grid import (
     Cell,
@@ -25,20 +27,27 @@ from warlab.reporting.tables.grid import (
 from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, markdown_table, name
 from warlab.reporting.tables.ranks import rank_rows
 
+Escape = Callable[[str], str]  # of a text that may have special characters
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
 
 
 def tidy(
-    summary: pd.DataFrame, cells: Iterable[Mapping[str, str]], published: pd.DataFrame, ranks: Sequence[str] = ()
+    summary: pd.DataFrame,
+    cells: Sequence[Sequence[str]],
+    published: pd.DataFrame,
+    ranks: Sequence[str] = (),
+    metrics: Sequence[str] = (ACCURACY,),
 ) -> pd.DataFrame:
-    """A row for every declared cell, in the order of declaration; empty where nothing was run or published.
+    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration; empty
+    where nothing was run or published.
 
-    `cells` has dataset, noise, net, method and, where it is not test_accuracy, metric. Numbers are percent;
-    difference = ours − published. `ranks` adds rows with the average ranks over these groups of settings.
+    Numbers are percent; difference = ours − published. `ranks` adds rows with the average ranks over these groups of
+    settings.
     """
-    table = _declared(cells).merge(summary, on=list(KEY), how="left", validate="one_to_one")
+    declared = pd.DataFrame({"metric": metrics}).merge(pd.DataFrame(cells, columns=list(CELL)), how="cross")
+    table = declared.drop_duplicates().merge(summary, on=list(KEY), how="left", validate="one_to_one")
     run = table["mean"].notna()
     table["seeds"] = table["seeds"].where(run).astype("Int64")
     table["data"] = table["data"].fillna("").where(run, "")
@@ -54,8 +63,7 @@ def tidy(
 
 def read_tidy(path: Path) -> pd.DataFrame:
     """A table that was written as csv, with the types that `tidy` gave it."""
-    table = read_csv(path, TIDY, dtype=dict.fromkeys((*KEY, "data"), "string"))
-    return plain_text(table, (*KEY, "data")).astype({"seeds": "Int64"})
+    return read_csv(path, TIDY, text=(*KEY, "data")).astype({"seeds": "Int64"})
 
 
 def to_markdown(
@@ -63,7 +71,9 @@ def to_markdown(
 ) -> str:
     """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
     layout = grid(table, spread)
-    header, *body = _markdown_rows(layout, orientation, labels)
+    rows = _body(layout, orientation, labels, markdown, markdown_method)
+    body = [[*names, *map(_markdown_cell, cells)] for names, cells in rows]
+    header = _markdown_header(layout, orientation, labels)
     return "\n".join([markdown_table(header, body), "", markdown(explained(caption, layout)), ""])
 
 
@@ -80,8 +90,8 @@ def to_latex(
     It is shrunk to the width of the line only where it is wider. `label` is for \ref.
     """
     layout = grid(table, spread)
-    parts = _parts(layout) if _known(orientation) == "methods_as_columns" else [layout]
-    bodies = [_tabular(*_LATEX_LAYOUTS[orientation](part, labels)) for part in parts]
+    parts = _parts(layout) if orientation == "methods_as_columns" else [layout]
+    bodies = [_tabular(part, orientation, labels) for part in parts]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
@@ -98,42 +108,11 @@ def to_latex(
     )
 
 
-def _parts(layout: Grid) -> list[Grid]:
-    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
-    pieces = -(-len(layout.methods) // MOST_COLUMNS)
-    size = -(-len(layout.methods) // max(1, pieces))
-    starts = range(0, len(layout.methods), max(1, size))
-    return [replace(layout, methods=layout.methods[start : start + size]) for start in starts]
-
-
-def _tabular(columns: str, body: list[str]) -> str:
-    return "\n".join(
-        [
-            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
-        ]
-    )
-
-
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
     """The title, and which of the paper's numbers it quotes from others."""
     named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
     return f"{title}. {quote}: {named}" if named else title
-
-
-def _declared(cells: Iterable[Mapping[str, str]]) -> pd.DataFrame:
-    declared = pd.DataFrame([dict(cell) for cell in cells])
-    absent = [kind for kind in CELL if kind not in declared]
-    if absent:
-        raise WarlabError(f"A table needs the {absent[0]} of each of its cells; complete the experiment's entry.")
-    if "metric" not in declared:
-        declared["metric"] = ACCURACY
-    return declared[list(KEY)].drop_duplicates(ignore_index=True)
 
 
 def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
@@ -149,40 +128,24 @@ def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
 
 
-def _known(orientation: Orientation) -> Orientation:
-    if orientation not in _LATEX_LAYOUTS:
-        raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {', '.join(_LATEX_LAYOUTS)}.")
-    return orientation
-
-
-# Markdown
-
-
-def _markdown_rows(layout: Grid, orientation: Orientation, labels: Labels) -> list[list[str]]:
-    methods = {method: markdown_method(labels, method) for method in layout.methods}
-    named = _named_settings(layout, labels, markdown)
-    if _known(orientation) == "methods_as_columns":
-        header = ["dataset", "score" if layout.scores else "noise", *methods.values()]
-        return [header] + [
-            [dataset, noise, *(_markdown_cell(layout.cell(setting, method)) for method in methods)]
-            for setting, dataset, noise in named
+def _body(
+    layout: Grid, orientation: Orientation, labels: Labels, escape: Escape, method_name: Callable[[Labels, str], str]
+) -> list[tuple[list[str], list[Cell]]]:
+    """The rows below the heading: printed names at the left, then the cells."""
+    if orientation == "methods_as_columns":
+        return [
+            ([dataset, noise], [layout.cell(setting, method) for method in layout.methods])
+            for setting, dataset, noise in _named_settings(layout, labels, escape)
         ]
-    # Markdown has one line of headings: the dataset stands in its first column only.
-    header = ["method", *("<br>".join(filter(None, words)) for _, *words in named)]
-    return [header] + [
-        [shown, *(_markdown_cell(layout.cell(setting, method)) for setting in layout.settings)]
-        for method, shown in methods.items()
-    ]
+    if orientation == "methods_as_rows":
+        return [
+            ([method_name(labels, method)], [layout.cell(setting, method) for setting in layout.settings])
+            for method in layout.methods
+        ]
+    raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {', '.join(get_args(Orientation))}.")
 
 
-def _markdown_cell(cell: Cell) -> str:
-    ours = with_deviation(cell, " ± ") if cell.run else "–"
-    ours = (f"**{ours}**" if cell.best else ours) + ("†" if cell.stand_in else "")
-    paper = small_print(cell)
-    return f"{ours}<br><sub>{paper}</sub>" if paper else ours
-
-
-def _named_settings(layout: Grid, labels: Labels, escape: Callable[[str], str]) -> list[tuple[Setting, str, str]]:
+def _named_settings(layout: Grid, labels: Labels, escape: Escape) -> list[tuple[Setting, str, str]]:
     """Each setting with the printed names of its dataset, once per dataset, and of its noise."""
     return [
         (setting, escape(name(labels, "dataset", dataset)) if i == 0 else "", escape(shown))
@@ -192,44 +155,67 @@ def _named_settings(layout: Grid, labels: Labels, escape: Callable[[str], str]) 
     ]
 
 
+# Markdown
+
+
+def _markdown_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
+    if orientation == "methods_as_columns":
+        methods = [markdown_method(labels, method) for method in layout.methods]
+        return ["dataset", "score" if layout.scores else "noise", *methods]
+    # Markdown has one line of headings: the dataset stands in its first column only.
+    named = _named_settings(layout, labels, markdown)
+    return ["method", *("<br>".join(filter(None, words)) for _, *words in named)]
+
+
+def _markdown_cell(cell: Cell) -> str:
+    ours = with_deviation(cell, " ± ") if cell.run else "–"
+    ours = (f"**{ours}**" if cell.best else ours) + ("†" if cell.stand_in else "")
+    paper = small_print(cell)
+    return f"{ours}<br><sub>{paper}</sub>" if paper else ours
+
+
 # LaTeX
 
 
-def _latex_methods_as_columns(layout: Grid, labels: Labels) -> tuple[str, list[str]]:
-    header = [latex_method(labels, method) for method in layout.methods]
-    lines = [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *header]), r"\midrule"]
-    for i, (setting, dataset, noise) in enumerate(_named_settings(layout, labels, latex)):
-        if dataset and i:
+def _parts(layout: Grid) -> list[Grid]:
+    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
+    count = len(layout.methods)
+    size = math.ceil(count / math.ceil(count / MOST_COLUMNS)) if count else 1
+    return [replace(layout, methods=layout.methods[start : start + size]) for start in range(0, count, size)]
+
+
+def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> str:
+    lines = []
+    for i, (names, cells) in enumerate(_body(layout, orientation, labels, latex, latex_method)):
+        if i and len(names) > 1 and names[0]:  # another dataset begins
             lines.append(r"\addlinespace")
-        lines += _latex_pair([dataset, noise], [layout.cell(setting, method) for method in layout.methods])
-    return "ll" + "c" * len(header), lines
+        lines += _latex_pair(names, cells)
+    left, numbers = ("ll", layout.methods) if orientation == "methods_as_columns" else ("l", layout.settings)
+    return "\n".join(
+        [
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{{left + 'c' * len(numbers)}}}",
+            r"\toprule",
+            *_latex_header(layout, orientation, labels),
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}}",
+        ]
+    )
 
 
-def _latex_methods_as_rows(layout: Grid, labels: Labels) -> tuple[str, list[str]]:
-    groups = layout.by_dataset()
-    spans = [(latex(name(labels, "dataset", dataset)), len(settings)) for dataset, settings in groups]
-    noises = [latex(setting_name(layout, setting, labels)) for setting in layout.settings]
-    lines = [
-        _latex_row(["", *(rf"\multicolumn{{{width}}}{{c}}{{{shown}}}" for shown, width in spans)]),
-        " ".join(rf"\cmidrule(lr){{{start}-{end}}}" for start, end in _column_ranges(spans)),
-        _latex_row(["Method", *noises]),
-        r"\midrule",
-    ]
-    for method in layout.methods:
-        cells = [layout.cell(setting, method) for setting in layout.settings]
-        lines += _latex_pair([latex_method(labels, method)], cells)
-    return "l" + "c" * len(noises), lines
-
-
-_LATEX_LAYOUTS: dict[str, Callable[[Grid, Labels], tuple[str, list[str]]]] = {
-    "methods_as_columns": _latex_methods_as_columns,
-    "methods_as_rows": _latex_methods_as_rows,
-}
-
-
-def _column_ranges(spans: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
+def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
+    if orientation == "methods_as_columns":
+        methods = [latex_method(labels, method) for method in layout.methods]
+        return [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *methods])]
+    spans = [(latex(name(labels, "dataset", dataset)), len(settings)) for dataset, settings in layout.by_dataset()]
     ends = np.cumsum([1, *(width for _, width in spans)]).tolist()
-    return [(start + 1, end) for start, end in pairwise(ends)]
+    return [
+        _latex_row(["", *(rf"\multicolumn{{{width}}}{{c}}{{{shown}}}" for shown, width in spans)]),
+        " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends)),
+        _latex_row(["Method", *(latex(setting_name(layout, setting, labels)) for setting in layout.settings)]),
+    ]
 
 
 def _latex_pair(names: list[str], cells: list[Cell]) -> list[str]:

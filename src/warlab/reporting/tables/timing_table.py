@@ -1,15 +1,14 @@
 """The table of times: seconds per epoch, and the ratios, which alone can be compared between machines."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from warlab import data
 from warlab.reporting.read.artefacts import Timing
-from warlab.reporting.tables import listing
 from warlab.reporting.tables.grid import number
-from warlab.reporting.tables.labels import Labels, markdown, markdown_name, markdown_table, name
+from warlab.reporting.tables.labels import Labels, name
 from warlab.reporting.tables.results_table import KEY, TIDY
 
 SECONDS, RATIO = "seconds_per_epoch", "ratio"
@@ -31,7 +30,7 @@ def _rows(entry: Timing, published: pd.DataFrame) -> list[tuple[str | float, ...
     paper = _published(entry["dataset"], published)
     there = [(a, b) for a, b in RATIOS if a in ours and b in ours]
     numbers = [(method, SECONDS, value, paper.get(method, np.nan)) for method, value in ours.items()]
-    numbers += [(f"{a}/{b}", RATIO, ours[a] / ours[b], _ratio(paper, a, b)) for a, b in there]
+    numbers += [(f"{a}/{b}", RATIO, ours[a] / ours[b], paper.get(a, np.nan) / paper.get(b, np.nan)) for a, b in there]
     return [(entry["dataset"], entry["noise"], entry["net"], *row) for row in numbers]
 
 
@@ -43,33 +42,14 @@ def _published(dataset: str, published: pd.DataFrame) -> dict[str, float]:
     return seconds | ({"war_01": war[0], "war_code": war[0]} if war else {})
 
 
-def _ratio(seconds: Mapping[str, float], a: str, b: str) -> float:
-    return seconds[a] / seconds[b] if a in seconds and b in seconds else np.nan
-
-
 def is_reduced(entry: Timing) -> bool:
     """Whether a scale shrank the network or the images: then transport weighs more than in the paper."""
     spec = entry["spec"]
     return spec["net"]["settings"].get("width", 1) < 1 or tuple(spec["shape"]) != data.get(entry["dataset"]).shape
 
 
-def timing_latex(table: pd.DataFrame, labels: Labels, title: str, machine: str, reduced: bool) -> str:
-    return listing.to_latex(_listed(table, labels), COLUMNS, _legend(title, machine, reduced), "tab:timing")
-
-
-def timing_markdown(table: pd.DataFrame, labels: Labels, title: str, machine: str, reduced: bool) -> str:
-    rows = [
-        (markdown(row["dataset"]), _subscripted(row["method"]), row["ours"], row["paper"])
-        for row in _listed(table, labels)
-    ]
-    return "\n".join([markdown_table(COLUMNS, rows), "", markdown(_legend(title, machine, reduced)), ""])
-
-
-def _subscripted(ratio: str) -> str:
-    return " / ".join(markdown_name(part) for part in ratio.split(" / "))
-
-
-def _listed(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
+def timing_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
+    """For print; the columns are COLUMNS."""
     shown = ["dataset", "method", "metric", "mean", "published"]
     return [
         {
@@ -87,7 +67,7 @@ def _value(value: float, metric: str) -> str:
     return f"{number(value, digits)}{unit}" if value == value else "–"
 
 
-def _legend(title: str, machine: str, reduced: bool) -> str:
+def timing_legend(title: str, machine: str, reduced: bool) -> str:
     legend = (
         f"{title}, on random images of each dataset's shape, median step times steps per epoch, on {machine}. The "
         "paper's seconds are of a GTX TITAN: compare the ratios. WAR is computed leanly here; the authors' code "
