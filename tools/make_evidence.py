@@ -31,6 +31,7 @@ from warlab.ids import base_method
 from warlab.reporting.read.predictions import Kept, collect_predictions
 from warlab.reporting.read.results import CELL, collect, finished, read_published, read_runs, run_ids
 from warlab.reporting.setting import SETTING, Setting, by_setting
+from warlab.reporting.stats.comparison import interval_of_tau
 from warlab.reporting.stats.intervals import Number, difference
 from warlab.reporting.stats.over_settings import kendall, readings
 from warlab.reporting.stats.pairs import numbers_of
@@ -81,7 +82,7 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[
     timed = runs if times else runs.drop(columns="seconds", errors="ignore")
     numbers = numbers_by_setting(runs, kept)
     table = summary(timed, read_published(PUBLISHED), numbers)
-    pages = [f"{page(' · '.join(at[:3]), part)}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
+    pages = [f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name, target)
     return {
@@ -198,7 +199,7 @@ def compare(part: pd.DataFrame) -> pd.DataFrame:
     ).sort_values("above_cce", ascending=False)
 
 
-def page(setting: str, part: pd.DataFrame) -> str:
+def page(setting: str, part: pd.DataFrame, numbers: Mapping[str, Number]) -> str:
     """One setting as a table, the farthest above CCE first, and how far the two orders agree."""
     shown = {name: entry for name, entry in COLUMNS.items() if name in part}
     columns = [[text(value, form) for value in part[name]] for name, (_, form) in shown.items()]
@@ -206,8 +207,10 @@ def page(setting: str, part: pd.DataFrame) -> str:
     head = [f"| {' | '.join(title for title, _ in shown.values())} |", "| --- |" + " ---: |" * (len(shown) - 1)]
     ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("above_cce", "published"))
     found = kendall(ours, published)
-    agreement = f"Kendall's τ with the paper: {found.value:.2f} (p = {found.p_value:.3f}, {found.cells:g} methods)"
-    return "\n".join([f"### {setting}", "", *head, *rows, "", found.note or agreement])
+    low, high = interval_of_tau(numbers, published)
+    interval = "" if np.isnan(low) else f"; 95 %: {low:.2f} to {high:.2f} on resampled seeds or test images"
+    agreement = f"τ with the paper: {found.value:.2f} (p = {found.p_value:.3f}, {found.cells:g} methods{interval})"
+    return "\n".join([f"### {setting}", "", *head, *rows, "", found.note or f"Kendall's {agreement}"])
 
 
 def _put(content: bytes, file: IO[bytes]) -> None:

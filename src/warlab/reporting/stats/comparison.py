@@ -117,11 +117,11 @@ def _setting_rows(
 def _agreement_row(at: Setting, numbers: Mapping[str, Number], published: pd.DataFrame) -> Statistic:
     paper = _paper(published, at)
     row = over_settings.kendall({method: number.mean for method, number in numbers.items()}, paper)
-    low, high = _span(numbers, paper) if not row.note else (np.nan, np.nan)
+    low, high = interval_of_tau(numbers, paper) if not row.note else (np.nan, np.nan)
     return row._replace(subject=str(at), low=low, high=high)
 
 
-def _span(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> tuple[float, float]:
+def interval_of_tau(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> tuple[float, float]:
     """95 % of Kendall's tau on resampled seeds or images."""
     common = [method for method in numbers if not np.isnan(paper.get(method, np.nan))]
     generator = np.random.default_rng(derive_seed("kendall", *common))
