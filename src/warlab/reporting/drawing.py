@@ -25,15 +25,9 @@ class Mark(NamedTuple):
     length: int = 0
 
 
-def panel_rows(count: int, most: int = MAX_COLUMNS) -> list[int]:
-    """How many panels each row has: as equal as it goes, the longer rows first."""
-    rows = -(-count // most)
-    return [count // rows + (row < count % rows) for row in range(rows)]
-
-
 def panels(figure: Figure, count: int, most: int = MAX_COLUMNS) -> list[list[Axes]]:
-    """Rows of axes that all reach over the whole width."""
-    rows = panel_rows(count, most)
+    """Rows of axes that all reach over the whole width; as equal in number as it goes, the longer rows first."""
+    rows = [len(row) for row in np.array_split(range(count), -(-count // most))]
     parts = math.lcm(*rows)
     grid = figure.add_gridspec(len(rows), parts)
     return [
@@ -80,18 +74,9 @@ def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
     marks = list(marks)
     low, high = ax.get_ylim()
     heights = spread([min(max(mark.y, low), high) for mark in marks], gap * (high - low))
+    at_edge = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
     for mark, height in zip(marks, heights, strict=True):
-        ax.annotate(
-            mark.name,
-            (1, height),
-            (3, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            color=mark.colour,
-            fontsize=7,
-            va="center",
-            annotation_clip=False,
-        )
+        ax.annotate(mark.name, (1, height), (3, 0), color=mark.colour, fontsize=7, va="center", **at_edge)
 
 
 # Where a name may stand next to its point, in widths and heights of itself from its lower left corner.
@@ -118,15 +103,8 @@ def name_points(ax: Axes, marks: Sequence[Mark], size: float = 6.0) -> None:
         wide, tall = 0.58 * size * (mark.length or len(mark.name)), 1.1 * size
         best = min((_box(x, y, wide, tall, *place) for place in _PLACES), key=lambda box: _covered(box, taken, width))
         taken.append(best)
-        ax.annotate(
-            mark.name,
-            (mark.x, mark.y),
-            (best[0] - x, best[1] - y),
-            textcoords="offset points",
-            color=mark.colour,
-            fontsize=size,
-            va="bottom",
-        )
+        offset = {"xytext": (best[0] - x, best[1] - y), "textcoords": "offset points", "va": "bottom"}
+        ax.annotate(mark.name, (mark.x, mark.y), color=mark.colour, fontsize=size, **offset)
 
 
 def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) -> tuple[float, float, float, float]:

@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, toy_of
-from warlab.reporting.figures.simplex import COLOURS, handles, points, regions
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.figures.simplex import COLOURS, handles, points, regions, toy_of
 
 TITLE = "AR versus WAR"
 SECTION = "adversarial"

@@ -2,8 +2,8 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Iterable
-from typing import NamedTuple, TypeVar
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,7 +25,6 @@ PANEL_INCHES = 3.6
 WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
 WITH_NAMES = 30
 TITLE_CHARACTERS = 48
-Entry = TypeVar("Entry", Cost, Noise)
 
 
 class Panel(NamedTuple):
@@ -47,11 +46,11 @@ def draw(inputs: Inputs) -> Figure:
         size = (PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2)
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax, panel in zip(axes, panels, strict=False):
-            _heat_map(figure, ax, panel)
         for ax in axes[len(panels) :]:
             ax.remove()
-        mark_panels(figure, inputs, [(ax, panel.dataset) for ax, panel in zip(axes, panels, strict=False)])
+        for ax, panel in zip(axes, panels, strict=False):
+            _heat_map(ax, panel)
+        mark_panels(figure, inputs, axes[: len(panels)], [panel.dataset for panel in panels])
     return figure
 
 
@@ -65,8 +64,7 @@ def caption(inputs: Inputs) -> str:
         )
     if _orders(inputs.costs):
         sentences.append("Classes are ordered so that similar ones are neighbours.")
-    shown = len(_first_seeds(inputs.costs, _cost_id)) + len(_first_seeds(inputs.noise, _noise_id))
-    if shown < len(inputs.costs) + len(inputs.noise):
+    if any(len(_firsts(kinds)) < len(kinds) for kinds in (_cost_kinds(inputs.costs), _noise_kinds(inputs.noise))):
         sentences.append("Of several seeds the first is shown.")
     return with_stand_in(" ".join(sentences), inputs)
 
@@ -75,8 +73,8 @@ def _panels(inputs: Inputs) -> list[Panel]:
     # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
     # That of labels as they came with the data is not known.
     noisy = [e for e in inputs.noise if e["noise"] != "clean" and not {"open_set", "estimated"} & set(e)]
-    panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
-    panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
+    panels = [_cost_panel(inputs.costs[k], inputs) for k in _firsts(_cost_kinds(inputs.costs))]
+    panels += [_noise_panel(noisy[k], inputs) for k in _firsts(_noise_kinds(noisy))]
     if not panels:
         raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition.")
     orders = _orders(inputs.costs)
@@ -107,22 +105,19 @@ def _ordered(panel: Panel, order: np.ndarray | None) -> Panel:
     return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=names)
 
 
-def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]) -> list[Entry]:
-    """The entries without those that differ from an earlier one by their seed only."""
-    firsts: dict[Hashable, Entry] = {}
-    for entry in entries:
-        firsts.setdefault(identify(entry), entry)
-    return list(firsts.values())
+def _firsts(kinds: Sequence[Hashable]) -> list[int]:
+    """Where a kind stands for the first time: of entries that differ by their seed only the first is shown."""
+    return [k for k, kind in enumerate(kinds) if kind not in kinds[:k]]
 
 
-def _cost_id(cost: Cost) -> Hashable:
+def _cost_kinds(costs: Iterable[Cost]) -> list[Hashable]:
     """Random costs that differ by their own seed (random.7) are of one kind, too."""
-    parsed = CostId.parse(cost["key"])
-    return cost["dataset"], re.sub(r"\.\d+$", "", parsed.name), parsed.noise
+    ids = [(cost["dataset"], CostId.parse(cost["key"])) for cost in costs]
+    return [(dataset, re.sub(r"\.\d+$", "", cost.name), cost.noise) for dataset, cost in ids]
 
 
-def _noise_id(entry: Noise) -> Hashable:
-    return entry["dataset"], entry["noise"]
+def _noise_kinds(entries: Iterable[Noise]) -> list[Hashable]:
+    return [(entry["dataset"], entry["noise"]) for entry in entries]
 
 
 def _cost_panel(cost: Cost, inputs: Inputs) -> Panel:
@@ -148,18 +143,16 @@ def _title(dataset: str, inputs: Inputs, text: str) -> str:
     return "\n".join([labels.name(inputs.labels, "dataset", dataset), *textwrap.wrap(text, TITLE_CHARACTERS)])
 
 
-def _heat_map(figure: Figure, ax: Axes, panel: Panel) -> None:
+def _heat_map(ax: Axes, panel: Panel) -> None:
     image = ax.imshow(panel.matrix, cmap=panel.colours, vmin=np.nanmin([panel.low, np.nanmin(panel.matrix)]))
-    ax.set_title(panel.title)
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
+    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     _name_classes(ax, panel.class_names)
     if len(panel.class_names) <= WITH_VALUES:
         _print_values(ax, panel.matrix, image)
-    bar = figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))
+    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))
     bar.outline.set_visible(False)
 
 
@@ -167,9 +160,7 @@ def _name_classes(ax: Axes, class_names: list[str]) -> None:
     count = len(class_names)
     class_names = [labels.plot_text(name) for name in class_names]
     if count > WITH_NAMES:
-        ticks = range(0, count, 10)
-        ax.set_xticks(ticks)
-        ax.set_yticks(ticks)
+        ax.set(xticks=range(0, count, 10), yticks=range(0, count, 10))
         return
     size = 6 if count > WITH_VALUES else 7
     ax.set_xticks(range(count), class_names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)

@@ -5,8 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
-from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
-from warlab.reporting.read import results
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.setting import Setting
 from warlab.reporting.tables import labels
 
@@ -39,8 +38,8 @@ def caption(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.complete(inputs.runs) if inputs.runs is not None else None
-    if runs is None or "purity" not in runs or runs["purity"].isna().all():
+    runs = complete_runs(inputs)
+    if "purity" not in runs or runs["purity"].isna().all():
         raise NothingToDraw("The figure of purity needs runs of a method that selects samples, such as coteaching.")
     chosen = runs[runs["purity"].notna()]
     noisy = chosen[chosen["noise"] != "clean"]

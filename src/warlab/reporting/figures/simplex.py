@@ -6,8 +6,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.tri import Triangulation
 
+from warlab.errors import WarlabError
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, toy_of
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.read.artefacts import Arrays
 
 TITLE = "What each divergence measures, and where it leads"
 SECTION = "adversarial"
@@ -48,7 +50,13 @@ def caption(inputs: Inputs) -> str:
     )
 
 
-def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
+def toy_of(inputs: Inputs) -> Arrays:
+    if not inputs.toy:
+        raise WarlabError("The figures of the plane need the trained toy networks; make toy.npz first.")
+    return inputs.toy
+
+
+def _cost(ax: Axes, toy: Arrays) -> None:
     cost, names = toy["cost"], [str(name) for name in toy["classes"]]
     ax.imshow(cost, cmap="Greys", vmin=0, vmax=1.6)
     for (row, column), value in np.ndenumerate(cost):
@@ -61,7 +69,7 @@ def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
     ax.spines[:].set_visible(False)
 
 
-def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
+def handles(toy: Arrays) -> list[Line2D]:
     """For a legend: the classes, and the points with a wrong label."""
     found = [
         Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
@@ -72,13 +80,13 @@ def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
     return [*found, wrong]
 
 
-def _legend(ax: Axes, toy: dict[str, np.ndarray]) -> None:
+def _legend(ax: Axes, toy: Arrays) -> None:
     cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
     ax.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
     ax.set_axis_off()
 
 
-def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
+def _values(ax: Axes, toy: Arrays, number: int) -> None:
     place = toy["simplex"] @ CORNERS
     values = toy["values"][number]
     if np.ptp(values) > 0:
@@ -95,7 +103,7 @@ def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
     ax.set_axis_off()
 
 
-def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> None:
+def regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
     """The class with the highest probability as a light colour, boundaries as lines."""
     chosen = probabilities.argmax(2)
     extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
@@ -103,12 +111,11 @@ def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> 
     ax.imshow(light[chosen], origin="lower", extent=extent, aspect="equal")
     for number in range(len(COLOURS)):
         ax.contour(toy["axis_x"], toy["axis_y"], chosen == number, levels=[0.5], colors="#555555", linewidths=0.5)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     ax.grid(False)
 
 
-def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
+def points(ax: Axes, toy: Arrays, size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, (colour, shape) in enumerate(zip(COLOURS, SHAPES, strict=True)):
         own, circled = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))
