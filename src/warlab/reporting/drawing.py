@@ -74,9 +74,10 @@ def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
     marks = list(marks)
     low, high = ax.get_ylim()
     heights = spread([min(max(mark.y, low), high) for mark in marks], gap * (high - low))
-    at_edge = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
     for mark, height in zip(marks, heights, strict=True):
-        ax.annotate(mark.name, (1, height), (3, 0), color=mark.colour, fontsize=7, va="center", **at_edge)
+        at_edge = ("axes fraction", "data")
+        text = ax.annotate(mark.name, (1, height), (3, 0), at_edge, "offset points", annotation_clip=False)
+        text.set(color=mark.colour, fontsize=7, va="center")
 
 
 # Where a name may stand next to its point, in widths and heights of itself from its lower left corner.
@@ -103,8 +104,9 @@ def name_points(ax: Axes, marks: Sequence[Mark], size: float = 6.0) -> None:
         wide, tall = 0.58 * size * (mark.length or len(mark.name)), 1.1 * size
         best = min((_box(x, y, wide, tall, *place) for place in _PLACES), key=lambda box: _covered(box, taken, width))
         taken.append(best)
-        offset = {"xytext": (best[0] - x, best[1] - y), "textcoords": "offset points", "va": "bottom"}
-        ax.annotate(mark.name, (mark.x, mark.y), color=mark.colour, fontsize=size, **offset)
+        offset = (best[0] - x, best[1] - y)
+        text = ax.annotate(mark.name, (mark.x, mark.y), offset, textcoords="offset points")
+        text.set(color=mark.colour, fontsize=size, va="bottom")
 
 
 def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) -> tuple[float, float, float, float]:

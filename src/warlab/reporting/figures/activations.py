@@ -19,9 +19,8 @@ SECTION = "data"
 NEEDS = ("activations", "noise")
 ASKS = {"dataset": "fashion_mnist"}
 MOST_POINTS = 1000
-# Ten classes in eight colours of Okabe and Ito: the last two in grey and brown.
-COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.YELLOW, style.BLACK)
-COLOURS += ("#999999", "#8C510A")
+COLOURS = [style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.YELLOW, style.BLACK]
+COLOURS += ["#999999", "#8C510A"]  # grey and brown: ten classes are more than the colours of Okabe and Ito
 
 
 def draw(inputs: Inputs) -> Figure:
@@ -36,7 +35,8 @@ def draw(inputs: Inputs) -> Figure:
         figure = Figure(figsize=(style.COLUMN + 1.0, 3.7), layout="constrained")
         ax = figure.subplots()
         for number in range(len(names)):
-            ax.scatter(*place[classes == number].T, s=3, color=COLOURS[number % 10], linewidths=0, alpha=0.8)
+            x, y = place[classes == number].T
+            ax.scatter(x, y, s=3, color=COLOURS[number % 10], linewidths=0, alpha=0.8)
         for true, given in _flips(inputs.noise, run.dataset):
             ax.annotate("", middles[given], middles[true], arrowprops=arrow)
         for name, (x, y) in zip(names, middles, strict=True):

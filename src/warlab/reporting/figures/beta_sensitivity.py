@@ -28,8 +28,8 @@ def draw(inputs: Inputs) -> Figure:
             colour, name = style.line(method)[0], labels.plot_method(inputs.labels, method)
             theirs, own = paper[paper["varied"] == method], ours[ours["varied"] == method]
             for numbers, face, width in ((theirs, "white", 0.6), (own, colour, 1.4)):
-                look = {"color": colour, "markersize": 4, "markerfacecolor": face, "linewidth": width}
-                ax.plot(numbers["beta"], numbers["mean"].astype(float), "o-", **look)
+                x, y = numbers["beta"], numbers["mean"].astype(float)
+                ax.plot(x, y, "o-", color=colour, markersize=4, markerfacecolor=face, linewidth=width)
             ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
         ticks = sorted({*ours["beta"], *paper["beta"]})
         ax.set(xscale="log", xlabel="β")
