@@ -11,8 +11,7 @@ from tests.helpers.reports import LABELS, PUBLISHED, description, no_published, 
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page import headline, opening, report_page
-from warlab.reporting.page.curves import curves
-from warlab.reporting.page.opening_picture import picture
+from warlab.reporting.page.curves import curves, picture
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 

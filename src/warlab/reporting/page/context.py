@@ -26,7 +26,6 @@ class TableSection:
     title: str
     data: pd.DataFrame
     orientation: Orientation = "methods_as_columns"
-    caption: str = ""
     section: str = "results"
 
 

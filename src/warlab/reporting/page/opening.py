@@ -11,10 +11,9 @@ from markupsafe import Markup
 from warlab.ids import NoiseId, base_method
 from warlab.reporting.claims.verdicts import UNTESTED
 from warlab.reporting.page.context import Context
-from warlab.reporting.page.curves import Line, Panel
+from warlab.reporting.page.curves import Line, Panel, picture
 from warlab.reporting.page.filters import duration
 from warlab.reporting.page.headline import BASELINE, PROPOSED, Headline, count, interval_text, percent
-from warlab.reporting.page.opening_picture import picture
 from warlab.reporting.stats.intervals import MIN_SEEDS, single
 from warlab.reporting.tables.labels import name
 

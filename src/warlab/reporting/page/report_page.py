@@ -1,21 +1,27 @@
 """The report: one HTML file that opens offline and holds everything, figures too."""
 
+import json
+import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from warlab.ids import base_method
+from warlab.ids import RunId, base_method
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
-from warlab.reporting.page import filters as filters
-from warlab.reporting.page.context import AuditSection, Context, FigureSection, TableSection
+from warlab.reporting.page import filters
+from warlab.reporting.page.context import AuditSection, Context, Difference, FigureSection, TableSection
 from warlab.reporting.page.headline import Headline, headlines
 from warlab.reporting.page.opening import opening
-from warlab.reporting.page.report_rows import environments, filled_columns, relevant, run_row
 from warlab.reporting.page.sections import SECTIONS
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats.comparison_text import NOT_COMPUTED
 from warlab.reporting.tables import labels as names
-from warlab.reporting.tables.grid import explained, grid, number, setting_name, signed, small_print
+from warlab.reporting.tables.grid import grid, legend, number, setting_name, signed, small_print
+from warlab.reporting.tables.listing import Row
 
 __all__ = ["AuditSection", "Context", "FigureSection", "TableSection", "render"]
 
@@ -75,10 +81,10 @@ def _environment(context: Context) -> Environment:
         environment.filters[name] = getattr(filters, name)
     environment.filters["method"] = lambda identifier: filters.method(context.labels, identifier)
     environment.filters["methods"] = lambda text: filters.with_methods(context.labels, text)
-    environment.globals.update(grid=grid, explained=explained, setting_name=setting_name, small_print=small_print)
+    environment.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
     environment.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
     environment.globals["called"] = lambda kind, identifier: names.name(context.labels, kind, identifier)
-    environment.tests["missing"] = filters.missing
+    environment.tests["missing"] = pd.isna
     return environment
 
 
@@ -92,3 +98,55 @@ def _headlines(context: Context) -> list[Headline]:
 def _ids(context: Context) -> set[str]:
     columns = [table.data[kind] for table in context.tables for kind in CELL]
     return {base_method(str(value)) for column in columns for value in column}
+
+
+def filled_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns in which any row has something."""
+    return [
+        key for key in dict.fromkeys(key for row in rows for key in row) if any(row.get(key, "") != "" for row in rows)
+    ]
+
+
+def relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
+    """The entries that concern something of this report; one without `needs` concerns everything."""
+    return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
+
+
+class RunRow(NamedTuple):
+    """What the table of runs shows of a result.json; all of it is folded below its row."""
+
+    run: RunId
+    data: str
+    mean: float
+    seconds: float
+    memory: float
+    all: Mapping[str, Any]
+
+
+def run_row(result: Mapping[str, Any]) -> RunRow:
+    run, provenance = result["run"], result.get("provenance", {})
+    return RunRow(
+        RunId(run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"], run["seed"]),
+        result.get("data", ""),
+        result.get("summary", {}).get("last10_mean", math.nan),
+        provenance.get("seconds", math.nan),
+        provenance.get("peak_memory_mb", math.nan),
+        result,
+    )
+
+
+def environments(results: Iterable[Mapping[str, Any]]) -> list[tuple[int, Row]]:
+    """The distinct machines and versions behind the runs, each after the number of its runs."""
+    entries = []
+    for result in results:
+        provenance = result.get("provenance", {})
+        entry = {key: provenance[key] for key in ("git", "host", "processor", "threads") if key in provenance}
+        entries.append(json.dumps(entry | provenance.get("versions", {})))
+    return [(count, json.loads(text)) for text, count in Counter(entries).items()]
+
+
+def tail(log: Path, lines: int = 15) -> str:
+    """The last lines of a log; nothing where there is none, such as for runs from elsewhere."""
+    if not log.is_file():
+        return ""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
