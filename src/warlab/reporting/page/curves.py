@@ -75,13 +75,12 @@ def _dash_array(dashes: style.Dashes) -> str:
     """For SVG, at the two pixels that a line is wide."""
     if isinstance(dashes, tuple):
         return " ".join(str(2 * length) for length in dashes[1])
-    return {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}[dashes]
+    return {"-": "", "--": "6 3", ":": "2 3"}[dashes]
 
 
-def picture(lines: Sequence[Line], bright: Sequence[str]) -> Markup:
-    """Those of the methods in `bright` in their colours, with their names at their ends."""
-    grey = [line for line in lines if line.method not in bright]
-    above = [line for method in bright for line in lines if line.method == method]
+def picture(lines: Sequence[Line], bright: Sequence[Line]) -> Markup:
+    """Those in `bright` above the others, in their colours and with their names at their ends."""
+    grey = [line for line in lines if line not in bright]
     last = max(2, *(max(line.epochs) for line in lines))
     low, high = _limits(lines)
 
@@ -102,9 +101,9 @@ def picture(lines: Sequence[Line], bright: Sequence[str]) -> Markup:
         return f'<polygon points="{around}" fill="{line.colour}" opacity="0.18"/>'
 
     drawn = [*_axes(place, low, high, last), *(polyline(line, GREY, 1.0) for line in grey)]
-    drawn += [band(line) for line in above if line.seeds > 1]
-    drawn += [polyline(line, line.colour, 2.4) for line in above]
-    drawn += _names(above, grey, place)
+    drawn += [band(line) for line in bright if line.seeds > 1]
+    drawn += [polyline(line, line.colour, 2.4) for line in bright]
+    drawn += _names(bright, grey, place)
     return Markup(f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{"".join(drawn)}</svg>')
 
 
@@ -131,11 +130,11 @@ def _axes(place: Place, low: float, high: float, last: int) -> list[str]:
     return drawn
 
 
-def _names(above: Sequence[Line], grey: Sequence[Line], place: Place) -> list[str]:
-    heights = [place(line.epochs[-1], line.mean[-1])[1] for line in (*above, *grey)]
-    ends = [(y, _name(line.name), line.colour) for y, line in zip(heights, above, strict=False)]
+def _names(bright: Sequence[Line], grey: Sequence[Line], place: Place) -> list[str]:
+    heights = [place(line.epochs[-1], line.mean[-1])[1] for line in (*bright, *grey)]
+    ends = [(y, _name(line.name), line.colour) for y, line in zip(heights, bright, strict=False)]
     if grey:
-        middle = sorted(heights[len(above) :])[len(grey) // 2]
+        middle = sorted(heights[len(bright) :])[len(grey) // 2]
         ends.append((middle, Markup(several(len(grey), "other")), "var(--quiet)"))
     moved = spread([end[0] for end in ends], LINE)
     return [

@@ -77,20 +77,22 @@ def leading(methods: Collection[str]) -> str | None:
     return next((one for one in (*WAR, *sorted(methods)) if one in methods and one.startswith("war")), None)
 
 
-def prominent(lines: Sequence[Line]) -> list[str]:
+def prominent(lines: Sequence[Line]) -> list[Line]:
     """CCE, AR and one WAR in colour, the last on top; of a study without them the first and the best at the end."""
-    methods = [line.method for line in lines]
-    found = [one for one in (BASELINE, "ar", leading(methods)) if one is not None and one in methods]
-    if len(found) >= 2 or len(methods) <= 2:
-        return found if len(found) >= 2 else methods
-    best = max(lines, key=lambda line: line.mean[-1]).method
-    return list(dict.fromkeys([*(found or methods[:1]), best]))
+    by_method = {line.method: line for line in lines}
+    found = [by_method[one] for one in (BASELINE, "ar", leading(by_method)) if one in by_method]
+    if len(found) >= 2:
+        return found
+    if len(lines) <= 2:
+        return list(lines)
+    first, best = (found or lines)[0], max(lines, key=lambda line: line.mean[-1])
+    return [first] if best is first else [first, best]
 
 
 def _told(panel: Panel) -> str:
     """The picture in numbers: of each coloured line its highest point and its end."""
     said = []
-    for line in (line for method in prominent(panel.lines) for line in panel.lines if line.method == method):
+    for line in prominent(panel.lines):
         top = max(line.mean)
         peak = line.epochs[line.mean.index(top)]
         said.append(f"{line.name} is highest after epoch {peak} ({percent(top)}) and ends at {percent(line.mean[-1])}")
