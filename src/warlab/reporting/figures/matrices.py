@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -28,29 +28,31 @@ TITLE_CHARACTERS = 48
 
 
 class Panel(NamedTuple):
-    dataset: str
+    kind: tuple[str | None, ...]  # the dataset first; the same for every seed
     title: str
     matrix: np.ndarray
     class_names: list[str]
-    x_label: str
-    y_label: str
     colours: str
     low: float  # where the colours begin at the latest; NaN: at the smallest value
+    x_label: str = ""
+    y_label: str = ""
 
 
 def draw(inputs: Inputs) -> Figure:
-    panels = _panels(inputs)
-    columns = min(len(panels), 2 if len(panels) <= 4 else 3)
-    rows = -(-len(panels) // columns)
+    panels, orders = _panels(inputs), _orders(inputs.costs)
+    kinds = [panel.kind for panel in panels]
+    shown = [_ordered(panel, orders) for k, panel in enumerate(panels) if panel.kind not in kinds[:k]]
+    columns = min(len(shown), 2 if len(shown) <= 4 else 3)
+    rows = -(-len(shown) // columns)
     with style.context():
         size = (PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2)
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax in axes[len(panels) :]:
+        for ax in axes[len(shown) :]:
             ax.remove()
-        for ax, panel in zip(axes, panels, strict=False):
+        for ax, panel in zip(axes, shown, strict=False):
             _heat_map(ax, panel)
-        mark_panels(figure, inputs, axes[: len(panels)], [panel.dataset for panel in panels])
+        mark_panels(figure, inputs, axes[: len(shown)], [str(panel.kind[0]) for panel in shown])
     return figure
 
 
@@ -64,7 +66,8 @@ def caption(inputs: Inputs) -> str:
         )
     if _orders(inputs.costs):
         sentences.append("Classes are ordered so that similar ones are neighbours.")
-    if any(len(_firsts(kinds)) < len(kinds) for kinds in (_cost_kinds(inputs.costs), _noise_kinds(inputs.noise))):
+    panels = _panels(inputs)
+    if len({panel.kind for panel in panels}) < len(panels):
         sentences.append("Of several seeds the first is shown.")
     return with_stand_in(" ".join(sentences), inputs)
 
@@ -73,12 +76,10 @@ def _panels(inputs: Inputs) -> list[Panel]:
     # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
     # That of labels as they came with the data is not known.
     noisy = [e for e in inputs.noise if e["noise"] != "clean" and not {"open_set", "estimated"} & set(e)]
-    panels = [_cost_panel(inputs.costs[k], inputs) for k in _firsts(_cost_kinds(inputs.costs))]
-    panels += [_noise_panel(noisy[k], inputs) for k in _firsts(_noise_kinds(noisy))]
+    panels = [_cost_panel(cost, inputs) for cost in inputs.costs] + [_noise_panel(entry, inputs) for entry in noisy]
     if not panels:
         raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition.")
-    orders = _orders(inputs.costs)
-    return [_ordered(panel, orders.get(panel.dataset)) for panel in panels]
+    return panels
 
 
 def _orders(costs: Iterable[Cost]) -> dict[str, np.ndarray]:
@@ -98,45 +99,34 @@ def _orders(costs: Iterable[Cost]) -> dict[str, np.ndarray]:
     return found
 
 
-def _ordered(panel: Panel, order: np.ndarray | None) -> Panel:
-    if order is None or len(order) != len(panel.class_names):
+def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
+    order = orders.get(str(panel.kind[0]), ())
+    if len(order) != len(panel.class_names):
         return panel
     names = [panel.class_names[k] for k in order]
     return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=names)
 
 
-def _firsts(kinds: Sequence[Hashable]) -> list[int]:
-    """Where a kind stands for the first time: of entries that differ by their seed only the first is shown."""
-    return [k for k, kind in enumerate(kinds) if kind not in kinds[:k]]
-
-
-def _cost_kinds(costs: Iterable[Cost]) -> list[Hashable]:
-    """Random costs that differ by their own seed (random.7) are of one kind, too."""
-    ids = [(cost["dataset"], CostId.parse(cost["key"])) for cost in costs]
-    return [(dataset, re.sub(r"\.\d+$", "", cost.name), cost.noise) for dataset, cost in ids]
-
-
-def _noise_kinds(entries: Iterable[Noise]) -> list[Hashable]:
-    return [(entry["dataset"], entry["noise"]) for entry in entries]
-
-
 def _cost_panel(cost: Cost, inputs: Inputs) -> Panel:
     parsed = CostId.parse(cost["key"])
+    # Random costs that differ by their own seed (random.7) are of one kind, too.
+    kind = (cost["dataset"], re.sub(r"\.\d+$", "", parsed.name), parsed.noise)
     words = [labels.name(inputs.labels, "cost", parsed.name)]
     words += [labels.name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
+    title = _title(cost["dataset"], inputs, f"ground cost: {', '.join(words)}")
     matrix = np.asarray(cost["matrix"], float)
     # The diagonal is zero by definition: left white, it does not flatten the colours of the rest.
     matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
     low = 0.0 if np.nanmin(matrix) == np.nanmax(matrix) else np.nan
-    title = _title(cost["dataset"], inputs, f"ground cost: {', '.join(words)}")
-    return Panel(cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", low)
+    return Panel(kind, title, matrix, cost["class_names"], "cividis", low)
 
 
 def _noise_panel(entry: Noise, inputs: Inputs) -> Panel:
-    noise = labels.name(inputs.labels, "noise", entry["noise"])
-    text = f"{noise}, {100 * entry['realised_rate']:.1f} % of all labels changed"
-    title, matrix = _title(entry["dataset"], inputs, text), np.asarray(entry["transition"], float)
-    return Panel(entry["dataset"], title, matrix, list(entry["class_names"]), "given label", "true class", "Blues", 0.0)
+    kind = dataset, noise = entry["dataset"], entry["noise"]
+    changed = f"{100 * entry['realised_rate']:.1f} % of all labels changed"
+    title = _title(dataset, inputs, f"{labels.name(inputs.labels, 'noise', noise)}, {changed}")
+    matrix = np.asarray(entry["transition"], float)
+    return Panel(kind, title, matrix, entry["class_names"], "Blues", 0.0, "given label", "true class")
 
 
 def _title(dataset: str, inputs: Inputs, text: str) -> str:

@@ -33,6 +33,7 @@ def draw(inputs: Inputs) -> Figure:
     titles = [f"test tile {meta['test_tiles'][0]}", "ground truth", *(_title(entry, inputs) for entry in maps)]
     pictures = [infrared(image), *(coloured(classes, meta) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
+    corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
     shape = truth.shape[0] / truth.shape[1]
     with style.context():
         size = (INCHES * len(pictures), INCHES * (shape + 1) + 0.9)
@@ -40,7 +41,7 @@ def draw(inputs: Inputs) -> Figure:
         rows = figure.subplots(2, len(pictures), height_ratios=[shape, 1])
         for whole, part, picture, title in zip(*rows, pictures, titles, strict=True):
             show(whole, picture, title)
-            whole.add_patch(_frame(area))
+            whole.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=style.ORANGE, linewidth=1.4))
             show(part, picture[area], "")
         legend(figure, meta)
         mark_stand_in(figure, inputs, [dataset])
@@ -65,12 +66,6 @@ def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice,
     inner = density[half : truth.shape[0] - side + half + 1, half : truth.shape[1] - side + half + 1]
     top, left = np.unravel_index(int(np.argmax(inner)), inner.shape)
     return slice(int(top), int(top) + side), slice(int(left), int(left) + side)
-
-
-def _frame(area: tuple[slice, slice]) -> Rectangle:
-    rows, columns = area
-    place, size = (columns.start - 0.5, rows.start - 0.5), columns.stop - columns.start
-    return Rectangle(place, size, size, fill=False, edgecolor=style.ORANGE, linewidth=1.4)
 
 
 def _title(entry: PredictedMap, inputs: Inputs) -> str:

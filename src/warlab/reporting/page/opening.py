@@ -63,13 +63,13 @@ def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> 
 
 def pictured(panels: Sequence[Panel]) -> Panel | None:
     """The setting of the picture: on real data, with wrong labels, with WAR and CCE, and with most wrong labels."""
-    return max(panels, key=_worth) if panels else None
 
+    def worth(panel: Panel) -> tuple[float, ...]:
+        methods, noise = {line.method for line in panel.lines}, panel.setting.noise
+        both = (leading(methods) is not None) + (BASELINE in methods)
+        return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
 
-def _worth(panel: Panel) -> tuple[float, ...]:
-    methods, noise = {line.method for line in panel.lines}, panel.setting.noise
-    both = (leading(methods) is not None) + (BASELINE in methods)
-    return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
+    return max(panels, key=worth, default=None)
 
 
 def leading(methods: Collection[str]) -> str | None:

@@ -4,6 +4,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +16,14 @@ from warlab.ids import RunId, base_method
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
 from warlab.reporting.page import filters
 from warlab.reporting.page.context import AuditSection, Context, Difference, FigureSection, TableSection
-from warlab.reporting.page.headline import Headline, headlines
+from warlab.reporting.page.headline import headlines
 from warlab.reporting.page.opening import opening
 from warlab.reporting.page.sections import SECTIONS
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats.comparison_text import NOT_COMPUTED
 from warlab.reporting.tables import labels as names
 from warlab.reporting.tables.grid import grid, legend, number, setting_name, signed, small_print
+from warlab.reporting.tables.labels import Labels
 from warlab.reporting.tables.listing import Row
 
 __all__ = ["AuditSection", "Context", "FigureSection", "TableSection", "render"]
@@ -28,26 +31,27 @@ __all__ = ["AuditSection", "Context", "FigureSection", "TableSection", "render"]
 
 def render(context: Context) -> str:
     """The whole page as text; it loads nothing from anywhere."""
-    said, runs = _headlines(context), [run_row(result) for result in context.results]
-    return (
-        _environment(context)
-        .get_template("report.html")
-        .render(
-            page=context,
-            opening=opening(context, said, sum(run.seconds for run in runs if run.seconds == run.seconds)),
-            sections=sections(context),
-            headlines=said,
-            stand_ins=[entry for entry in context.datasets if entry.get("data") == "stand-in"],
-            fidelity=relevant(context.fidelity, _ids(context)),
-            runs=runs,
-            settled=[row for row in context.claims if row.verdict != UNTESTED],
-            untested=[row for row in context.claims if row.verdict == UNTESTED],
-            verdicts=Counter(kind(row.verdict) for row in context.claims),
-            tests=[row for row in context.statistics if row["statistic"] != NOT_COMPUTED],
-            lacking=[row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
-            environments=environments(context.results),
-        )
-    )
+    ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
+    context = replace(context, fidelity=relevant(context.fidelity, ids))
+    sources = {entry["dataset"]: entry.get("source", "") for entry in context.datasets}
+    first = [table.data for table in context.tables[:1]]
+    said = [one for data in first for one in headlines(data, context.labels, sources, context.epochs, context.evidence)]
+    runs = [RunRow.of(result) for result in context.results]
+    content = {
+        "page": context,
+        "opening": opening(context, said, sum(run.seconds for run in runs if not math.isnan(run.seconds))),
+        "sections": sections(context),
+        "headlines": said,
+        "stand_ins": [entry for entry in context.datasets if entry.get("data") == "stand-in"],
+        "runs": runs,
+        "settled": [row for row in context.claims if row.verdict != UNTESTED],
+        "untested": [row for row in context.claims if row.verdict == UNTESTED],
+        "verdicts": Counter(kind(row.verdict) for row in context.claims),
+        "tests": [row for row in context.statistics if row["statistic"] != NOT_COMPUTED],
+        "lacking": [row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
+        "environments": environments(context.results),
+    }
+    return _environment(context.labels).get_template("report.html").render(content)
 
 
 def sections(context: Context) -> dict[str, str]:
@@ -58,7 +62,7 @@ def sections(context: Context) -> dict[str, str]:
         "claims": context.claims,
         "statistics": context.statistics or context.readings,
         "data": context.datasets or context.noise or context.costs,
-        "fidelity": relevant(context.fidelity, _ids(context)),
+        "fidelity": context.fidelity,
         "settings": context.reductions or context.hyperparameters,
         "provenance": context.results or context.left_out,
     }
@@ -68,7 +72,7 @@ def sections(context: Context) -> dict[str, str]:
     return {name: title for name, title in titles.items() if name in shown}
 
 
-def _environment(context: Context) -> Environment:
+def _environment(labels: Labels) -> Environment:
     environment = Environment(
         loader=PackageLoader("warlab", "reporting/page"),
         autoescape=True,
@@ -79,25 +83,12 @@ def _environment(context: Context) -> Environment:
     environment.filters.update(number=number, signed=signed)
     for name in ("short", "duration", "data_uri", "pixel_width", "pretty", "embedded"):
         environment.filters[name] = getattr(filters, name)
-    environment.filters["method"] = lambda identifier: filters.method(context.labels, identifier)
-    environment.filters["methods"] = lambda text: filters.with_methods(context.labels, text)
+    environment.filters.update(method=partial(filters.method, labels), methods=partial(filters.with_methods, labels))
     environment.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
     environment.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
-    environment.globals["called"] = lambda kind, identifier: names.name(context.labels, kind, identifier)
+    environment.globals["called"] = partial(names.name, labels)
     environment.tests["missing"] = pd.isna
     return environment
-
-
-def _headlines(context: Context) -> list[Headline]:
-    if not context.tables:
-        return []
-    sources = {entry["dataset"]: entry.get("source", "") for entry in context.datasets}
-    return headlines(context.tables[0].data, context.labels, sources, context.epochs, context.evidence)
-
-
-def _ids(context: Context) -> set[str]:
-    columns = [table.data[kind] for table in context.tables for kind in CELL]
-    return {base_method(str(value)) for column in columns for value in column}
 
 
 def filled_columns(rows: Sequence[Row]) -> list[str]:
@@ -122,17 +113,17 @@ class RunRow(NamedTuple):
     memory: float
     all: Mapping[str, Any]
 
-
-def run_row(result: Mapping[str, Any]) -> RunRow:
-    run, provenance = result["run"], result.get("provenance", {})
-    return RunRow(
-        RunId(run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"], run["seed"]),
-        result.get("data", ""),
-        result.get("summary", {}).get("last10_mean", math.nan),
-        provenance.get("seconds", math.nan),
-        provenance.get("peak_memory_mb", math.nan),
-        result,
-    )
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> "RunRow":
+        run, provenance = result["run"], result.get("provenance", {})
+        return cls(
+            RunId(run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"], run["seed"]),
+            result.get("data", ""),
+            result.get("summary", {}).get("last10_mean", math.nan),
+            provenance.get("seconds", math.nan),
+            provenance.get("peak_memory_mb", math.nan),
+            result,
+        )
 
 
 def environments(results: Iterable[Mapping[str, Any]]) -> list[tuple[int, Row]]:
