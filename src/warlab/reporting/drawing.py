@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from warlab.reporting import style
+from warlab.reporting.tables.labels import Labels, plot_method
 
 MAX_COLUMNS = 3
 
@@ -52,7 +53,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     return found.tolist()
 
 
-def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, name: str) -> Mark:
+def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, labels: Labels) -> Mark:
     """The mean over the seeds of one method by epoch, with a band from the lowest to the highest seed; its end."""
     seeds = rows.pivot_table(index="epoch", columns="seed", values=column)
     epochs, mean = seeds.index.to_numpy(dtype=float), seeds.mean(axis=1)
@@ -60,7 +61,7 @@ def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, name: str) -> 
     ax.plot(epochs, mean, color=colour, linestyle=dashes)
     if seeds.shape[1] > 1:
         ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
-    return Mark(1, float(mean.iloc[-1]), name, style.ink(colour))
+    return Mark(1, float(mean.iloc[-1]), plot_method(labels, method), style.ink(colour))
 
 
 def epochs_axis(ax: Axes, last: float) -> None:

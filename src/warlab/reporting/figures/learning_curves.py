@@ -30,8 +30,7 @@ def draw(inputs: Inputs) -> Figure:
                 mean = own.groupby("epoch")["test_accuracy"].mean()
                 ax.plot(mean.index.to_numpy(dtype=float), mean, color=style.GREY, linewidth=0.7, zorder=1.5)
             else:
-                name = labels.plot_method(inputs.labels, str(method))
-                ends.append(curve(ax, own, "test_accuracy", str(method), name))
+                ends.append(curve(ax, own, "test_accuracy", str(method), inputs.labels))
         if grey:
             last = rows[rows["method"].isin(grey)].groupby("method")["test_accuracy"].last().median()
             ends.append(Mark(1, float(last), several(len(grey), "other"), "#777777"))

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.setting import Setting
-from warlab.reporting.tables import labels
 
 TITLE = "True labels among the selected samples"
 SECTION = "results"
@@ -18,11 +17,12 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
         methods = rows.groupby("method", sort=False)
-        ends = [curve(ax, own, "purity", str(m), labels.plot_method(inputs.labels, str(m))) for m, own in methods]
-        share = _true_labels(inputs, setting)
-        if share is not None:
-            ax.axhline(100 * share, color="#666666", linestyle=":", linewidth=1)
-            ends.append(Mark(1, 100 * share, "all samples", "#666666"))
+        ends = [curve(ax, own, "purity", str(method), inputs.labels) for method, own in methods]
+        rates = [m["realised_rate"] for m in inputs.noise if (m["dataset"], m["noise"]) == setting[:2]]
+        if rates:
+            true = 100 * (1 - sum(rates) / len(rates))
+            ax.axhline(true, color="#666666", linestyle=":", linewidth=1)
+            ends.append(Mark(1, true, "all samples", "#666666"))
         epochs_axis(ax, rows["epoch"].max())
         ax.set_ylim(*ax.get_ylim())
         name_ends(ax, ends)
@@ -44,8 +44,3 @@ def _runs(inputs: Inputs) -> pd.DataFrame:
     chosen = runs[runs["purity"].notna()]
     noisy = chosen[chosen["noise"] != "clean"]
     return noisy if len(noisy) else chosen
-
-
-def _true_labels(inputs: Inputs, setting: Setting) -> float | None:
-    rates = [m["realised_rate"] for m in inputs.noise if (m["dataset"], m["noise"]) == setting[:2]]
-    return 1 - sum(rates) / len(rates) if rates else None

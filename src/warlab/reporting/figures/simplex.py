@@ -26,15 +26,15 @@ def draw(inputs: Inputs) -> Figure:
     with style.context():
         count = len(toy["names"])
         figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
-        widths = [1.15] + [1.0] * count
-        axes = figure.subplots(2, count + 1, width_ratios=widths, squeeze=False)
+        axes = figure.subplots(2, count + 1, width_ratios=[1.15] + [1.0] * count)
         _cost(axes[0, 0], toy)
         _legend(axes[1, 0], toy)
-        for column, name in enumerate(toy["names"], 1):
-            _values(axes[0, column], toy, column - 1)
-            axes[0, column].set_title(str(name), fontsize=7)
-            regions(axes[1, column], toy, toy["regions"][column - 1])
-            points(axes[1, column], toy, 2.5)
+        by_divergence = zip(*axes[:, 1:], toy["names"], toy["values"], toy["regions"], strict=True)
+        for top, bottom, name, values, probabilities in by_divergence:
+            _values(top, toy, values)
+            top.set_title(str(name), fontsize=7)
+            regions(bottom, toy, probabilities)
+            points(bottom, toy, 2.5)
     return figure
 
 
@@ -86,9 +86,8 @@ def _legend(ax: Axes, toy: Arrays) -> None:
     ax.set_axis_off()
 
 
-def _values(ax: Axes, toy: Arrays, number: int) -> None:
+def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
     place = toy["simplex"] @ CORNERS
-    values = toy["values"][number]
     if np.ptp(values) > 0:
         levels = np.linspace(0, values.max(), LEVELS)
         ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=levels, cmap=SHADES, vmin=0)

@@ -55,10 +55,10 @@ def same_settings(
     now, then = (_settings(rows, titles, others) for rows in (reductions, _kept_reductions(source)))
     if not set(SEEDED) <= set(summary) or now != then:
         return None
-    per_seed = readings(read_runs(Path(source["path"]) / "runs.csv")).pivot_table("last10_mean", list(CELL), "seed")
+    per_seed = readings(read_runs(Path(source["path"]) / "runs.csv")).pivot_table("last10_mean", "seed", list(CELL))
     rows = [
         _setting(row, labels, len(titles))
-        | {f"seed {seed}": _or_dash(value, number) for seed, value in per_seed.loc[_cell(row)].items()}
+        | {f"seed {seed}": _or_dash(value, number) for seed, value in per_seed[_cell(row)].items()}
         | {"mean": number(row["ours"]), **_above(row), "95 % interval": _or_dash(row["interval"], _minus)}
         for _, row in summary.iterrows()
     ]
@@ -120,7 +120,7 @@ def _sentence(summary: pd.DataFrame, per_seed: pd.DataFrame, labels: Labels, sou
         return ""
     row = found.iloc[0]
     ours, other = (name(labels, "method", method) for method in (PROPOSED, BASELINE))
-    higher = per_seed.loc[_cell(row)] > per_seed.loc[(*_cell(row)[:-1], BASELINE)]
+    higher = per_seed[_cell(row)] > per_seed[*_cell(row)[:-1], BASELINE]
     return (
         f"{ours} − {other} = {signed(row['above_cce'], 1)} points (95\N{NO-BREAK SPACE}%: {_minus(row['interval'])}; "
         f"{row['interval_from']}), higher in {higher.sum()} of {len(higher)} seeds; from {source['folder']}."

@@ -20,23 +20,13 @@ from warlab.reporting.tables.labels import name
 WAR = (PROPOSED, "war_embed", "war_01")
 TOLD = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
-NOISE = (
-    "A network that is trained on partly wrong labels first learns what most labels say, and then learns the wrong "
-    "ones by heart: its accuracy on clean test images rises, and falls again."
-)
-REGULARISED = (
-    "WAR, Wasserstein adversarial regularisation, adds a second term to the cross entropy: it looks for the small "
-    "change of each image that moves the prediction most, and makes that movement expensive, the more so between "
-    "classes that resemble each other."
-)
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Sentences for the first screen; `war` is empty where no variant of WAR was run, and there is no equation then."""
+    """What the first screen says of this study; `war`: whether any variant of WAR was run."""
 
-    noise: str = NOISE
-    war: str = ""
+    war: bool
     numbers: str = ""
     run: Sequence[str] = ()
     limits: Sequence[str] = ()
@@ -51,7 +41,7 @@ def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> 
     methods = {base_method(line.method) for one in context.curves for line in one.lines}
     reductions = context.reductions if context.has_papers_numbers else ()  # your own data reduce nothing
     return Opening(
-        war=REGULARISED if any(method.startswith("war") for method in methods) else "",
+        war=any(method.startswith("war") for method in methods),
         numbers=_numbers(panel, context, headlines) if panel else "",
         run=[sentence for sentence in (_run(context, seconds), _smaller(reductions)) if sentence],
         limits=_limits(context, methods, bool(reductions)),
