@@ -35,12 +35,12 @@ def draw(inputs: Inputs) -> Figure:
         heights = [0.75 + 0.085 * max(4, len(found.ranks)) for found in experiments]
         figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5), layout="constrained")
         axes = figure.subplots(len(experiments), 1, squeeze=False, height_ratios=heights).ravel()
-        fake = all(found.stand_in for found in experiments)
+        all_stand_in = all(found.stand_in for found in experiments)
         for ax, found in zip(axes, experiments, strict=True):
             _diagram(ax, found, inputs)
-            mixed = found.stand_in and not fake
+            mixed = found.stand_in and not all_stand_in
             ax.set_title(f"{found.title}{', stand-in data' * mixed}", loc="left", color=RED if mixed else style.BLACK)
-        if fake:
+        if all_stand_in:
             mark_stand_in(figure, inputs)
     return figure
 

@@ -30,7 +30,6 @@ class Standing(NamedTuple):
 @dataclass(frozen=True)
 class Headline:
     setting: Setting
-    title: str
     sentence: str
     standings: list[Standing]  # the best first
     low: float
@@ -74,10 +73,9 @@ def _difference(evidence: Evidence, setting: Setting, cells: Mapping[str, Cell])
 
 def interval_text(estimate: Estimate | None, sign: bool = True) -> str:
     """ " (95 %: +1.2 to +4.0; 3 seeds, Student's t)", or nothing where there is no interval."""
-    low, high = estimate.interval() if estimate else (math.nan, math.nan)
-    if estimate is None or not math.isfinite(low):
+    if estimate is None or not math.isfinite(estimate.interval()[0]):
         return ""
-    ends = [signed(end, 1) if sign else f"{end:.1f}" for end in (low, high)]
+    ends = [signed(end, 1) if sign else f"{end:.1f}" for end in estimate.interval()]
     return f" ({LEVEL:.0%}: {ends[0]} to {ends[1]}; {estimate.basis})".replace("%", "\N{NO-BREAK SPACE}%")
 
 
@@ -111,7 +109,7 @@ def _headline(
     elif papers := [m for m in (ours, other) if not math.isnan(cells[m].published)]:
         values = [f"{called[m]} {number(cells[m].published)}\N{NO-BREAK SPACE}%" for m in papers]
         sentence += f" The paper, at full scale: {' and '.join(values)}."
-    return Headline(setting, title, sentence, standings, *_scale(standings), stand_in)
+    return Headline(setting, sentence, standings, *_scale(standings), stand_in)
 
 
 def _pair(cells: Mapping[str, Cell]) -> tuple[str, str]:

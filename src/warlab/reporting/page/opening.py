@@ -18,7 +18,7 @@ from warlab.reporting.stats.intervals import MIN_SEEDS, single
 from warlab.reporting.tables.labels import name
 
 WAR = (PROPOSED, "war_embed", "war_01")
-TOLD = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
+TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
 
 
@@ -43,11 +43,11 @@ def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> 
     return Opening(
         war=any(method.startswith("war") for method in methods),
         numbers=_numbers(panel, context, headlines) if panel else "",
-        run=[sentence for sentence in (_run(context, seconds), _smaller(reductions)) if sentence],
+        run=[sentence for sentence in (_run(context, seconds), _reduced(reductions)) if sentence],
         limits=_limits(context, methods, bool(reductions)),
         picture=picture(panel.lines, prominent(panel.lines)) if panel else Markup(),
         picture_title=panel.title if panel else "",
-        picture_text=_told(panel) if panel else "",
+        picture_text=_in_words(panel) if panel else "",
     )
 
 
@@ -79,7 +79,7 @@ def prominent(lines: Sequence[Line]) -> list[Line]:
     return [first] if best is first else [first, best]
 
 
-def _told(panel: Panel) -> str:
+def _in_words(panel: Panel) -> str:
     """The picture in numbers: of each coloured line its highest point and its end."""
     said = []
     for line in prominent(panel.lines):
@@ -129,9 +129,9 @@ def _seeds(context: Context) -> list[int]:
     return sorted({line.seeds for panel in context.curves for line in panel.lines})
 
 
-def _smaller(reductions: Sequence[Mapping[str, str]]) -> str:
+def _reduced(reductions: Sequence[Mapping[str, str]]) -> str:
     """The most telling values that differ from the paper's."""
-    telling = [row for word in TOLD for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
+    telling = [row for word in TELLING for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
     chosen = [f"{row['what'].replace(': ', ' ')} {row['here']} (paper: {row['paper']})" for row in telling]
     owners = {row["what"].partition(": ")[0] for row in telling}
     if len(owners) == 1:  # one dataset: it is named already
@@ -143,13 +143,14 @@ def _smaller(reductions: Sequence[Mapping[str, str]]) -> str:
 
 def _limits(context: Context, methods: Collection[str], reduced: bool) -> list[str]:
     """What this run cannot say, the gravest first."""
-    fake = [name(context.labels, "dataset", row["dataset"]) for row in context.datasets if row["data"] == "stand-in"]
+    marked = [row["dataset"] for row in context.datasets if row["data"] == "stand-in"]
+    stand_ins = _listed([name(context.labels, "dataset", dataset) for dataset in marked])
     seeds = min(_seeds(context), default=0)
     trainings = "One training" if seeds == 1 else f"{count(seeds).capitalize()} trainings"
     untested = sum(row.verdict == UNTESTED for row in context.claims)
     clean = bool(methods) and all(panel.setting.noise == "clean" for panel in context.curves)
     found = {
-        f"{_listed(fake)}: stand-in data in place of the real ones, which say nothing about the methods.": bool(fake),
+        f"{stand_ins}: stand-in data in place of the real ones, which say nothing about the methods.": bool(marked),
         "No label was made wrong here, so nothing shows what wrong labels do.": clean,
         "No variant of WAR was run.": bool(methods) and not any(method.startswith("war") for method in methods),
         "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(methods)

@@ -34,14 +34,14 @@ def render(context: Context) -> str:
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
     context = replace(context, fidelity=relevant(context.fidelity, ids))
     sources = {entry["dataset"]: entry.get("source", "") for entry in context.datasets}
-    first = [table.data for table in context.tables[:1]]
-    said = [one for data in first for one in headlines(data, context.labels, sources, context.epochs, context.evidence)]
+    about = (context.labels, sources, context.epochs, context.evidence)
+    found = headlines(context.tables[0].data, *about) if context.tables else []
     runs = [RunRow.of(result) for result in context.results]
     content = {
         "page": context,
-        "opening": opening(context, said, sum(run.seconds for run in runs if not math.isnan(run.seconds))),
+        "opening": opening(context, found, sum(run.seconds for run in runs if not math.isnan(run.seconds))),
         "sections": sections(context),
-        "headlines": said,
+        "headlines": found,
         "stand_ins": [entry for entry in context.datasets if entry.get("data") == "stand-in"],
         "runs": runs,
         "settled": [row for row in context.claims if row.verdict != UNTESTED],
