@@ -32,19 +32,13 @@ def figure_section(name: str) -> str:
 
 @dataclass(frozen=True)
 class Design:
-    """What a study has that figures may ask for.
+    """What a study has that figures may ask for."""
 
-    experiments  the cells of every table; runs: all cells that are trained
-    published    the cells of which the paper has a test accuracy
-    absent       what of figures/base.py's NEEDS is not there, with the reason
-    timed        whether the runs come with the seconds that they took
-    """
-
-    experiments: Mapping[str, Sequence[Cell]]
-    runs: Sequence[Cell] = ()
-    published: frozenset[Cell] = frozenset()
-    absent: Mapping[str, str] = field(default_factory=dict)
-    timed: bool = True
+    experiments: Mapping[str, Sequence[Cell]]  # the cells of every table
+    runs: Sequence[Cell] = ()  # all cells that are trained
+    published: frozenset[Cell] = frozenset()  # the cells of which the paper has a test accuracy
+    absent: Mapping[str, str] = field(default_factory=dict)  # what of figures/base.py's NEEDS is not there → why
+    timed: bool = True  # whether the runs come with the seconds that they took
 
     @property
     def cells(self) -> set[Cell]:

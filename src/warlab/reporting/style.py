@@ -77,6 +77,7 @@ _RC = {
     "lines.linewidth": 1.4,
     "image.interpolation": "nearest",
     "figure.dpi": 100,
+    "figure.constrained_layout.use": True,
     "pdf.fonttype": 42,  # text stays text
     "svg.hashsalt": "warlab",  # else the ids inside would be random
 }

@@ -32,7 +32,7 @@ def draw(inputs: Inputs) -> Figure:
     arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 0.9, "shrinkA": 7, "shrinkB": 7}
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     with style.context():
-        figure = Figure(figsize=(style.COLUMN + 1.0, 3.7), layout="constrained")
+        figure = Figure(figsize=(style.COLUMN + 1.0, 3.7))
         ax = figure.subplots()
         for number in range(len(names)):
             x, y = place[classes == number].T

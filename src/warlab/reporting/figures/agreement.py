@@ -22,7 +22,7 @@ def draw(inputs: Inputs) -> Figure:
     table = _pairs(inputs)
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     with style.context():
-        figure = Figure(figsize=(style.COLUMN + 0.4, 4.4), layout="constrained")
+        figure = Figure(figsize=(style.COLUMN + 0.4, 4.4))
         ax = figure.subplots()
         entries = []
         for (setting, rows), marker in zip(by_setting(table), MARKERS * len(table), strict=False):

@@ -17,7 +17,7 @@ def draw(inputs: Inputs) -> Figure:
     toy = toy_of(inputs)
     chosen = np.linspace(0, len(toy["x"]) - 1, min(ARROWS, len(toy["x"]))).astype(int)
     with style.context():
-        figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, 2.9))
         axes = figure.subplots(1, 4).reshape(2, 2)
         for row, name in enumerate(toy["pair"]):
             before, after = axes[row]

@@ -148,7 +148,7 @@ def in_panels(
     groups = by_setting(table)
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     with style.context():
-        figure = Figure(layout="constrained")
+        figure = Figure()
         rows = panels(figure, len(groups), most)
         figure.set_size_inches(style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE, height * len(rows))
         axes = [ax for row in rows for ax in row]

@@ -35,7 +35,7 @@ def draw(inputs: Inputs) -> Figure:
     }
     with style.context():
         height = 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5
-        figure = Figure(figsize=(style.PAGE, height), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, height))
         for ax, (title, picture) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
             show(ax, picture, title)
         legend(figure, meta)

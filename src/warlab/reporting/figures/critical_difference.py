@@ -33,7 +33,7 @@ def draw(inputs: Inputs) -> Figure:
     experiments = _experiments(inputs)
     with style.context():
         heights = [0.75 + 0.085 * max(4, len(found.ranks)) for found in experiments]
-        figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5))
         axes = figure.subplots(len(experiments), 1, squeeze=False, height_ratios=heights).ravel()
         all_stand_in = all(found.stand_in for found in experiments)
         for ax, found in zip(axes, experiments, strict=True):

@@ -25,8 +25,8 @@ def draw(inputs: Inputs) -> Figure:
     blocks = [_flips(entry, *inputs.data[entry["dataset"]]) for entry in shown]
     heights = [len(flips) for flips in blocks]
     with style.context():
-        size = (max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0), ROW_INCHES * sum(heights) + 0.45 * len(blocks))
-        figure = Figure(figsize=size, layout="constrained")
+        width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
+        figure = Figure(figsize=(width, ROW_INCHES * sum(heights) + 0.45 * len(blocks)))
         axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
         for ax, flips, entry in zip(axes, blocks, shown, strict=True):
             _mosaic(ax, flips)

@@ -45,8 +45,7 @@ def draw(inputs: Inputs) -> Figure:
     columns = min(len(shown), 2 if len(shown) <= 4 else 3)
     rows = -(-len(shown) // columns)
     with style.context():
-        size = (PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2))
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
         for ax in axes[len(shown) :]:
             ax.remove()
@@ -139,22 +138,17 @@ def _heat_map(ax: Axes, panel: Panel) -> None:
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    _name_classes(ax, panel.class_names)
-    if len(panel.class_names) <= WITH_VALUES:
+    count, names = len(panel.class_names), [labels.plot_text(name) for name in panel.class_names]
+    if count > WITH_NAMES:
+        ax.set(xticks=range(0, count, 10), yticks=range(0, count, 10))
+    else:
+        size = 6 if count > WITH_VALUES else 7
+        ax.set_xticks(range(count), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
+        ax.set_yticks(range(count), names, fontsize=size)
+    if count <= WITH_VALUES:
         _print_values(ax, panel.matrix, image)
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))
     bar.outline.set_visible(False)
-
-
-def _name_classes(ax: Axes, class_names: list[str]) -> None:
-    count = len(class_names)
-    class_names = [labels.plot_text(name) for name in class_names]
-    if count > WITH_NAMES:
-        ax.set(xticks=range(0, count, 10), yticks=range(0, count, 10))
-        return
-    size = 6 if count > WITH_VALUES else 7
-    ax.set_xticks(range(count), class_names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
-    ax.set_yticks(range(count), class_names, fontsize=size)
 
 
 def _print_values(ax: Axes, matrix: np.ndarray, image: AxesImage) -> None:

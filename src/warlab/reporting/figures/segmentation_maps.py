@@ -30,14 +30,15 @@ def draw(inputs: Inputs) -> Figure:
         unflat(flat, arrays["test_sizes"])[0]
         for flat in (arrays["test_x"], arrays["test_y"], *(entry.labels for entry in maps))
     )
-    titles = [f"test tile {meta['test_tiles'][0]}", "ground truth", *(_title(entry, inputs) for entry in maps)]
+    columns = [ColumnId(entry.run.method, "clean" if entry.run.noise == "clean" else "") for entry in maps]
+    titles = [f"test tile {meta['test_tiles'][0]}", "ground truth"]
+    titles += [labels.plot_method(inputs.labels, str(column)) for column in columns]
     pictures = [infrared(image), *(coloured(classes, meta) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
     corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
     shape = truth.shape[0] / truth.shape[1]
     with style.context():
-        size = (INCHES * len(pictures), INCHES * (shape + 1) + 0.9)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(INCHES * len(pictures), INCHES * (shape + 1) + 0.9))
         rows = figure.subplots(2, len(pictures), height_ratios=[shape, 1])
         for whole, part, picture, title in zip(*rows, pictures, titles, strict=True):
             show(whole, picture, title)
@@ -66,11 +67,6 @@ def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice,
     inner = density[half : truth.shape[0] - side + half + 1, half : truth.shape[1] - side + half + 1]
     top, left = np.unravel_index(int(np.argmax(inner)), inner.shape)
     return slice(int(top), int(top) + side), slice(int(left), int(left) + side)
-
-
-def _title(entry: PredictedMap, inputs: Inputs) -> str:
-    noise = "clean" if entry.run.noise == "clean" else ""
-    return labels.plot_method(inputs.labels, str(ColumnId(entry.run.method, noise)))
 
 
 def _shown(inputs: Inputs) -> tuple[str, list[PredictedMap]]:

@@ -25,10 +25,13 @@ def draw(inputs: Inputs) -> Figure:
     toy = toy_of(inputs)
     with style.context():
         count = len(toy["names"])
-        figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, 2.9))
         axes = figure.subplots(2, count + 1, width_ratios=[1.15] + [1.0] * count)
         _cost(axes[0, 0], toy)
-        _legend(axes[1, 0], toy)
+        cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
+        key = axes[1, 0]
+        key.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+        key.set_axis_off()
         by_divergence = zip(*axes[:, 1:], toy["names"], toy["values"], toy["regions"], strict=True)
         for top, bottom, name, values, probabilities in by_divergence:
             _values(top, toy, values)
@@ -78,12 +81,6 @@ def handles(toy: Arrays) -> list[Line2D]:
     wrong = Line2D([], [], marker=SHAPES[2], linestyle="", color=style.BLACK, markersize=4.5, label="wrong label")
     wrong.set_markeredgecolor(RING)
     return [*found, wrong]
-
-
-def _legend(ax: Axes, toy: Arrays) -> None:
-    cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
-    ax.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
-    ax.set_axis_off()
 
 
 def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
