@@ -36,11 +36,6 @@ def pretty(value: object) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
 
 
-def embedded(value: object) -> Markup:
-    """JSON inside a script element; nothing in it can end the element."""
-    return Markup(json.dumps(value, ensure_ascii=False, default=vars).replace("<", "\\u003c"))
-
-
 def data_uri(png: Path) -> str:
     """The picture itself; as SVG where there is one that is smaller, which is sharp at any size."""
     content, kind, svg = _png(png), "png", Path(png).with_suffix(".svg")

@@ -38,13 +38,15 @@ class Opening:
 def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> Opening:
     """`seconds` of all trainings, 0 where they are not known."""
     panel = pictured(context.curves)
-    methods = {base_method(line.method) for one in context.curves for line in one.lines}
+    lines = [line for one in context.curves for line in one.lines]
+    methods = {base_method(line.method) for line in lines}
+    seeds = sorted({line.seeds for line in lines})
     reductions = context.reductions if context.has_papers_numbers else ()  # your own data reduce nothing
     return Opening(
         war=any(method.startswith("war") for method in methods),
         numbers=_numbers(panel, context, headlines) if panel else "",
-        run=[sentence for sentence in (_run(context, seconds), _reduced(reductions)) if sentence],
-        limits=_limits(context, methods, bool(reductions)),
+        run=[sentence for sentence in (_run(context, lines, seeds, seconds), _reduced(reductions)) if sentence],
+        limits=_limits(context, methods, seeds, bool(reductions)),
         picture=picture(panel.lines, prominent(panel.lines)) if panel else Markup(),
         picture_title=panel.title if panel else "",
         picture_text=_in_words(panel) if panel else "",
@@ -107,26 +109,21 @@ def _numbers(panel: Panel, context: Context, headlines: Sequence[Headline]) -> s
     return f"{panel.title}: {', '.join(said)}." if said else ""
 
 
-def _run(context: Context, seconds: float) -> str:
+def _run(context: Context, lines: Sequence[Line], seeds: Sequence[int], seconds: float) -> str:
     """How many trainings of what, and how long they took."""
-    lines = [line for panel in context.curves for line in panel.lines]
     if not lines:
         return ""
     datasets, noises = (
         list(dict.fromkeys(panel.setting.called(context.labels, [kind]) for panel in context.curves))
         for kind in ("dataset", "noise")
     )
-    methods, runs, seeds = {line.method for line in lines}, sum(line.seeds for line in lines), _seeds(context)
+    methods, runs = {line.method for line in lines}, sum(line.seeds for line in lines)
     often = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else _several(seeds[0], "seed")
     time = f"{duration(seconds)} of training" if seconds else "their times were not kept"
     return (
         f"{runs} training{'s' * (runs != 1)} of {_several(len(methods), 'method')} on {_listed(datasets)} "
         f"({_listed(noises)}), {often} each; {time}."
     )
-
-
-def _seeds(context: Context) -> list[int]:
-    return sorted({line.seeds for panel in context.curves for line in panel.lines})
 
 
 def _reduced(reductions: Sequence[Mapping[str, str]]) -> str:
@@ -141,12 +138,12 @@ def _reduced(reductions: Sequence[Mapping[str, str]]) -> str:
     return f"Reduced: {', '.join(chosen)}{more}." if chosen else ""
 
 
-def _limits(context: Context, methods: Collection[str], reduced: bool) -> list[str]:
+def _limits(context: Context, methods: Collection[str], seeds: Sequence[int], reduced: bool) -> list[str]:
     """What this run cannot say, the gravest first."""
     marked = [row["dataset"] for row in context.datasets if row["data"] == "stand-in"]
     stand_ins = _listed([name(context.labels, "dataset", dataset) for dataset in marked])
-    seeds = min(_seeds(context), default=0)
-    trainings = "One training" if seeds == 1 else f"{count(seeds).capitalize()} trainings"
+    fewest = min(seeds, default=0)
+    trainings = "One training" if fewest == 1 else f"{count(fewest).capitalize()} trainings"
     untested = sum(row.verdict == UNTESTED for row in context.claims)
     clean = bool(methods) and all(panel.setting.noise == "clean" for panel in context.curves)
     found = {
@@ -156,7 +153,7 @@ def _limits(context: Context, methods: Collection[str], reduced: bool) -> list[s
         "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(methods)
         and BASELINE not in methods,
         f"{trainings} of each method: how far another one would end elsewhere is not known; an interval is over the "
-        "test images only.": 0 < seeds < MIN_SEEDS,
+        "test images only.": 0 < fewest < MIN_SEEDS,
         "Smaller than the paper's experiment: compare the methods with each other, not the percentages with the "
         "paper's.": reduced,
         f"{untested} of the {len(context.claims)} claims need data or trainings that are not here.": bool(untested),

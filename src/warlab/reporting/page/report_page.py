@@ -81,13 +81,14 @@ def _environment(labels: Labels) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(number=number, signed=signed)
-    for name in ("short", "duration", "data_uri", "pixel_width", "pretty", "embedded"):
+    for name in ("short", "duration", "data_uri", "pixel_width", "pretty"):
         environment.filters[name] = getattr(filters, name)
     environment.filters.update(method=partial(filters.method, labels), methods=partial(filters.with_methods, labels))
     environment.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
     environment.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
     environment.globals["called"] = partial(names.name, labels)
     environment.tests["missing"] = pd.isna
+    environment.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
     return environment
 
 
