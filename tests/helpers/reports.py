@@ -146,6 +146,7 @@ def figure_inputs(data: str = "real") -> Inputs:
         data={"fashion_mnist": (arrays, description(data))},
         tiles={"vaihingen": (tiles, drawn.description(data))},
         maps=[run_map(noise, tiles["test_y"]) for noise in ("objects-33", "clean")],
+        sources={meta["dataset"]: meta["source"] for meta in (description(data), drawn.description(data))},
         labels=LABELS,
     )
 

@@ -55,7 +55,6 @@ def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
 def test_a_figure_is_not_marked_for_what_it_does_not_show(name: str) -> None:
     """Beside real images the study has procedural tiles."""
     inputs = figure_inputs("real")
-    assert inputs.runs is not None
     tiles = inputs.runs.assign(dataset="vaihingen", data="stand-in", test_accuracy=90.0)
     manifest = {**inputs.noise[0], "dataset": "vaihingen", "data": "stand-in"}
     more = replace(inputs, runs=pd.concat([inputs.runs, tiles]), noise=[*inputs.noise, manifest])

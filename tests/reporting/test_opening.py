@@ -11,8 +11,7 @@ from tests.helpers.reports import LABELS, PUBLISHED, description, no_published, 
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page import headline, opening, report_page
-from warlab.reporting.page.curves import curves
-from warlab.reporting.page.opening_picture import picture
+from warlab.reporting.page.curves import curves, picture
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 
@@ -165,8 +164,9 @@ def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
 def test_cce_ar_and_war_are_drawn_over_the_others_in_grey(methods: list[str], bright: list[str]) -> None:
     series = {(method, 0): [60.0, 70.0 + number] for number, method in enumerate(methods)}
     (panel,) = curves(runs_table(series), LABELS)
-    assert opening.prominent(panel.lines) == bright
-    drawn = picture(panel.lines, bright)
+    above = opening.prominent(panel.lines)
+    assert [line.method for line in above] == bright
+    drawn = picture(panel.lines, above)
     strokes = re.findall(r'polyline [^>]* stroke="([^"]*)"', drawn)
     assert len(strokes) == len(methods) and strokes.count("var(--grey)") == len(methods) - len(bright)
     assert drawn.count('class="end"') == len(bright) + (len(methods) > len(bright))
@@ -174,4 +174,4 @@ def test_cce_ar_and_war_are_drawn_over_the_others_in_grey(methods: list[str], br
 
 def test_a_name_cannot_end_the_picture() -> None:
     (panel,) = curves(runs_table({("cce", 0): RISES}), {"method": {"cce": "<script>"}})
-    assert "<script>" not in picture(panel.lines, ["cce"])
+    assert "<script>" not in picture(panel.lines, panel.lines)

@@ -23,7 +23,7 @@ from tests.helpers.reports import (
 from warlab.errors import WarlabError
 from warlab.reporting import figures, style
 from warlab.reporting.claims import evidence, verdicts
-from warlab.reporting.page import report_page, report_rows, sections
+from warlab.reporting.page import report_page, sections
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.headline import headlines
 from warlab.reporting.stats import comparison, comparison_text
@@ -39,7 +39,7 @@ def test_headline_compares_and_quotes_the_paper() -> None:
         "The paper, at full scale: WAR_w2v 90.41 % and CCE 78.85 %."
     )
     assert [standing.method for standing in found.standings] == ["WAR_w2v", "CCE"]
-    assert all(0 <= standing.position <= 100 for standing in found.standings)
+    assert all(0 <= found.position(standing.mean) <= 100 for standing in found.standings)
 
 
 def test_headline_is_as_plain_when_the_baseline_wins() -> None:
@@ -95,7 +95,7 @@ def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
         scale="demo",
         description="a <b>test</b>",
         labels=LABELS,
-        tables=[report_page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows", "Accuracy")],
+        tables=[report_page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows")],
         figures=[report_page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
         datasets=[description(data)],
         noise=[noise_manifest(data)],
@@ -251,7 +251,7 @@ def test_fidelity_entries_are_complete() -> None:
         )
         assert all(isinstance(entry[key], str) and entry[key] for key in ("topic", "paper", "code", "choice", "why"))
     assert len({entry["topic"] for entry in entries}) == len(entries)
-    assert [entry["topic"] for entry in report_rows.relevant(entries, {"jocor"}) if entry.get("needs")] == [
+    assert [entry["topic"] for entry in report_page.relevant(entries, {"jocor"}) if entry.get("needs")] == [
         "Weight λ of JoCoR",
         "Forget rate of JoCoR",
     ]

@@ -10,8 +10,7 @@ from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import read_verdicts
 from warlab.reporting.page.committed import read_committed
 from warlab.reporting.page.curves import curves
-from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render
-from warlab.reporting.page.report_rows import tail
+from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render, tail
 from warlab.reporting.read.artefacts import read_costs, read_noise
 from warlab.reporting.read.predictions import read_kept
 from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from warlab.reporting import style
+from warlab.reporting.tables.labels import Labels, plot_method
 
 MAX_COLUMNS = 3
 
@@ -25,15 +26,9 @@ class Mark(NamedTuple):
     length: int = 0
 
 
-def panel_rows(count: int, most: int = MAX_COLUMNS) -> list[int]:
-    """How many panels each row has: as equal as it goes, the longer rows first."""
-    rows = -(-count // most)
-    return [count // rows + (row < count % rows) for row in range(rows)]
-
-
 def panels(figure: Figure, count: int, most: int = MAX_COLUMNS) -> list[list[Axes]]:
-    """Rows of axes that all reach over the whole width."""
-    rows = panel_rows(count, most)
+    """Rows of axes that all reach over the whole width; as equal in number as it goes, the longer rows first."""
+    rows = [len(row) for row in np.array_split(range(count), -(-count // most))]
     parts = math.lcm(*rows)
     grid = figure.add_gridspec(len(rows), parts)
     return [
@@ -58,7 +53,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     return found.tolist()
 
 
-def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, name: str) -> Mark:
+def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, labels: Labels) -> Mark:
     """The mean over the seeds of one method by epoch, with a band from the lowest to the highest seed; its end."""
     seeds = rows.pivot_table(index="epoch", columns="seed", values=column)
     epochs, mean = seeds.index.to_numpy(dtype=float), seeds.mean(axis=1)
@@ -66,7 +61,7 @@ def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, name: str) -> 
     ax.plot(epochs, mean, color=colour, linestyle=dashes)
     if seeds.shape[1] > 1:
         ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
-    return Mark(1, float(mean.iloc[-1]), name, style.ink(colour))
+    return Mark(1, float(mean.iloc[-1]), plot_method(labels, method), style.ink(colour))
 
 
 def epochs_axis(ax: Axes, last: float) -> None:
@@ -81,17 +76,9 @@ def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
     low, high = ax.get_ylim()
     heights = spread([min(max(mark.y, low), high) for mark in marks], gap * (high - low))
     for mark, height in zip(marks, heights, strict=True):
-        ax.annotate(
-            mark.name,
-            (1, height),
-            (3, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            color=mark.colour,
-            fontsize=7,
-            va="center",
-            annotation_clip=False,
-        )
+        at_edge = ("axes fraction", "data")
+        text = ax.annotate(mark.name, (1, height), (3, 0), at_edge, "offset points", annotation_clip=False)
+        text.set(color=mark.colour, fontsize=7, va="center")
 
 
 # Where a name may stand next to its point, in widths and heights of itself from its lower left corner.
@@ -118,15 +105,9 @@ def name_points(ax: Axes, marks: Sequence[Mark], size: float = 6.0) -> None:
         wide, tall = 0.58 * size * (mark.length or len(mark.name)), 1.1 * size
         best = min((_box(x, y, wide, tall, *place) for place in _PLACES), key=lambda box: _covered(box, taken, width))
         taken.append(best)
-        ax.annotate(
-            mark.name,
-            (mark.x, mark.y),
-            (best[0] - x, best[1] - y),
-            textcoords="offset points",
-            color=mark.colour,
-            fontsize=size,
-            va="bottom",
-        )
+        offset = (best[0] - x, best[1] - y)
+        text = ax.annotate(mark.name, (mark.x, mark.y), offset, textcoords="offset points")
+        text.set(color=mark.colour, fontsize=size, va="bottom")
 
 
 def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) -> tuple[float, float, float, float]:

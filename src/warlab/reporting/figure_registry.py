@@ -1,7 +1,7 @@
 """Which figures there are and what they read, from their syntax trees: the Snakefile must not import matplotlib."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,19 +32,13 @@ def figure_section(name: str) -> str:
 
 @dataclass(frozen=True)
 class Design:
-    """What a study has that figures may ask for.
+    """What a study has that figures may ask for."""
 
-    experiments  the cells of every table; runs: all cells that are trained
-    published    the cells of which the paper has a test accuracy
-    absent       what of figures/base.py's NEEDS is not there, with the reason
-    timed        whether the runs come with the seconds that they took
-    """
-
-    experiments: Mapping[str, Sequence[Cell]]
-    runs: Sequence[Cell] = ()
-    published: frozenset[Cell] = frozenset()
-    absent: Mapping[str, str] = field(default_factory=dict)
-    timed: bool = True
+    experiments: Mapping[str, Sequence[Cell]]  # the cells of every table
+    runs: Sequence[Cell] = ()  # all cells that are trained
+    published: frozenset[Cell] = frozenset()  # the cells of which the paper has a test accuracy
+    absent: Mapping[str, str] = field(default_factory=dict)  # what of figures/base.py's NEEDS is not there → why
+    timed: bool = True  # whether the runs come with the seconds that they took
 
     @property
     def cells(self) -> set[Cell]:
@@ -68,42 +62,36 @@ def why_not(name: str, design: Design) -> str | None:
         if kind in design.absent:
             return design.absent[kind]
     asked = (ASKED[key](wanted, design) for key, wanted in FIGURES.literals(name).get("ASKS", {}).items())
-    return next((reason for reason in asked if reason), None)
+    return next((reason for met, reason in asked if not met), None)
 
 
-def _unless(met: object, reason: str) -> str | None:
-    return None if met else reason
-
-
-def _ranked(wanted: Sequence[int], design: Design) -> str | None:
+def _ranked(wanted: Sequence[int], design: Design) -> tuple[bool, str]:
     """An average rank is one over several settings: of a single one it would only repeat the table."""
     methods, settings = wanted
     ran = [({cell[3] for cell in cells}, list(_by_setting(cells).values())) for cells in design.experiments.values()]
     met = any(len(there) >= methods and found.count(there) >= settings for there, found in ran)
-    return _unless(
-        met, f"no experiment has {methods} methods that all run in {settings} settings, to average their ranks"
-    )
+    return met, f"no experiment has {methods} methods that all run in {settings} settings, to average their ranks"
 
 
-ASKED: dict[str, Callable[[Any, Design], str | None]] = {
-    "experiment": lambda name, design: _unless(name in design.experiments, f"the scale has no experiment {name}"),
-    "dataset": lambda name, design: _unless(name in {cell[0] for cell in design.cells}, f"no run is of {name}"),
-    "methods": lambda names, design: _unless(
+# Whether a study has what a figure asks for, and what to say where it has not.
+ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
+    "experiment": lambda name, design: (name in design.experiments, f"the scale has no experiment {name}"),
+    "dataset": lambda name, design: (name in {cell[0] for cell in design.cells}, f"no run is of {name}"),
+    "methods": lambda names, design: (
         {base_method(cell[3]) for cell in design.cells} & set(names),
         f"no run is of {', '.join(names[:-1])} or {names[-1]}",
     ),
-    "together": lambda count, design: _unless(  # in one setting, whichever tables show them
-        any(len(methods) >= count for methods in _by_setting(design.cells).values()), f"no setting has {count} methods"
+    "together": lambda count, design: (  # in one setting, whichever tables show them
+        any(len(methods) >= count for methods in _by_setting(design.cells).values()),
+        f"no setting has {count} methods",
     ),
     "ranked": _ranked,
-    "published": lambda _, design: _unless(
-        design.cells & design.published, "the paper has no number for any of its runs"
-    ),
-    "timed": lambda _, design: _unless(design.timed, "the given runs were kept without their times"),
+    "published": lambda _, design: (design.cells & design.published, "the paper has no number for any of its runs"),
+    "timed": lambda _, design: (design.timed, "the given runs were kept without their times"),
 }
 
 
-def _by_setting(cells: Sequence[Cell] | set[Cell]) -> dict[tuple[str, ...], set[str]]:
+def _by_setting(cells: Iterable[Cell]) -> dict[tuple[str, ...], set[str]]:
     found: dict[tuple[str, ...], set[str]] = {}
     for *setting, method in cells:
         found.setdefault(tuple(setting), set()).add(method)

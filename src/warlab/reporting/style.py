@@ -14,7 +14,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from warlab.common.files import write_atomic
-from warlab.ids import MethodId
+from warlab.ids import base_method
 
 COLUMN = 3.5  # inches, one column of a two-column page
 PAGE = 7.2  # inches, both columns
@@ -23,36 +23,32 @@ PAGE = 7.2  # inches, both columns
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CRIMSON = "#C8102E"  # for a class that is called red; not a method's colour
-Dashes = Literal["-", "--", ":", "-."] | tuple[int, tuple[int, ...]]
-SOLID: Dashes = "-"
-DASHED: Dashes = "--"
-DOTTED: Dashes = ":"
-DASHDOT: Dashes = "-."
+Dashes = Literal["-", "--", ":"] | tuple[int, tuple[int, ...]]
 _OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # no method of the tables has these
 
 # Fixed, so that a method has the same colour in every figure of every scale. Eight colours do not suffice
 # for twenty methods: those of the WAR family are solid, the others differ by their dashes.
 _METHODS: dict[str, tuple[str, Dashes]] = {
-    "cce": (BLACK, SOLID),
-    "ar": (BLUE, SOLID),
-    "tv": (SKY, SOLID),
-    "war_01": (PURPLE, SOLID),
-    "war_w2v": (VERMILION, SOLID),
-    "war_embed": (GREEN, SOLID),
-    "war_random": (YELLOW, SOLID),
-    "backward": (BLUE, DASHED),
-    "forward": (SKY, DASHED),
-    "unhinged": (PURPLE, DASHED),
-    "bootsoft": (BLACK, DASHED),
-    "coteaching": (GREEN, DASHED),
-    "coteaching_plus": (ORANGE, DASHED),
-    "d2l": (BLUE, DOTTED),
-    "sl": (SKY, DOTTED),
-    "pencil": (ORANGE, SOLID),
-    "jocor": (GREEN, DOTTED),
-    "gce": (PURPLE, DOTTED),
-    "jof": (ORANGE, DOTTED),
-    "iterative": (BLACK, DOTTED),
+    "cce": (BLACK, "-"),
+    "ar": (BLUE, "-"),
+    "tv": (SKY, "-"),
+    "war_01": (PURPLE, "-"),
+    "war_w2v": (VERMILION, "-"),
+    "war_embed": (GREEN, "-"),
+    "war_random": (YELLOW, "-"),
+    "backward": (BLUE, "--"),
+    "forward": (SKY, "--"),
+    "unhinged": (PURPLE, "--"),
+    "bootsoft": (BLACK, "--"),
+    "coteaching": (GREEN, "--"),
+    "coteaching_plus": (ORANGE, "--"),
+    "d2l": (BLUE, ":"),
+    "sl": (SKY, ":"),
+    "pencil": (ORANGE, "-"),
+    "jocor": (GREEN, ":"),
+    "gce": (PURPLE, ":"),
+    "jof": (ORANGE, ":"),
+    "iterative": (BLACK, ":"),
 }
 # In colour where a figure has many methods; the others are grey then.
 FAMILY = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
@@ -81,6 +77,7 @@ _RC = {
     "lines.linewidth": 1.4,
     "image.interpolation": "nearest",
     "figure.dpi": 100,
+    "figure.constrained_layout.use": True,
     "pdf.fonttype": 42,  # text stays text
     "svg.hashsalt": "warlab",  # else the ids inside would be random
 }
@@ -93,13 +90,10 @@ def context() -> AbstractContextManager[None]:
 
 def line(method: str) -> tuple[str, Dashes]:
     """Colour and dashes of a method; the same everywhere, for a method of the user's own too."""
-    parsed = MethodId.parse(method)
-    known = _METHODS.get(parsed.base)
-    number = zlib.crc32(method.encode())
-    colour = known[0] if known else _COLOURS[number % len(_COLOURS)]
-    if known and not parsed.changes:
-        return known
-    return colour, _OTHERS[number % len(_OTHERS)]
+    if method in _METHODS:
+        return _METHODS[method]
+    known, number = _METHODS.get(base_method(method)), zlib.crc32(method.encode())
+    return known[0] if known else _COLOURS[number % len(_COLOURS)], _OTHERS[number % len(_OTHERS)]
 
 
 def ink(colour: str) -> str:

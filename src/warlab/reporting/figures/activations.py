@@ -1,5 +1,7 @@
 """t-SNE of a trained network's activations on test images, the pairs of classes that the noise confuses joined."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
@@ -8,6 +10,7 @@ from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.read.artefacts import Noise
 from warlab.reporting.setting import Setting
 from warlab.reporting.tables import labels
 
@@ -16,73 +19,58 @@ SECTION = "data"
 NEEDS = ("activations", "noise")
 ASKS = {"dataset": "fashion_mnist"}
 MOST_POINTS = 1000
-# Ten classes in eight colours of Okabe and Ito: the last two in grey and brown.
-COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.YELLOW, style.BLACK)
-MORE = ("#999999", "#8C510A")
+COLOURS = [style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.YELLOW, style.BLACK]
+COLOURS += ["#999999", "#8C510A"]  # grey and brown: ten classes are more than the colours of Okabe and Ito
 
 
 def draw(inputs: Inputs) -> Figure:
-    seen = _seen(inputs)
-    place = _embedded(seen["features"])
-    names = [str(name) for name in seen["class_names"]]
-    middles = np.array([np.median(place[seen["labels"] == k], axis=0) for k in range(len(names))])
+    run, features, classes = _seen(inputs)
+    perplexity = min(30, (len(features) - 1) / 3)
+    place = TSNE(perplexity=perplexity, random_state=0, init="pca").fit_transform(features.astype(np.float64))
+    names = [str(name) for name in inputs.activations["class_names"]]
+    middles = np.array([np.median(place[classes == k], axis=0) for k in range(len(names))])
+    arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 0.9, "shrinkA": 7, "shrinkB": 7}
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     with style.context():
-        figure = Figure(figsize=(style.COLUMN + 1.0, 3.7), layout="constrained")
+        figure = Figure(figsize=(style.COLUMN + 1.0, 3.7))
         ax = figure.subplots()
         for number in range(len(names)):
-            colour = (COLOURS + MORE)[number % 10]
-            x, y = place[seen["labels"] == number].T
-            ax.scatter(x, y, s=3, color=colour, linewidths=0, alpha=0.8)
-        for true, given in _flips(inputs, seen):
-            style_of = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 0.9, "shrinkA": 7, "shrinkB": 7}
-            ax.annotate("", middles[given], middles[true], arrowprops=style_of)
-        box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-        for name, middle in zip(names, middles, strict=True):
-            ax.text(middle[0], middle[1], name, fontsize=6, ha="center", va="center", bbox=box)
-        ax.set_xticks([])
-        ax.set_yticks([])
+            x, y = place[classes == number].T
+            ax.scatter(x, y, s=3, color=COLOURS[number % 10], linewidths=0, alpha=0.8)
+        for true, given in _flips(inputs.noise, run.dataset):
+            ax.annotate("", middles[given], middles[true], arrowprops=arrow)
+        for name, (x, y) in zip(names, middles, strict=True):
+            ax.text(x, y, name, fontsize=6, ha="center", va="center", bbox=box)
+        ax.set(xticks=[], yticks=[])
         ax.grid(False)
-        mark_stand_in(figure, inputs, [_run(seen).dataset])
+        mark_stand_in(figure, inputs, [run.dataset])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
-    seen = _seen(inputs)
-    run = _run(seen)
+    run, features, _ = _seen(inputs)
     called = Setting(run.dataset, run.noise, run.net).called(inputs.labels, ("dataset", "noise"))
     text = (
         f"t-SNE (scikit-learn, perplexity 30) of the activations before the classifier of "
-        f"{labels.name(inputs.labels, 'method', run.method)} trained on {called}, on "
-        f"{len(_chosen(seen['features']))} test images. Arrows: the classes that the label noise turns into each other."
+        f"{labels.name(inputs.labels, 'method', run.method)} trained on {called}, on {len(features)} test images. "
+        "Arrows: the classes that the label noise turns into each other."
     )
     return with_stand_in(text, inputs, [run.dataset])
 
 
-def _run(seen: dict[str, np.ndarray]) -> RunId:
-    return RunId.parse(str(seen["run"]))
-
-
-def _seen(inputs: Inputs) -> dict[str, np.ndarray]:
+def _seen(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
+    """The run, and activations and classes of not too many test images."""
     if not inputs.activations:
         raise WarlabError("The figure of activations needs a trained network of Fashion-MNIST; train one first.")
-    seen = dict(inputs.activations)
-    chosen = _chosen(seen["features"])
-    return seen | {"features": seen["features"][chosen], "labels": seen["labels"][chosen]}
+    features, classes = inputs.activations["features"], inputs.activations["labels"]
+    chosen = np.linspace(0, len(features) - 1, min(MOST_POINTS, len(features))).astype(int)
+    return RunId.parse(str(inputs.activations["run"])), features[chosen], classes[chosen]
 
 
-def _chosen(features: np.ndarray) -> np.ndarray:
-    return np.linspace(0, len(features) - 1, min(MOST_POINTS, len(features))).astype(int)
-
-
-def _embedded(features: np.ndarray) -> np.ndarray:
-    perplexity = min(30, (len(features) - 1) / 3)
-    return TSNE(perplexity=perplexity, random_state=0, init="pca").fit_transform(features.astype(np.float64))
-
-
-def _flips(inputs: Inputs, seen: dict[str, np.ndarray]) -> list[tuple[int, int]]:
+def _flips(noise: Iterable[Noise], dataset: str) -> list[tuple[int, int]]:
     """Of the first asymmetric noise of the dataset."""
-    for manifest in inputs.noise:
-        if manifest["dataset"] == _run(seen).dataset and manifest["noise"].startswith("asym"):
+    for manifest in noise:
+        if manifest["dataset"] == dataset and manifest["noise"].startswith("asym"):
             matrix = np.asarray(manifest["transition"], float)
             return [(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j]
     return []

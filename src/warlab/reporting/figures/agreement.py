@@ -4,10 +4,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from warlab.errors import WarlabError
 from warlab.ids import base_method
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, mark_stand_in, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.setting import SETTING, by_setting
 from warlab.reporting.tables import labels
@@ -21,21 +20,20 @@ MARKERS = "osD^vP*X<>"
 
 def draw(inputs: Inputs) -> Figure:
     table = _pairs(inputs)
-    settings = list(zip(by_setting(table), MARKERS * len(table), strict=False))
+    kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     with style.context():
-        figure = Figure(figsize=(style.COLUMN + 0.4, 4.4), layout="constrained")
+        figure = Figure(figsize=(style.COLUMN + 0.4, 4.4))
         ax = figure.subplots()
-        for (_, rows), marker in settings:
+        entries = []
+        for (setting, rows), marker in zip(by_setting(table), MARKERS * len(table), strict=False):
+            entries.append((marker, "#555555", setting.called(inputs.labels, kinds)))
             for method, x, y in rows[["method", "published", "ours"]].itertuples(index=False):
-                ax.plot(float(x), float(y), marker, color=_colour(method), markersize=4.5, alpha=0.85)
+                ax.plot(float(x), float(y), marker, color=_look(method, inputs)[0], markersize=4.5, alpha=0.85)
+        entries += [("o", *look) for look in dict.fromkeys(_look(method, inputs) for method in table["method"])]
         ends = table[["published", "ours"]].to_numpy(float)
         low, high = ends.min() - 2, ends.max() + 2
         ax.plot([low, high], [low, high], color="#888888", linewidth=0.8, zorder=0)
         ax.set(xlim=(low, high), ylim=(low, high), xlabel="the paper (%)", ylabel="this scale (%)", aspect="equal")
-        kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
-        entries = [(m, "#555555", setting.called(inputs.labels, kinds)) for (setting, _), m in settings]
-        methods = {_colour(method): _name(method, inputs) for method in table["method"]}
-        entries += [("o", colour, name) for colour, name in methods.items()]
         handles = [
             Line2D([], [], marker=marker, linestyle="", color=colour, markersize=4, label=name)
             for marker, colour, name in entries
@@ -55,27 +53,19 @@ def caption(inputs: Inputs) -> str:
 
 
 def _pairs(inputs: Inputs) -> pd.DataFrame:
-    if inputs.runs is None or inputs.published is None:
-        raise WarlabError("The comparison with the paper needs runs and published numbers; train a run first.")
     key = [*results.CELL, "metric"]
-    ours = results.under_other_names(results.summarise(results.complete(inputs.runs)), inputs.aliases)
-    first = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
-    both = (
-        ours.rename(columns={"mean": "ours"})
-        .merge(first.rename(columns={"mean": "published"}), on=key)
-        .dropna(subset=["ours", "published"])
-    )
-    if both.empty:
+    ours = results.under_other_names(results.summarise(complete_runs(inputs)), inputs.aliases)
+    paper = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
+    both = ours.rename(columns={"mean": "ours"}).merge(paper.rename(columns={"mean": "published"}), on=key)
+    found = both.dropna(subset=["ours", "published"])
+    if found.empty:
         raise NothingToDraw("No run of this scale has a published number; there is nothing to compare.")
-    return both
+    return found
 
 
-def _colour(method: str) -> str:
+def _look(method: str, inputs: Inputs) -> tuple[str, str]:
     """The family of the paper in its colours; all others in one, since eight colours do not tell twenty methods."""
     base = base_method(method)
-    return style.line(base)[0] if base in style.FAMILY else style.GREY
-
-
-def _name(method: str, inputs: Inputs) -> str:
-    base = base_method(method)
-    return labels.plot_method(inputs.labels, base) if base in style.FAMILY else "other methods"
+    if base not in style.FAMILY:
+        return style.GREY, "other methods"
+    return style.line(base)[0], labels.plot_method(inputs.labels, base)

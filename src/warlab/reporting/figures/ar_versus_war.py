@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, toy_of
-from warlab.reporting.figures.simplex import COLOURS, handles, points, regions
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.figures.simplex import COLOURS, handles, points, regions, toy_of
 
 TITLE = "AR versus WAR"
 SECTION = "adversarial"
@@ -17,7 +17,7 @@ def draw(inputs: Inputs) -> Figure:
     toy = toy_of(inputs)
     chosen = np.linspace(0, len(toy["x"]) - 1, min(ARROWS, len(toy["x"]))).astype(int)
     with style.context():
-        figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, 2.9))
         axes = figure.subplots(1, 4).reshape(2, 2)
         for row, name in enumerate(toy["pair"]):
             before, after = axes[row]

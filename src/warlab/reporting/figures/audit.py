@@ -5,7 +5,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.errors import WarlabError
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
 from warlab.reporting.setting import SETTING, Setting
@@ -29,8 +28,14 @@ def draw(inputs: Inputs) -> Figure:
     lowest = float(np.nanmin(table[["mean", "low"]].to_numpy(float)))
 
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
-        _panel(ax, rows, inputs)
-        ax.set_xlim(lowest - 0.02, 1.01)
+        methods = list(dict.fromkeys(rows["method"]))[::-1]
+        for place, (score, (mark, colour)) in enumerate(MARKS.items()):
+            own = rows[rows["score"] == score].set_index("method").reindex(methods)
+            y, half = np.arange(len(methods)) + 0.14 * (2 - place), ((own["high"] - own["low"]) / 2).fillna(0)
+            name = SCORE_TEXT[score]
+            ax.errorbar(own["mean"], y, xerr=half, fmt=mark, color=colour, markersize=3.5, linewidth=0.8, label=name)
+        ax.set_yticks(range(len(methods)), [labels.plot_method(inputs.labels, method) for method in methods])
+        ax.set(xlim=(lowest - 0.02, 1.01), ylim=(-0.6, len(methods) - 0.4), xlabel="area under the ROC curve")
 
     most = table.groupby(SETTING)["method"].nunique().max()
     figure = in_panels(table, inputs, panel, 0.27 * most + 0.9, most=2)
@@ -41,39 +46,16 @@ def draw(inputs: Inputs) -> Figure:
 
 
 def caption(inputs: Inputs) -> str:
-    table = _auroc(inputs)
     text = (
         "The audit of labels: probability that a wrong label has a higher score than a right one (area under the ROC "
         "curve; 0.5 is chance), by method and score, from the training alone. Bars are 95 % intervals over the seeds, "
         "where there are several. For tiles, the labels are those of whole objects."
     )
-    return with_stand_in(text, inputs, set(table["dataset"]))
+    return with_stand_in(text, inputs, set(_auroc(inputs)["dataset"]))
 
 
 def _auroc(inputs: Inputs) -> pd.DataFrame:
-    if inputs.audit is None:
-        raise WarlabError("The figure of the audit needs the table tables/audit.csv; make it first.")
     found = inputs.audit[inputs.audit["metric"] == "auroc"]
     if found.empty:
         raise NothingToDraw("No run of this scale has labels that are known to be wrong.")
     return found
-
-
-def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
-    methods = list(dict.fromkeys(panel["method"]))[::-1]
-    for place, (score, (mark, colour)) in enumerate(MARKS.items()):
-        own = panel[panel["score"] == score].set_index("method").reindex(methods)
-        y = [k + 0.14 * (2 - place) for k in range(len(methods))]
-        ax.errorbar(
-            own["mean"],
-            y,
-            xerr=((own["high"] - own["low"]) / 2).fillna(0),
-            fmt=mark,
-            color=colour,
-            markersize=3.5,
-            linewidth=0.8,
-            label=SCORE_TEXT[score],
-        )
-    ax.set_yticks(range(len(methods)), [labels.plot_method(inputs.labels, method) for method in methods])
-    ax.set_ylim(-0.6, len(methods) - 0.4)
-    ax.set_xlabel("area under the ROC curve")

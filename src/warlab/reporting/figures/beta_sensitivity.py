@@ -5,11 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.common.wording import several
-from warlab.errors import WarlabError
 from warlab.ids import MethodId
 from warlab.reporting import style
 from warlab.reporting.drawing import Mark, name_ends
-from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.setting import ACCURACY, SETTING, Setting
 from warlab.reporting.tables import labels
@@ -21,11 +20,23 @@ ASKS = {"experiment": "beta_sensitivity"}
 
 
 def draw(inputs: Inputs) -> Figure:
-    paper = _with_beta(inputs.published) if inputs.published is not None else None
+    published = _with_beta(inputs.published)
 
-    def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
-        theirs = rows.head(0) if paper is None else paper[(paper[SETTING] == list(setting[:3])).all(axis=1)]
-        _panel(ax, rows, theirs, inputs)
+    def panel(ax: Axes, ours: pd.DataFrame, setting: Setting) -> None:
+        paper, ends = published[(published[SETTING] == list(setting[:3])).all(axis=1)], []
+        for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
+            colour, name = style.line(method)[0], labels.plot_method(inputs.labels, method)
+            theirs, own = paper[paper["varied"] == method], ours[ours["varied"] == method]
+            for numbers, face, width in ((theirs, "white", 0.6), (own, colour, 1.4)):
+                x, y = numbers["beta"], numbers["mean"].astype(float)
+                ax.plot(x, y, "o-", color=colour, markersize=4, markerfacecolor=face, linewidth=width)
+            ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
+        ticks = sorted({*ours["beta"], *paper["beta"]})
+        ax.set(xscale="log", xlabel="β")
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
+        ax.set_ylim(*ax.get_ylim())
+        name_ends(ax, ends, 0.06)
 
     return in_panels(_ours(inputs), inputs, panel, 3.0, "test accuracy (%)")
 
@@ -44,10 +55,8 @@ def caption(inputs: Inputs) -> str:
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
     """Runs whose id names β, or has a name in a table that does; of each method the seeds that all its β share."""
-    if inputs.runs is None:
-        raise WarlabError("The figure of β needs runs; train those of the experiment beta_sensitivity.")
-    runs = results.under_other_names(results.complete(inputs.runs), inputs.aliases)
-    named, one = _with_beta(runs), [*SETTING, "varied"]
+    named = _with_beta(results.under_other_names(complete_runs(inputs), inputs.aliases))
+    one = [*SETTING, "varied"]
     of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
     if not (of_seed == of_all).any():
         raise NothingToDraw("No run names its β; train those of the experiment beta_sensitivity.")
@@ -62,21 +71,3 @@ def _with_beta(table: pd.DataFrame) -> pd.DataFrame:
         chosen &= table["metric"] == ACCURACY
     varied, betas = [method.base for method in ids[chosen]], [float(method.changed["beta"]) for method in ids[chosen]]
     return table[chosen].assign(varied=varied, beta=betas).sort_values("beta", kind="stable")
-
-
-def _panel(ax: Axes, ours: pd.DataFrame, paper: pd.DataFrame, inputs: Inputs) -> None:
-    ends = []
-    for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
-        colour, name = style.line(str(method))[0], labels.plot_method(inputs.labels, str(method))
-        theirs, own = paper[paper["varied"] == method], ours[ours["varied"] == method]
-        for numbers, filled in ((theirs, False), (own, True)):
-            (line,) = ax.plot(numbers["beta"], numbers["mean"].astype(float), "o-", color=colour, markersize=4)
-            line.set(markerfacecolor=colour if filled else "white", linewidth=1.4 if filled else 0.6)
-        ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
-    ax.set_xscale("log")
-    ticks = sorted({*ours["beta"], *paper["beta"]})
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.minorticks_off()
-    ax.set_xlabel("β")
-    ax.set_ylim(*ax.get_ylim())
-    name_ends(ax, ends, 0.06)

@@ -9,7 +9,7 @@ from warlab.data.formats.tiles import unflat
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.images.label_maps import coloured
-from warlab.reporting.read.artefacts import Arrays, DataMeta, Noise
+from warlab.reporting.read.artefacts import DataMeta, Noise
 from warlab.reporting.tables import labels
 
 TITLE = "A training map before and after the noise"
@@ -20,21 +20,24 @@ NEEDS = ("tiles", "noise")
 def draw(inputs: Inputs) -> Figure:
     entry = _shown(inputs)
     arrays, meta = inputs.tiles[entry["dataset"]]
-    tile = most_changed(arrays, entry)
+    wrong = unflat(entry["labels"] != arrays["train_y"], arrays["train_sizes"])
+    tile = int(np.argmax([one.sum() for one in wrong]))  # the one that changed most
     image, truth, noisy = (
         unflat(values, arrays["train_sizes"])[tile]
         for values in (arrays["train_x"], arrays["train_y"], entry["labels"])
     )
+    changed = 100 * float((truth != noisy).mean())
+    noise = labels.name(inputs.labels, "noise", entry["noise"])
+    pictures = {
+        f"training tile {meta['train_tiles'][tile]}": infrared(image),
+        "original ground truth": coloured(truth, meta),
+        f"noise on {noise}:\n{changed:.0f} % of the pixels changed": coloured(noisy, meta),
+    }
     with style.context():
-        figure = Figure(
-            figsize=(style.PAGE, 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5), layout="constrained"
-        )
-        axes = figure.subplots(1, 3)
-        changed = 100 * float((truth != noisy).mean())
-        noise = labels.name(inputs.labels, "noise", entry["noise"])
-        show(axes[0], infrared(image), f"training tile {meta['train_tiles'][tile]}")
-        show(axes[1], coloured(truth, meta), "original ground truth")
-        show(axes[2], coloured(noisy, meta), f"noise on {noise}:\n{changed:.0f} % of the pixels changed")
+        height = 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5
+        figure = Figure(figsize=(style.PAGE, height))
+        for ax, (title, picture) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
+            show(ax, picture, title)
         legend(figure, meta)
         mark_stand_in(figure, inputs, [entry["dataset"]])
     return figure
@@ -58,9 +61,7 @@ def infrared(image: np.ndarray) -> np.ndarray:
 
 def show(ax: Axes, picture: np.ndarray, title: str) -> None:
     ax.imshow(picture, interpolation="nearest")
-    ax.set_title(title)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(title=title, xticks=[], yticks=[])
     ax.grid(False)
     ax.spines[:].set(visible=True, color="#999999", linewidth=0.4)  # white is a class, too
 
@@ -69,11 +70,6 @@ def legend(figure: Figure, meta: DataMeta) -> None:
     colours = np.array(meta["colours"]) / 255
     handles = [Patch(facecolor=tuple(colour), edgecolor="#777777", linewidth=0.4) for colour in colours]
     figure.legend(handles, meta["class_names"], loc="outside lower center", ncols=len(handles))
-
-
-def most_changed(arrays: Arrays, entry: Noise) -> int:
-    wrong = unflat(np.asarray(entry["labels"]) != arrays["train_y"], arrays["train_sizes"])
-    return int(np.argmax([tile.sum() for tile in wrong]))
 
 
 def _shown(inputs: Inputs) -> Noise:

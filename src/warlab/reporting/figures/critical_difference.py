@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.common.wording import several
-from warlab.errors import WarlabError
 from warlab.reporting import style
 from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.stats.statistic import Statistic, rows_of
@@ -34,14 +33,14 @@ def draw(inputs: Inputs) -> Figure:
     experiments = _experiments(inputs)
     with style.context():
         heights = [0.75 + 0.085 * max(4, len(found.ranks)) for found in experiments]
-        figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5), layout="constrained")
+        figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5))
         axes = figure.subplots(len(experiments), 1, squeeze=False, height_ratios=heights).ravel()
-        fake = all(found.stand_in for found in experiments)
+        all_stand_in = all(found.stand_in for found in experiments)
         for ax, found in zip(axes, experiments, strict=True):
             _diagram(ax, found, inputs)
-            mixed = found.stand_in and not fake
+            mixed = found.stand_in and not all_stand_in
             ax.set_title(f"{found.title}{', stand-in data' * mixed}", loc="left", color=RED if mixed else style.BLACK)
-        if fake:
+        if all_stand_in:
             mark_stand_in(figure, inputs)
     return figure
 
@@ -56,14 +55,9 @@ def caption(inputs: Inputs) -> str:
 
 
 def _experiments(inputs: Inputs) -> list[Ranks]:
-    if inputs.statistics is None or inputs.statistics.empty:
-        raise WarlabError("The diagram of ranks needs statistics; make statistics.csv first.")
-    by_experiment: dict[str, list[Statistic]] = {}
-    for row in rows_of(inputs.statistics):
-        if row.reading == READING:
-            by_experiment.setdefault(row.experiment, []).append(row)
+    read = inputs.statistics[inputs.statistics["reading"] == READING]
     methods, settings = ASKS["ranked"]
-    found = [_ranks(name, rows, inputs) for name, rows in by_experiment.items()]
+    found = [_ranks(str(name), rows_of(rows), inputs) for name, rows in read.groupby("experiment", sort=False)]
     enough = [one for one in found if len(one.ranks) >= methods and one.settings >= settings]
     if not enough:
         raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")
@@ -87,24 +81,21 @@ def _diagram(ax: Axes, found: Ranks, inputs: Inputs) -> None:
     ranks = found.ranks
     order = sorted(ranks, key=lambda method: ranks[method])
     count, half = len(order), -(-len(order) // 2)
-    ax.set_xlim(0.5, count + 0.5)
-    ax.set_ylim(-half - 0.6, 1.2)
+    ax.set(xlim=(0.5, count + 0.5), ylim=(-half - 0.6, 1.2))
     ax.plot([1, count], [0, 0], color=style.BLACK, linewidth=0.8)
     for tick in range(1, count + 1):
         ax.plot([tick, tick], [0, 0.15], color=style.BLACK, linewidth=0.8)
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=6)
     margin, bright = 0.04 * count, style.prominent(ranks)
     for place, method in enumerate(order):
+        rank, name = f"{ranks[method]:.2f}", labels.plot_method(inputs.labels, method)
         left = place < half
         height = -(place + 1 if left else count - place) + 0.1
-        end = 1 - margin if left else count + margin
-        name = labels.plot_method(inputs.labels, method)
+        end, align = (1 - margin, "right") if left else (count + margin, "left")
+        text = f"{name}  {rank} " if left else f" {rank}  {name}"
         colour = style.line(method)[0] if method in bright else style.GREY
-        text = f"{name}  {ranks[method]:.2f}" if left else f"{ranks[method]:.2f}  {name}"
         ax.plot([ranks[method], ranks[method], end], [0, height, height], color=colour, linewidth=0.9)
-        ax.text(
-            end, height, f"{text} " if left else f" {text}", ha="right" if left else "left", va="center", fontsize=6.5
-        )
+        ax.text(end, height, text, ha=align, va="center", fontsize=6.5)
     for level, (first, last) in enumerate(groups([ranks[method] for method in order], found.difference)):
         ax.plot([first - 0.04, last + 0.04], [-0.22 - 0.16 * level] * 2, color="#444444", linewidth=2.2)
     ax.set_axis_off()

@@ -1,5 +1,7 @@
 """Images whose label the noise changed: rows are kinds of flip, true class → given label."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,17 +22,16 @@ ROW_INCHES = 0.42
 
 def draw(inputs: Inputs) -> Figure:
     shown = _shown(inputs)
-    blocks = [_Block(entry, *inputs.data[entry["dataset"]]) for entry in shown]
-    heights = [len(block.flips) for block in blocks]
+    blocks = [_flips(entry, *inputs.data[entry["dataset"]]) for entry in shown]
+    heights = [len(flips) for flips in blocks]
     with style.context():
-        height = ROW_INCHES * sum(heights) + 0.45 * len(blocks)
-        width = SAMPLES * ROW_INCHES + 2.0
-        figure = Figure(figsize=(max(style.COLUMN, width), height), layout="constrained")
+        width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
+        figure = Figure(figsize=(width, ROW_INCHES * sum(heights) + 0.45 * len(blocks)))
         axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
-        for ax, block, entry in zip(axes, blocks, shown, strict=True):
-            _mosaic(ax, block)
+        for ax, flips, entry in zip(axes, blocks, shown, strict=True):
+            _mosaic(ax, flips)
             ax.set_title(", ".join(labels.name(inputs.labels, kind, entry[kind]) for kind in ("dataset", "noise")))
-        mark_panels(figure, inputs, [(ax, entry["dataset"]) for ax, entry in zip(axes, shown, strict=True)])
+        mark_panels(figure, inputs, axes, [entry["dataset"] for entry in shown])
     return figure
 
 
@@ -44,30 +45,14 @@ def caption(inputs: Inputs) -> str:
     return with_stand_in(text, inputs, [entry["dataset"] for entry in shown])
 
 
-class _Block:
-    """The kinds of flip of one dataset, the most frequent first, and where they happened."""
-
-    def __init__(self, entry: Noise, arrays: Arrays, meta: DataMeta) -> None:
-        clean, noisy = arrays["train_y"], np.asarray(entry["labels"])
-        pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
-        order = np.argsort(-counts, kind="stable")[:ROWS]
-        self.flips = [(int(true), int(given)) for true, given in pairs[:, order].T]
-        self.counts = counts[order]
-        self.where = [np.flatnonzero((clean == true) & (noisy == given)) for true, given in self.flips]
-        self.images = arrays["train_x"]
-        self.class_names = meta["class_names"]
-
-
 def _shown(inputs: Inputs) -> list[Noise]:
     """Per dataset the first manifest (that is, the first seed) of the noise with the highest rate."""
-    best: dict[str, Noise] = {}
-    for entry in inputs.noise:
-        known = best.get(entry["dataset"])
-        if _drawable(entry, inputs) and (known is None or entry["rate"] > known["rate"]):
-            best[entry["dataset"]] = entry
-    if not best:
+    drawable = [entry for entry in inputs.noise if _drawable(entry, inputs)]
+    if not drawable:
         raise NothingToDraw("No noise of this scale is known to change a label.")
-    return list(best.values())
+    datasets = dict.fromkeys(entry["dataset"] for entry in drawable)
+    by_dataset = [[entry for entry in drawable if entry["dataset"] == dataset] for dataset in datasets]
+    return [max(entries, key=lambda entry: entry["rate"]) for entries in by_dataset]
 
 
 def _drawable(entry: Noise, inputs: Inputs) -> bool:
@@ -75,25 +60,33 @@ def _drawable(entry: Noise, inputs: Inputs) -> bool:
     arrays = inputs.data[entry["dataset"]][0] if entry["dataset"] in inputs.data else {}
     if "train_x" not in arrays or arrays["train_x"].ndim != 4:
         return False
-    return bool((np.asarray(entry["labels"]) != arrays["train_y"]).any())
+    return bool((entry["labels"] != arrays["train_y"]).any())
 
 
-def _mosaic(ax: Axes, block: _Block) -> None:
+def _flips(entry: Noise, arrays: Arrays, meta: DataMeta) -> list[tuple[str, np.ndarray]]:
+    """The kinds of flip, the most frequent first, each in words and with its first images."""
+    clean, noisy = arrays["train_y"], entry["labels"]
+    pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
+    classes, found = [labels.plot_text(name) for name in meta["class_names"]], []
+    for kind in np.argsort(-counts, kind="stable")[:ROWS]:
+        true, given = pairs[:, kind]
+        images = arrays["train_x"][np.flatnonzero((clean == true) & (noisy == given))[:SAMPLES]]
+        found.append((f"{classes[true]} → {classes[given]}\n{counts[kind]} images", images))
+    return found
+
+
+def _mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
     """All samples in one picture: a grid of axes would be slow and would not align."""
-    side = block.images.shape[-1]
-    step = side + max(1, round(GAP * side))
-    height = block.images.shape[-2] + step - side
-    canvas = np.ones((len(block.flips) * height, SAMPLES * step, 3))
-    for row, where in enumerate(block.where):
-        for column, index in enumerate(where[:SAMPLES]):
-            image = _rgb(block.images[index])
-            top, left = row * height, column * step
-            canvas[top : top + image.shape[0], left : left + side] = image
+    height, width = flips[0][1].shape[-2:]
+    gap = max(1, round(GAP * width))
+    canvas = np.ones((len(flips) * (height + gap), SAMPLES * (width + gap), 3))
+    tops = range(0, len(canvas), height + gap)
+    for top, (_, images) in zip(tops, flips, strict=True):
+        for column, image in enumerate(images):
+            left = column * (width + gap)
+            canvas[top : top + height, left : left + width] = _rgb(image)
     ax.imshow(canvas, aspect="equal")
-    classes = [labels.plot_text(name) for name in block.class_names]
-    names = [f"{classes[true]} → {classes[given]}" for true, given in block.flips]
-    texts = [f"{name}\n{count} images" for name, count in zip(names, block.counts, strict=True)]
-    ax.set_yticks([row * height + block.images.shape[-2] / 2 for row in range(len(texts))], texts)
+    ax.set_yticks([top + height / 2 for top in tops], [text for text, _ in flips])
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.grid(False)

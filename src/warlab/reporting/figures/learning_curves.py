@@ -5,9 +5,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from warlab.common.wording import several
 from warlab.reporting import style
 from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
-from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.setting import Setting, by_setting
 from warlab.reporting.tables import labels
@@ -18,18 +19,30 @@ NEEDS = ("runs",)
 
 
 def draw(inputs: Inputs) -> Figure:
-    runs = _runs(inputs)
+    runs = complete_runs(inputs)
 
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
+        """Grey lines below, the prominent ones above them, in the order of the table; names at the lines' ends."""
         ax.set_ylim(*_limits(runs[runs["dataset"] == setting.dataset]))
-        _panel(ax, rows, inputs)
+        grey, ends = _others(rows), []
+        for method, own in rows.groupby("method", sort=False):
+            if method in grey:
+                mean = own.groupby("epoch")["test_accuracy"].mean()
+                ax.plot(mean.index.to_numpy(dtype=float), mean, color=style.GREY, linewidth=0.7, zorder=1.5)
+            else:
+                ends.append(curve(ax, own, "test_accuracy", str(method), inputs.labels))
+        if grey:
+            last = rows[rows["method"].isin(grey)].groupby("method")["test_accuracy"].last().median()
+            ends.append(Mark(1, float(last), several(len(grey), "other"), "#777777"))
+        epochs_axis(ax, rows["epoch"].max())
+        name_ends(ax, ends)
 
     height = 2.8 if len(by_setting(runs)) == 1 else 2.3
     return in_panels(runs, inputs, panel, height, "test accuracy (%)")
 
 
 def caption(inputs: Inputs) -> str:
-    runs = _runs(inputs)
+    runs = complete_runs(inputs)
     seeds = runs.groupby(list(results.CELL))["seed"].nunique().max()
     band = f" Line: mean of {seeds} seeds; band: from the lowest to the highest of them." if seeds > 1 else ""
     text = f"Accuracy on the clean test set after every epoch of training on noisy labels.{band}"
@@ -38,32 +51,8 @@ def caption(inputs: Inputs) -> str:
     return with_stand_in(text + (f" Grey: {', '.join(named)}." if named else ""), inputs)
 
 
-def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.complete(inputs.runs) if inputs.runs is not None else None
-    if runs is None or runs.empty:
-        raise NothingToDraw("No cell of this scale has all of its runs; there are no curves to draw.")
-    return runs
-
-
 def _others(panel: pd.DataFrame) -> list[str]:
     return [m for m in dict.fromkeys(panel["method"]) if m not in style.prominent(panel["method"])]
-
-
-def _panel(ax: Axes, panel: pd.DataFrame, inputs: Inputs) -> None:
-    """Grey lines below, the prominent ones above them, in the order of the table; names stand at the lines' ends."""
-    grey, ends = _others(panel), []
-    for method, rows in panel.groupby("method", sort=False):
-        if method in grey:
-            mean = rows.groupby("epoch")["test_accuracy"].mean()
-            ax.plot(mean.index.to_numpy(dtype=float), mean, color=style.GREY, linewidth=0.7, zorder=1.5)
-        else:
-            name = labels.plot_method(inputs.labels, str(method))
-            ends.append(curve(ax, rows, "test_accuracy", str(method), name))
-    if grey:
-        last = panel[panel["method"].isin(grey)].groupby("method")["test_accuracy"].last().median()
-        ends.append(Mark(1, float(last), f"{len(grey)} others" if len(grey) > 1 else "1 other", "#777777"))
-    epochs_axis(ax, panel["epoch"].max())
-    name_ends(ax, ends)
 
 
 def _limits(runs: pd.DataFrame) -> tuple[float, float]:

@@ -2,8 +2,8 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Iterable
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,33 +25,33 @@ PANEL_INCHES = 3.6
 WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
 WITH_NAMES = 30
 TITLE_CHARACTERS = 48
-Entry = TypeVar("Entry", Cost, Noise)
 
 
 class Panel(NamedTuple):
-    dataset: str
+    kind: tuple[str | None, ...]  # the dataset first; the same for every seed
     title: str
     matrix: np.ndarray
     class_names: list[str]
-    x_label: str
-    y_label: str
     colours: str
     low: float  # where the colours begin at the latest; NaN: at the smallest value
+    x_label: str = ""
+    y_label: str = ""
 
 
 def draw(inputs: Inputs) -> Figure:
-    panels = _panels(inputs)
-    columns = min(len(panels), 2 if len(panels) <= 4 else 3)
-    rows = -(-len(panels) // columns)
+    panels, orders = _panels(inputs), _orders(inputs.costs)
+    kinds = [panel.kind for panel in panels]
+    shown = [_ordered(panel, orders) for k, panel in enumerate(panels) if panel.kind not in kinds[:k]]
+    columns = min(len(shown), 2 if len(shown) <= 4 else 3)
+    rows = -(-len(shown) // columns)
     with style.context():
-        size = (PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2))
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax, panel in zip(axes, panels, strict=False):
-            _heat_map(figure, ax, panel)
-        for ax in axes[len(panels) :]:
+        for ax in axes[len(shown) :]:
             ax.remove()
-        mark_panels(figure, inputs, [(ax, panel.dataset) for ax, panel in zip(axes, panels, strict=False)])
+        for ax, panel in zip(axes, shown, strict=False):
+            _heat_map(ax, panel)
+        mark_panels(figure, inputs, axes[: len(shown)], [str(panel.kind[0]) for panel in shown])
     return figure
 
 
@@ -65,8 +65,8 @@ def caption(inputs: Inputs) -> str:
         )
     if _orders(inputs.costs):
         sentences.append("Classes are ordered so that similar ones are neighbours.")
-    shown = len(_first_seeds(inputs.costs, _cost_id)) + len(_first_seeds(inputs.noise, _noise_id))
-    if shown < len(inputs.costs) + len(inputs.noise):
+    panels = _panels(inputs)
+    if len({panel.kind for panel in panels}) < len(panels):
         sentences.append("Of several seeds the first is shown.")
     return with_stand_in(" ".join(sentences), inputs)
 
@@ -75,12 +75,10 @@ def _panels(inputs: Inputs) -> list[Panel]:
     # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
     # That of labels as they came with the data is not known.
     noisy = [e for e in inputs.noise if e["noise"] != "clean" and not {"open_set", "estimated"} & set(e)]
-    panels = [_cost_panel(cost, inputs) for cost in _first_seeds(inputs.costs, _cost_id)]
-    panels += [_noise_panel(entry, inputs) for entry in _first_seeds(noisy, _noise_id)]
+    panels = [_cost_panel(cost, inputs) for cost in inputs.costs] + [_noise_panel(entry, inputs) for entry in noisy]
     if not panels:
         raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition.")
-    orders = _orders(inputs.costs)
-    return [_ordered(panel, orders.get(panel.dataset)) for panel in panels]
+    return panels
 
 
 def _orders(costs: Iterable[Cost]) -> dict[str, np.ndarray]:
@@ -100,80 +98,57 @@ def _orders(costs: Iterable[Cost]) -> dict[str, np.ndarray]:
     return found
 
 
-def _ordered(panel: Panel, order: np.ndarray | None) -> Panel:
-    if order is None or len(order) != len(panel.class_names):
+def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
+    order = orders.get(str(panel.kind[0]), ())
+    if len(order) != len(panel.class_names):
         return panel
     names = [panel.class_names[k] for k in order]
     return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=names)
 
 
-def _first_seeds(entries: Iterable[Entry], identify: Callable[[Entry], Hashable]) -> list[Entry]:
-    """The entries without those that differ from an earlier one by their seed only."""
-    firsts: dict[Hashable, Entry] = {}
-    for entry in entries:
-        firsts.setdefault(identify(entry), entry)
-    return list(firsts.values())
-
-
-def _cost_id(cost: Cost) -> Hashable:
-    """Random costs that differ by their own seed (random.7) are of one kind, too."""
-    parsed = CostId.parse(cost["key"])
-    return cost["dataset"], re.sub(r"\.\d+$", "", parsed.name), parsed.noise
-
-
-def _noise_id(entry: Noise) -> Hashable:
-    return entry["dataset"], entry["noise"]
-
-
 def _cost_panel(cost: Cost, inputs: Inputs) -> Panel:
     parsed = CostId.parse(cost["key"])
+    # Random costs that differ by their own seed (random.7) are of one kind, too.
+    kind = (cost["dataset"], re.sub(r"\.\d+$", "", parsed.name), parsed.noise)
     words = [labels.name(inputs.labels, "cost", parsed.name)]
     words += [labels.name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
+    title = _title(cost["dataset"], inputs, f"ground cost: {', '.join(words)}")
     matrix = np.asarray(cost["matrix"], float)
     # The diagonal is zero by definition: left white, it does not flatten the colours of the rest.
     matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
     low = 0.0 if np.nanmin(matrix) == np.nanmax(matrix) else np.nan
-    title = _title(cost["dataset"], inputs, f"ground cost: {', '.join(words)}")
-    return Panel(cost["dataset"], title, matrix, list(cost["class_names"]), "", "", "cividis", low)
+    return Panel(kind, title, matrix, cost["class_names"], "cividis", low)
 
 
 def _noise_panel(entry: Noise, inputs: Inputs) -> Panel:
-    noise = labels.name(inputs.labels, "noise", entry["noise"])
-    text = f"{noise}, {100 * entry['realised_rate']:.1f} % of all labels changed"
-    title, matrix = _title(entry["dataset"], inputs, text), np.asarray(entry["transition"], float)
-    return Panel(entry["dataset"], title, matrix, list(entry["class_names"]), "given label", "true class", "Blues", 0.0)
+    kind = dataset, noise = entry["dataset"], entry["noise"]
+    changed = f"{100 * entry['realised_rate']:.1f} % of all labels changed"
+    title = _title(dataset, inputs, f"{labels.name(inputs.labels, 'noise', noise)}, {changed}")
+    matrix = np.asarray(entry["transition"], float)
+    return Panel(kind, title, matrix, entry["class_names"], "Blues", 0.0, "given label", "true class")
 
 
 def _title(dataset: str, inputs: Inputs, text: str) -> str:
     return "\n".join([labels.name(inputs.labels, "dataset", dataset), *textwrap.wrap(text, TITLE_CHARACTERS)])
 
 
-def _heat_map(figure: Figure, ax: Axes, panel: Panel) -> None:
+def _heat_map(ax: Axes, panel: Panel) -> None:
     image = ax.imshow(panel.matrix, cmap=panel.colours, vmin=np.nanmin([panel.low, np.nanmin(panel.matrix)]))
-    ax.set_title(panel.title)
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
+    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    _name_classes(ax, panel.class_names)
-    if len(panel.class_names) <= WITH_VALUES:
-        _print_values(ax, panel.matrix, image)
-    bar = figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))
-    bar.outline.set_visible(False)
-
-
-def _name_classes(ax: Axes, class_names: list[str]) -> None:
-    count = len(class_names)
-    class_names = [labels.plot_text(name) for name in class_names]
+    count, names = len(panel.class_names), [labels.plot_text(name) for name in panel.class_names]
     if count > WITH_NAMES:
-        ticks = range(0, count, 10)
-        ax.set_xticks(ticks)
-        ax.set_yticks(ticks)
-        return
-    size = 6 if count > WITH_VALUES else 7
-    ax.set_xticks(range(count), class_names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
-    ax.set_yticks(range(count), class_names, fontsize=size)
+        ax.set(xticks=range(0, count, 10), yticks=range(0, count, 10))
+    else:
+        size = 6 if count > WITH_VALUES else 7
+        ax.set_xticks(range(count), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
+        ax.set_yticks(range(count), names, fontsize=size)
+    if count <= WITH_VALUES:
+        _print_values(ax, panel.matrix, image)
+    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))
+    bar.outline.set_visible(False)
 
 
 def _print_values(ax: Axes, matrix: np.ndarray, image: AxesImage) -> None:

@@ -5,10 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
-from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
-from warlab.reporting.read import results
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.setting import Setting
-from warlab.reporting.tables import labels
 
 TITLE = "True labels among the selected samples"
 SECTION = "results"
@@ -19,11 +17,12 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
         methods = rows.groupby("method", sort=False)
-        ends = [curve(ax, own, "purity", str(m), labels.plot_method(inputs.labels, str(m))) for m, own in methods]
-        share = _true_labels(inputs, setting)
-        if share is not None:
-            ax.axhline(100 * share, color="#666666", linestyle=":", linewidth=1)
-            ends.append(Mark(1, 100 * share, "all samples", "#666666"))
+        ends = [curve(ax, own, "purity", str(method), inputs.labels) for method, own in methods]
+        rates = [m["realised_rate"] for m in inputs.noise if (m["dataset"], m["noise"]) == setting[:2]]
+        if rates:
+            true = 100 * (1 - sum(rates) / len(rates))
+            ax.axhline(true, color="#666666", linestyle=":", linewidth=1)
+            ends.append(Mark(1, true, "all samples", "#666666"))
         epochs_axis(ax, rows["epoch"].max())
         ax.set_ylim(*ax.get_ylim())
         name_ends(ax, ends)
@@ -39,14 +38,9 @@ def caption(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
-    runs = results.complete(inputs.runs) if inputs.runs is not None else None
-    if runs is None or "purity" not in runs or runs["purity"].isna().all():
+    runs = complete_runs(inputs)
+    if "purity" not in runs or runs["purity"].isna().all():
         raise NothingToDraw("The figure of purity needs runs of a method that selects samples, such as coteaching.")
     chosen = runs[runs["purity"].notna()]
     noisy = chosen[chosen["noise"] != "clean"]
     return noisy if len(noisy) else chosen
-
-
-def _true_labels(inputs: Inputs, setting: Setting) -> float | None:
-    rates = [m["realised_rate"] for m in inputs.noise if (m["dataset"], m["noise"]) == setting[:2]]
-    return 1 - sum(rates) / len(rates) if rates else None

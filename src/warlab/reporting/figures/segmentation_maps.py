@@ -1,7 +1,6 @@
 """A test tile: image, ground truth and the map of each method; below, a close-up of the outlined area."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -24,30 +23,27 @@ SHARE = 0.4  # of the tile's shorter side that the close-up shows
 INCHES = 1.25  # width of a panel
 
 
-class Panel(NamedTuple):
-    title: str
-    picture: np.ndarray
-
-
 def draw(inputs: Inputs) -> Figure:
     dataset, maps = _shown(inputs)
     arrays, meta = inputs.tiles[dataset]
-    predicted = [unflat(np.asarray(entry.labels), arrays["test_sizes"])[0] for entry in maps]
-    image, truth = (unflat(arrays[key], arrays["test_sizes"])[0] for key in ("test_x", "test_y"))
-    panels = [
-        Panel(f"test tile {meta['test_tiles'][0]}", infrared(image)),
-        Panel("ground truth", coloured(truth, meta)),
-    ]
-    panels += [Panel(_title(entry, inputs), coloured(m, meta)) for entry, m in zip(maps, predicted, strict=True)]
+    image, truth, *predicted = (
+        unflat(flat, arrays["test_sizes"])[0]
+        for flat in (arrays["test_x"], arrays["test_y"], *(entry.labels for entry in maps))
+    )
+    columns = [ColumnId(entry.run.method, "clean" if entry.run.noise == "clean" else "") for entry in maps]
+    titles = [f"test tile {meta['test_tiles'][0]}", "ground truth"]
+    titles += [labels.plot_method(inputs.labels, str(column)) for column in columns]
+    pictures = [infrared(image), *(coloured(classes, meta) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
+    corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
+    shape = truth.shape[0] / truth.shape[1]
     with style.context():
-        height = INCHES * (truth.shape[0] / truth.shape[1] + 1) + 0.9
-        figure = Figure(figsize=(INCHES * len(panels), height), layout="constrained")
-        rows = figure.subplots(2, len(panels), height_ratios=[truth.shape[0] / truth.shape[1], 1])
-        for column, panel in enumerate(panels):
-            show(rows[0, column], panel.picture, panel.title)
-            rows[0, column].add_patch(_frame(area))
-            show(rows[1, column], panel.picture[area], "")
+        figure = Figure(figsize=(INCHES * len(pictures), INCHES * (shape + 1) + 0.9))
+        rows = figure.subplots(2, len(pictures), height_ratios=[shape, 1])
+        for whole, part, picture, title in zip(*rows, pictures, titles, strict=True):
+            show(whole, picture, title)
+            whole.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=style.ORANGE, linewidth=1.4))
+            show(part, picture[area], "")
         legend(figure, meta)
         mark_stand_in(figure, inputs, [dataset])
     return figure
@@ -71,17 +67,6 @@ def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice,
     inner = density[half : truth.shape[0] - side + half + 1, half : truth.shape[1] - side + half + 1]
     top, left = np.unravel_index(int(np.argmax(inner)), inner.shape)
     return slice(int(top), int(top) + side), slice(int(left), int(left) + side)
-
-
-def _frame(area: tuple[slice, slice]) -> Rectangle:
-    rows, columns = area
-    place, size = (columns.start - 0.5, rows.start - 0.5), columns.stop - columns.start
-    return Rectangle(place, size, size, fill=False, edgecolor=style.ORANGE, linewidth=1.4)
-
-
-def _title(entry: PredictedMap, inputs: Inputs) -> str:
-    noise = "clean" if entry.run.noise == "clean" else ""
-    return labels.plot_method(inputs.labels, str(ColumnId(entry.run.method, noise)))
 
 
 def _shown(inputs: Inputs) -> tuple[str, list[PredictedMap]]:

@@ -6,8 +6,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.tri import Triangulation
 
+from warlab.errors import WarlabError
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, toy_of
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.read.artefacts import Arrays
 
 TITLE = "What each divergence measures, and where it leads"
 SECTION = "adversarial"
@@ -23,16 +25,19 @@ def draw(inputs: Inputs) -> Figure:
     toy = toy_of(inputs)
     with style.context():
         count = len(toy["names"])
-        figure = Figure(figsize=(style.PAGE, 2.9), layout="constrained")
-        widths = [1.15] + [1.0] * count
-        axes = figure.subplots(2, count + 1, width_ratios=widths, squeeze=False)
+        figure = Figure(figsize=(style.PAGE, 2.9))
+        axes = figure.subplots(2, count + 1, width_ratios=[1.15] + [1.0] * count)
         _cost(axes[0, 0], toy)
-        _legend(axes[1, 0], toy)
-        for column, name in enumerate(toy["names"], 1):
-            _values(axes[0, column], toy, column - 1)
-            axes[0, column].set_title(str(name), fontsize=7)
-            regions(axes[1, column], toy, toy["regions"][column - 1])
-            points(axes[1, column], toy, 2.5)
+        cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
+        key = axes[1, 0]
+        key.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+        key.set_axis_off()
+        by_divergence = zip(*axes[:, 1:], toy["names"], toy["values"], toy["regions"], strict=True)
+        for top, bottom, name, values, probabilities in by_divergence:
+            _values(top, toy, values)
+            top.set_title(str(name), fontsize=7)
+            regions(bottom, toy, probabilities)
+            points(bottom, toy, 2.5)
     return figure
 
 
@@ -48,7 +53,13 @@ def caption(inputs: Inputs) -> str:
     )
 
 
-def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
+def toy_of(inputs: Inputs) -> Arrays:
+    if not inputs.toy:
+        raise WarlabError("The figures of the plane need the trained toy networks; make toy.npz first.")
+    return inputs.toy
+
+
+def _cost(ax: Axes, toy: Arrays) -> None:
     cost, names = toy["cost"], [str(name) for name in toy["classes"]]
     ax.imshow(cost, cmap="Greys", vmin=0, vmax=1.6)
     for (row, column), value in np.ndenumerate(cost):
@@ -61,7 +72,7 @@ def _cost(ax: Axes, toy: dict[str, np.ndarray]) -> None:
     ax.spines[:].set_visible(False)
 
 
-def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
+def handles(toy: Arrays) -> list[Line2D]:
     """For a legend: the classes, and the points with a wrong label."""
     found = [
         Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
@@ -72,15 +83,8 @@ def handles(toy: dict[str, np.ndarray]) -> list[Line2D]:
     return [*found, wrong]
 
 
-def _legend(ax: Axes, toy: dict[str, np.ndarray]) -> None:
-    cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
-    ax.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
-    ax.set_axis_off()
-
-
-def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
+def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
     place = toy["simplex"] @ CORNERS
-    values = toy["values"][number]
     if np.ptp(values) > 0:
         levels = np.linspace(0, values.max(), LEVELS)
         ax.tricontourf(Triangulation(place[:, 0], place[:, 1]), values, levels=levels, cmap=SHADES, vmin=0)
@@ -95,7 +99,7 @@ def _values(ax: Axes, toy: dict[str, np.ndarray], number: int) -> None:
     ax.set_axis_off()
 
 
-def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> None:
+def regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
     """The class with the highest probability as a light colour, boundaries as lines."""
     chosen = probabilities.argmax(2)
     extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
@@ -103,12 +107,11 @@ def regions(ax: Axes, toy: dict[str, np.ndarray], probabilities: np.ndarray) -> 
     ax.imshow(light[chosen], origin="lower", extent=extent, aspect="equal")
     for number in range(len(COLOURS)):
         ax.contour(toy["axis_x"], toy["axis_y"], chosen == number, levels=[0.5], colors="#555555", linewidths=0.5)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     ax.grid(False)
 
 
-def points(ax: Axes, toy: dict[str, np.ndarray], size: float) -> None:
+def points(ax: Axes, toy: Arrays, size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, (colour, shape) in enumerate(zip(COLOURS, SHAPES, strict=True)):
         own, circled = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))

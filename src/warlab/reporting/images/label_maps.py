@@ -1,5 +1,6 @@
 """Label maps as pictures in the colours of their dataset, with a world file where the tile has a place on earth."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +19,14 @@ def coloured(labels: np.ndarray, meta: DataMeta) -> np.ndarray:
     return np.array(meta["colours"], np.uint8)[labels]
 
 
-def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, meta: DataMeta) -> list[Path]:
+def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, meta: DataMeta) -> None:
     """<folder>/area12.png and its world file area12.pgw, which geographic software reads with it, for every tile."""
     prefix = STAND_IN if meta["data"] == "stand-in" else ""
-    written = []
     names = meta["train_tiles"] if split == "train" else meta["test_tiles"]
+    note = PngInfo()
+    note.add_text("Source", meta["source"])
     for name, labels in zip(names, unflat(flat, sizes), strict=True):
-        path = folder / f"{prefix}area{name}.png"
-        _write(path, coloured(labels, meta), meta["source"])
+        path, image = folder / f"{prefix}area{name}.png", Image.fromarray(coloured(labels, meta))
+        write_atomic(path, partial(image.save, format="PNG", pnginfo=note, optimize=True))
         if world := meta["world"].get(name):
             write_text(path.with_suffix(".pgw"), world)
-        written.append(path)
-    return written
-
-
-def _write(path: Path, pixels: np.ndarray, source: str) -> None:
-    note = PngInfo()
-    note.add_text("Source", source)
-    write_atomic(path, lambda file: Image.fromarray(pixels).save(file, "PNG", pnginfo=note, optimize=True))

@@ -6,7 +6,7 @@ Nothing of it enters the tables, figures, statistics or claims of the run.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -19,18 +19,8 @@ from warlab.reporting.tables.grid import number, signed
 from warlab.reporting.tables.labels import Labels, name
 
 Cells = Mapping[str, str]
-Cell = tuple[str, ...]  # dataset, noise, network, method
-Value = TypeVar("Value", str, float)
+Source = Mapping[str, str]  # a `folder` of docs/evidence, the `command` that made it, and the `path` where it lies
 SEEDED = ("seeds", "interval", "interval_from")
-
-
-@dataclass(frozen=True)
-class Source:
-    """A folder of docs/evidence as the scale names it, and where it lies."""
-
-    folder: str
-    command: str
-    path: Path
 
 
 @dataclass(frozen=True)
@@ -44,13 +34,12 @@ class Committed:
 
 
 def read_committed(
-    named: Mapping[str, Mapping[str, str]], labels: Labels, reductions: Sequence[Cells], run_here: Collection[str]
+    named: Mapping[str, Source], labels: Labels, reductions: Sequence[Cells], run_here: Collection[str]
 ) -> list[Committed]:
     """What the scale names under `evidence`; a part that has nothing to show here is left out."""
-    sources = {kind: Source(entry["folder"], entry["command"], Path(entry["path"])) for kind, entry in named.items()}
     found = [
-        same_settings(sources["same"], labels, reductions, run_here) if "same" in sources else None,
-        other_methods(sources["others"], labels, run_here) if "others" in sources else None,
+        same_settings(named["same"], labels, reductions, run_here) if "same" in named else None,
+        other_methods(named["others"], labels, run_here) if "others" in named else None,
     ]
     return [entry for entry in found if entry]
 
@@ -66,7 +55,7 @@ def same_settings(
     now, then = (_settings(rows, titles, others) for rows in (reductions, _kept_reductions(source)))
     if not set(SEEDED) <= set(summary) or now != then:
         return None
-    per_seed = _per_seed(source)
+    per_seed = readings(read_runs(Path(source["path"]) / "runs.csv")).pivot_table("last10_mean", "seed", list(CELL))
     rows = [
         _setting(row, labels, len(titles))
         | {f"seed {seed}": _or_dash(value, number) for seed, value in per_seed[_cell(row)].items()}
@@ -106,10 +95,10 @@ def other_methods(source: Source, labels: Labels, run_here: Collection[str]) -> 
 
 def _summary(source: Source) -> pd.DataFrame:
     try:
-        return pd.read_csv(source.path / "summary.csv")
+        return pd.read_csv(Path(source["path"]) / "summary.csv")
     except OSError as error:
         raise WarlabError(
-            f"{source.folder} has no summary.csv that can be read ({error.strerror}); make it by "
+            f"{source['folder']} has no summary.csv that can be read ({error.strerror}); make it by "
             "tools/make_evidence.py, or leave the folder out of `evidence` in the scale."
         ) from error
 
@@ -124,7 +113,7 @@ def _above(row: pd.Series) -> dict[str, str]:
     return {"difference": "–" if row["method"] == BASELINE else signed(row["above_cce"])}
 
 
-def _sentence(summary: pd.DataFrame, per_seed: Mapping[Cell, pd.Series], labels: Labels, source: Source) -> str:
+def _sentence(summary: pd.DataFrame, per_seed: pd.DataFrame, labels: Labels, source: Source) -> str:
     """How far WAR is above CCE, how surely, and in how many seeds."""
     found = summary[(summary["method"] == PROPOSED) & summary["interval"].notna()]
     if found.empty:
@@ -134,22 +123,16 @@ def _sentence(summary: pd.DataFrame, per_seed: Mapping[Cell, pd.Series], labels:
     higher = per_seed[_cell(row)] > per_seed[*_cell(row)[:-1], BASELINE]
     return (
         f"{ours} − {other} = {signed(row['above_cce'], 1)} points (95\N{NO-BREAK SPACE}%: {_minus(row['interval'])}; "
-        f"{row['interval_from']}), higher in {higher.sum()} of {len(higher)} seeds; from {source.folder}."
+        f"{row['interval_from']}), higher in {higher.sum()} of {len(higher)} seeds; from {source['folder']}."
     )
 
 
-def _per_seed(source: Source) -> dict[Cell, pd.Series]:
-    """Of every cell the mean of the last ten epochs by seed."""
-    table = readings(read_runs(source.path / "runs.csv")).pivot_table("last10_mean", list(CELL), "seed")
-    return {_cell(row): table.iloc[number] for number, (_, row) in enumerate(table.index.to_frame().iterrows())}
-
-
-def _cell(row: pd.Series) -> Cell:
+def _cell(row: pd.Series) -> tuple[str, ...]:
     return tuple(str(row[key]) for key in CELL)
 
 
 def _origin(source: Source) -> str:
-    return f"From {source.folder}, made by “{source.command}”."
+    return f"From {source['folder']}, made by “{source['command']}”."
 
 
 def _settings(rows: Sequence[Cells], titles: Collection[str], others: Collection[str]) -> set[tuple[str, ...]]:
@@ -160,7 +143,7 @@ def _settings(rows: Sequence[Cells], titles: Collection[str], others: Collection
 
 def _kept_reductions(source: Source) -> list[dict[str, str]]:
     """The table that tools/make_evidence.py writes."""
-    file = source.path / "reductions.md"
+    file = Path(source["path"]) / "reductions.md"
     lines = file.read_text().splitlines()[2:] if file.is_file() else []
     cells = [line.strip("| ").split(" | ") for line in lines]
     return [dict(zip(("what", "paper", "here"), row, strict=True)) for row in cells]
@@ -170,5 +153,5 @@ def _minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def _or_dash(value: Value, shown: Callable[[Value], str]) -> str:
+def _or_dash(value: Any, shown: Callable[[Any], str]) -> str:
     return "–" if pd.isna(value) else shown(value)

@@ -26,7 +26,6 @@ class TableSection:
     title: str
     data: pd.DataFrame
     orientation: Orientation = "methods_as_columns"
-    caption: str = ""
     section: str = "results"
 
 
@@ -63,44 +62,31 @@ class Difference(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Context:
-    """All that the page shows. Whatever is left empty has no section.
-
-    scale            name of the scale, description its sentence
-    tables, figures  in the order of the page, each in its section; the headlines come from the first table
-    left_out         what this scale cannot show → why
-    fidelity         entries of config/fidelity.yaml
-    hyperparameters  rows of any columns, such as `hyperparameter_rows` makes
-    results          the result.json of every run
-    statistics       rows of `comparison_text.for_page`
-    reductions       rows of `warlab.config.reductions`; readings: rows of `comparison_text.readings_for_page`
-    logs             path of a run (dataset/…/seed0) → the last lines of its log
-    epochs           over how many epochs the means of the first table go (`results.epochs_averaged`)
-    evidence         how sure the numbers of the runs are (`evidence.of_runs`)
-    committed        results that this run did not compute, see `committed.py`
-    """
+    """All that the page shows. Whatever is left empty has no section."""
 
     scale: str
-    description: str = ""
+    description: str = ""  # of the scale, a sentence
     labels: Labels = field(default_factory=dict)
+    # Tables and figures in the order of the page, each in its section; the headlines come from the first table.
     tables: Sequence[TableSection] = ()
     figures: Sequence[FigureSection] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)  # what this scale cannot show → why
     datasets: Sequence[DataMeta] = ()
     noise: Sequence[Noise] = ()
     costs: Sequence[Cost] = ()
-    fidelity: Sequence[Difference] = ()
-    hyperparameters: Sequence[Row] = ()
-    results: Sequence[Mapping[str, Any]] = ()
+    fidelity: Sequence[Difference] = ()  # of config/fidelity.yaml
+    hyperparameters: Sequence[Row] = ()  # of any columns, such as `hyperparameter_rows` makes
+    results: Sequence[Mapping[str, Any]] = ()  # the result.json of every run
     claims: Sequence[Verdict] = ()
-    reductions: Sequence[Mapping[str, str]] = ()
-    readings: Sequence[Row] = ()
-    statistics: Sequence[Row] = ()
+    reductions: Sequence[Mapping[str, str]] = ()  # of `warlab.config.reductions`
+    readings: Sequence[Row] = ()  # of `comparison_text.readings_for_page`
+    statistics: Sequence[Row] = ()  # of `comparison_text.for_page`
     curves: Sequence[Panel] = ()
     audit: AuditSection | None = None
-    logs: Mapping[str, str] = field(default_factory=dict)
-    epochs: Epochs = field(default_factory=dict)
-    evidence: Evidence | None = None
-    committed: Sequence[Committed] = ()
+    logs: Mapping[str, str] = field(default_factory=dict)  # path of a run (dataset/…/seed0) → the last lines of its log
+    epochs: Epochs = field(default_factory=dict)  # of the means of the first table (`results.epochs_averaged`)
+    evidence: Evidence | None = None  # how sure the numbers of the runs are (`evidence.of_runs`)
+    committed: Sequence[Committed] = ()  # results that this run did not compute, see `committed.py`
 
     @property
     def has_papers_numbers(self) -> bool:

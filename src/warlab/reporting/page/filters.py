@@ -7,18 +7,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
 from markupsafe import Markup, escape
 
 from warlab.common import progress
 from warlab.errors import WarlabError
 from warlab.reporting.tables import labels as names
 from warlab.reporting.tables.labels import Labels
-
-
-def missing(value: object) -> bool:
-    """An empty cell in any of the ways in which pandas says so."""
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def short(value: object) -> str:
@@ -40,11 +34,6 @@ def duration(seconds: float) -> str:
 
 def pretty(value: object) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
-
-
-def embedded(value: object) -> Markup:
-    """JSON inside a script element; nothing in it can end the element."""
-    return Markup(json.dumps(value, ensure_ascii=False, default=vars).replace("<", "\\u003c"))
 
 
 def data_uri(png: Path) -> str:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,26 +19,26 @@ Epochs = Mapping[tuple[str, ...], int]  # by cell (dataset, noise, network, meth
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-@dataclass(frozen=True)
-class Standing:
-    """One method on the scale of a headline; positions are percent of its width."""
+class Standing(NamedTuple):
+    """One method of a headline, with the paper's number where ours can be compared with it."""
 
     method: str
     mean: float
-    position: float
     published: float
-    published_position: float
 
 
 @dataclass(frozen=True)
 class Headline:
     setting: Setting
-    title: str
     sentence: str
     standings: list[Standing]  # the best first
     low: float
     high: float
     stand_in: bool
+
+    def position(self, value: float) -> float:
+        """Where it stands on the scale from low to high, in percent of its width."""
+        return round(100 * (value - self.low) / (self.high - self.low), 2)
 
 
 def headlines(
@@ -72,10 +73,9 @@ def _difference(evidence: Evidence, setting: Setting, cells: Mapping[str, Cell])
 
 def interval_text(estimate: Estimate | None, sign: bool = True) -> str:
     """ " (95 %: +1.2 to +4.0; 3 seeds, Student's t)", or nothing where there is no interval."""
-    low, high = estimate.interval() if estimate else (math.nan, math.nan)
-    if estimate is None or not math.isfinite(low):
+    if estimate is None or not math.isfinite(estimate.interval()[0]):
         return ""
-    ends = [signed(end, 1) if sign else f"{end:.1f}" for end in (low, high)]
+    ends = [signed(end, 1) if sign else f"{end:.1f}" for end in estimate.interval()]
     return f" ({LEVEL:.0%}: {ends[0]} to {ends[1]}; {estimate.basis})".replace("%", "\N{NO-BREAK SPACE}%")
 
 
@@ -89,15 +89,27 @@ def _headline(
     layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], epochs: Epochs, evidence: Evidence
 ) -> Headline:
     cells = _run(layout, setting)
+    called = {method: name(labels, "method", method) for method in cells}
+    ends = {method: f"at {percent(cell.mean)}" for method, cell in cells.items()}
+    (ours, other), best = _pair(cells), next(iter(cells))
     title = f"{name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}"
+    source = f" ({sources[setting.dataset]})" if sources.get(setting.dataset) else ""
+    averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in (ours, other)])
+    points = signed(cells[ours].mean - cells[other].mean, 1)
+    sentence = (
+        f"{title}{source}: {called[ours]} ends {ends[ours]}, {called[other]} {ends[other]}{averaged}, "
+        f"a difference of {points} points{interval_text(_difference(evidence, setting, cells))}."
+    )
+    if best not in (ours, other):
+        sentence += f" Highest: {called[best]} {ends[best]}."
     stand_in = any(cell.stand_in for cell in cells.values())
-    source = sources.get(setting.dataset, "")
-    where = f"{title} ({source})" if source else title
-    averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in _pair(cells)])
-    spread = interval_text(_difference(evidence, setting, cells))
-    sentence = f"{where}: {_comparison(cells, labels, averaged, spread)}{_paper(cells, labels, stand_in)}"
-    low, high = _scale(cells, stand_in)
-    return Headline(setting, title, sentence, _standings(cells, labels, low, high, stand_in), low, high, stand_in)
+    standings = [Standing(called[m], c.mean, math.nan if stand_in else c.published) for m, c in cells.items()]
+    if stand_in:
+        sentence += " These are stand-in data: the numbers say nothing about the method."
+    elif papers := [m for m in (ours, other) if not math.isnan(cells[m].published)]:
+        values = [f"{called[m]} {number(cells[m].published)}\N{NO-BREAK SPACE}%" for m in papers]
+        sentence += f" The paper, at full scale: {' and '.join(values)}."
+    return Headline(setting, sentence, standings, *_scale(standings), stand_in)
 
 
 def _pair(cells: Mapping[str, Cell]) -> tuple[str, str]:
@@ -117,51 +129,12 @@ def _averaged(numbers: Sequence[int]) -> str:
     return f" (mean of the last {' and '.join(count(number) for number in dict.fromkeys(numbers))} epochs)"
 
 
-def _comparison(cells: Mapping[str, Cell], labels: Labels, averaged: str, spread: str) -> str:
-    ours, other = _pair(cells)
-    difference = cells[ours].mean - cells[other].mean
-    best = next(iter(cells))
-    highest = "" if best in (ours, other) else f" Highest: {_at(best, cells, labels)}."
-    return (
-        f"{_named(ours, labels)} ends at {percent(cells[ours].mean)}, {_at(other, cells, labels)}{averaged}, "
-        f"a difference of {signed(difference, 1)} points{spread}.{highest}"
-    )
-
-
-def _paper(cells: Mapping[str, Cell], labels: Labels, stand_in: bool) -> str:
-    if stand_in:
-        return " These are stand-in data: the numbers say nothing about the method."
-    methods = [method for method in _pair(cells) if not math.isnan(cells[method].published)]
-    values = [f"{_named(method, labels)} {number(cells[method].published)}\N{NO-BREAK SPACE}%" for method in methods]
-    return f" The paper, at full scale: {' and '.join(values)}." if values else ""
-
-
-def _at(method: str, cells: Mapping[str, Cell], labels: Labels) -> str:
-    return f"{_named(method, labels)} at {percent(cells[method].mean)}"
-
-
 def percent(value: float) -> str:
     return f"{value:.1f}\N{NO-BREAK SPACE}%"
 
 
-def _named(method: str, labels: Labels) -> str:
-    return name(labels, "method", method)
-
-
-def _scale(cells: Mapping[str, Cell], stand_in: bool) -> tuple[float, float]:
+def _scale(standings: Sequence[Standing]) -> tuple[float, float]:
     """Round numbers around everything that is drawn."""
-    drawn = [cell.mean for cell in cells.values()]
-    drawn += [] if stand_in else [cell.published for cell in cells.values() if not math.isnan(cell.published)]
-    low, high = math.floor((min(drawn) - 0.5) / 5) * 5, math.ceil((max(drawn) + 0.5) / 5) * 5
-    return float(low), float(high)
-
-
-def _standings(cells: Mapping[str, Cell], labels: Labels, low: float, high: float, stand_in: bool) -> list[Standing]:
-    def position(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 2)
-
-    return [
-        Standing(_named(method, labels), cell.mean, position(cell.mean), published, position(published))
-        for method, cell in cells.items()
-        for published in [math.nan if stand_in else cell.published]
-    ]
+    numbers = [value for standing in standings for value in (standing.mean, standing.published)]
+    drawn = [value for value in numbers if not math.isnan(value)]
+    return math.floor((min(drawn) - 0.5) / 5) * 5.0, math.ceil((max(drawn) + 0.5) / 5) * 5.0

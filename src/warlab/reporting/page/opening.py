@@ -11,33 +11,22 @@ from markupsafe import Markup
 from warlab.ids import NoiseId, base_method
 from warlab.reporting.claims.verdicts import UNTESTED
 from warlab.reporting.page.context import Context
-from warlab.reporting.page.curves import Line, Panel
+from warlab.reporting.page.curves import Line, Panel, picture
 from warlab.reporting.page.filters import duration
 from warlab.reporting.page.headline import BASELINE, PROPOSED, Headline, count, interval_text, percent
-from warlab.reporting.page.opening_picture import picture
 from warlab.reporting.stats.intervals import MIN_SEEDS, single
 from warlab.reporting.tables.labels import name
 
 WAR = (PROPOSED, "war_embed", "war_01")
-TOLD = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
+TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
-NOISE = (
-    "A network that is trained on partly wrong labels first learns what most labels say, and then learns the wrong "
-    "ones by heart: its accuracy on clean test images rises, and falls again."
-)
-REGULARISED = (
-    "WAR, Wasserstein adversarial regularisation, adds a second term to the cross entropy: it looks for the small "
-    "change of each image that moves the prediction most, and makes that movement expensive, the more so between "
-    "classes that resemble each other."
-)
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Sentences for the first screen; `war` is empty where no variant of WAR was run, and there is no equation then."""
+    """What the first screen says of this study; `war`: whether any variant of WAR was run."""
 
-    noise: str = NOISE
-    war: str = ""
+    war: bool
     numbers: str = ""
     run: Sequence[str] = ()
     limits: Sequence[str] = ()
@@ -49,28 +38,30 @@ class Opening:
 def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> Opening:
     """`seconds` of all trainings, 0 where they are not known."""
     panel = pictured(context.curves)
-    methods = {base_method(line.method) for one in context.curves for line in one.lines}
+    lines = [line for one in context.curves for line in one.lines]
+    methods = {base_method(line.method) for line in lines}
+    seeds = sorted({line.seeds for line in lines})
     reductions = context.reductions if context.has_papers_numbers else ()  # your own data reduce nothing
     return Opening(
-        war=REGULARISED if any(method.startswith("war") for method in methods) else "",
+        war=any(method.startswith("war") for method in methods),
         numbers=_numbers(panel, context, headlines) if panel else "",
-        run=[sentence for sentence in (_run(context, seconds), _smaller(reductions)) if sentence],
-        limits=_limits(context, methods, bool(reductions)),
+        run=[sentence for sentence in (_run(context, lines, seeds, seconds), _reduced(reductions)) if sentence],
+        limits=_limits(context, methods, seeds, bool(reductions)),
         picture=picture(panel.lines, prominent(panel.lines)) if panel else Markup(),
         picture_title=panel.title if panel else "",
-        picture_text=_told(panel) if panel else "",
+        picture_text=_in_words(panel) if panel else "",
     )
 
 
 def pictured(panels: Sequence[Panel]) -> Panel | None:
     """The setting of the picture: on real data, with wrong labels, with WAR and CCE, and with most wrong labels."""
-    return max(panels, key=_worth) if panels else None
 
+    def worth(panel: Panel) -> tuple[float, ...]:
+        methods, noise = {line.method for line in panel.lines}, panel.setting.noise
+        both = (leading(methods) is not None) + (BASELINE in methods)
+        return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
 
-def _worth(panel: Panel) -> tuple[float, ...]:
-    methods, noise = {line.method for line in panel.lines}, panel.setting.noise
-    both = (leading(methods) is not None) + (BASELINE in methods)
-    return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
+    return max(panels, key=worth, default=None)
 
 
 def leading(methods: Collection[str]) -> str | None:
@@ -78,20 +69,22 @@ def leading(methods: Collection[str]) -> str | None:
     return next((one for one in (*WAR, *sorted(methods)) if one in methods and one.startswith("war")), None)
 
 
-def prominent(lines: Sequence[Line]) -> list[str]:
+def prominent(lines: Sequence[Line]) -> list[Line]:
     """CCE, AR and one WAR in colour, the last on top; of a study without them the first and the best at the end."""
-    methods = [line.method for line in lines]
-    found = [one for one in (BASELINE, "ar", leading(methods)) if one is not None and one in methods]
-    if len(found) >= 2 or len(methods) <= 2:
-        return found if len(found) >= 2 else methods
-    best = max(lines, key=lambda line: line.mean[-1]).method
-    return list(dict.fromkeys([*(found or methods[:1]), best]))
+    by_method = {line.method: line for line in lines}
+    found = [by_method[one] for one in (BASELINE, "ar", leading(by_method)) if one in by_method]
+    if len(found) >= 2:
+        return found
+    if len(lines) <= 2:
+        return list(lines)
+    first, best = (found or lines)[0], max(lines, key=lambda line: line.mean[-1])
+    return [first] if best is first else [first, best]
 
 
-def _told(panel: Panel) -> str:
+def _in_words(panel: Panel) -> str:
     """The picture in numbers: of each coloured line its highest point and its end."""
     said = []
-    for line in (line for method in prominent(panel.lines) for line in panel.lines if line.method == method):
+    for line in prominent(panel.lines):
         top = max(line.mean)
         peak = line.epochs[line.mean.index(top)]
         said.append(f"{line.name} is highest after epoch {peak} ({percent(top)}) and ends at {percent(line.mean[-1])}")
@@ -116,16 +109,15 @@ def _numbers(panel: Panel, context: Context, headlines: Sequence[Headline]) -> s
     return f"{panel.title}: {', '.join(said)}." if said else ""
 
 
-def _run(context: Context, seconds: float) -> str:
+def _run(context: Context, lines: Sequence[Line], seeds: Sequence[int], seconds: float) -> str:
     """How many trainings of what, and how long they took."""
-    lines = [line for panel in context.curves for line in panel.lines]
     if not lines:
         return ""
     datasets, noises = (
         list(dict.fromkeys(panel.setting.called(context.labels, [kind]) for panel in context.curves))
         for kind in ("dataset", "noise")
     )
-    methods, runs, seeds = {line.method for line in lines}, sum(line.seeds for line in lines), _seeds(context)
+    methods, runs = {line.method for line in lines}, sum(line.seeds for line in lines)
     often = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else _several(seeds[0], "seed")
     time = f"{duration(seconds)} of training" if seconds else "their times were not kept"
     return (
@@ -134,13 +126,9 @@ def _run(context: Context, seconds: float) -> str:
     )
 
 
-def _seeds(context: Context) -> list[int]:
-    return sorted({line.seeds for panel in context.curves for line in panel.lines})
-
-
-def _smaller(reductions: Sequence[Mapping[str, str]]) -> str:
+def _reduced(reductions: Sequence[Mapping[str, str]]) -> str:
     """The most telling values that differ from the paper's."""
-    telling = [row for word in TOLD for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
+    telling = [row for word in TELLING for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
     chosen = [f"{row['what'].replace(': ', ' ')} {row['here']} (paper: {row['paper']})" for row in telling]
     owners = {row["what"].partition(": ")[0] for row in telling}
     if len(owners) == 1:  # one dataset: it is named already
@@ -150,21 +138,22 @@ def _smaller(reductions: Sequence[Mapping[str, str]]) -> str:
     return f"Reduced: {', '.join(chosen)}{more}." if chosen else ""
 
 
-def _limits(context: Context, methods: Collection[str], reduced: bool) -> list[str]:
+def _limits(context: Context, methods: Collection[str], seeds: Sequence[int], reduced: bool) -> list[str]:
     """What this run cannot say, the gravest first."""
-    fake = [name(context.labels, "dataset", row["dataset"]) for row in context.datasets if row["data"] == "stand-in"]
-    seeds = min(_seeds(context), default=0)
-    trainings = "One training" if seeds == 1 else f"{count(seeds).capitalize()} trainings"
+    marked = [row["dataset"] for row in context.datasets if row["data"] == "stand-in"]
+    stand_ins = _listed([name(context.labels, "dataset", dataset) for dataset in marked])
+    fewest = min(seeds, default=0)
+    trainings = "One training" if fewest == 1 else f"{count(fewest).capitalize()} trainings"
     untested = sum(row.verdict == UNTESTED for row in context.claims)
     clean = bool(methods) and all(panel.setting.noise == "clean" for panel in context.curves)
     found = {
-        f"{_listed(fake)}: stand-in data in place of the real ones, which say nothing about the methods.": bool(fake),
+        f"{stand_ins}: stand-in data in place of the real ones, which say nothing about the methods.": bool(marked),
         "No label was made wrong here, so nothing shows what wrong labels do.": clean,
         "No variant of WAR was run.": bool(methods) and not any(method.startswith("war") for method in methods),
         "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(methods)
         and BASELINE not in methods,
         f"{trainings} of each method: how far another one would end elsewhere is not known; an interval is over the "
-        "test images only.": 0 < seeds < MIN_SEEDS,
+        "test images only.": 0 < fewest < MIN_SEEDS,
         "Smaller than the paper's experiment: compare the methods with each other, not the percentages with the "
         "paper's.": reduced,
         f"{untested} of the {len(context.claims)} claims need data or trainings that are not here.": bool(untested),
