@@ -75,10 +75,10 @@ def test_no_rule_writes_a_path_of_its_own() -> None:
 
 def test_a_pattern_filled_in_is_the_path_of_the_run() -> None:
     paths = Paths("raw", "results/demo", "results/common")
-    assert RUN.format(**vars(WAR)) == WAR.path
-    assert paths.metrics.format(**vars(WAR)) == f"results/demo/runs/{WAR.path}/metrics.csv"
+    assert RUN.format(**vars(WAR)) == str(WAR)
+    assert paths.metrics.format(**vars(WAR)) == f"results/demo/runs/{WAR}/metrics.csv"
     assert paths.receipt == "raw/{dataset}/{source}/receipt.json" and paths.toy == "results/common/toy.npz"
-    assert paths.log(f"segment/{RUN}").format(**vars(WAR)) == f"results/demo/logs/segment/{WAR.path}.log"
+    assert paths.log(f"segment/{RUN}").format(**vars(WAR)) == f"results/demo/logs/segment/{WAR}.log"
 
 
 def test_every_wildcard_of_a_pattern_is_constrained_and_no_two_patterns_are_the_same() -> None:
@@ -126,7 +126,7 @@ def test_the_run_that_is_trained_again_is_chosen_by_its_number() -> None:
     found = jobs_of(verify=3).train
     alone = [run for run in jobs_of().flow.study.plan.runs if not jobs_of().flow.study.plan.needed_run(run)]
     assert found.verified == alone[3] and jobs_of(verify=3 + len(alone)).train.verified == alone[3]
-    assert found.verified_file("metrics.csv") == f"results/smoke/verify/{found.verified.path}/metrics.csv"
+    assert found.verified_file("metrics.csv") == f"results/smoke/verify/{found.verified}/metrics.csv"
 
 
 # ---- maps, audits, tables, figures, report
@@ -160,7 +160,7 @@ def test_a_figure_reads_what_it_needs_with_its_descriptions(jobs: Jobs) -> None:
 def test_the_report_knows_a_section_and_a_log_for_everything(jobs: Jobs) -> None:
     spec = jobs.report.spec()
     assert list(spec["tables"]) == jobs.flow.study.plan.tables and list(spec["figures"]) == jobs.figures.names
-    assert set(spec["logs"]) == {run.path for run in jobs.flow.study.plan.runs}
+    assert set(spec["logs"]) == {str(run) for run in jobs.flow.study.plan.runs}
     json.dumps(spec)  # what Snakemake keeps as the job's parameters
 
 

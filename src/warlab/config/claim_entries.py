@@ -10,6 +10,7 @@ import yaml
 
 from warlab import data, noise
 from warlab.common.wording import suggest
+from warlab.config.reading import check_known
 from warlab.config.study import Study
 from warlab.config.validate import check_method
 from warlab.errors import WarlabError
@@ -98,5 +99,4 @@ def _check_noise(name: str, known: list[str]) -> None:
 def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
     listed = list(dict.fromkeys(known))
     for name in names:
-        if name not in listed:
-            raise WarlabError(f"there is no {what} {name!r}; {suggest(str(name), listed)}")
+        check_known(name, listed, f"there is no {what} {name!r}")

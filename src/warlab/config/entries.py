@@ -35,26 +35,19 @@ class Choice(Cells, total=False):
     also: list[Cells]
 
 
-class Experiment(TypedDict):
-    """One table of the paper."""
+class Experiment(Choice):
+    """One table of the paper: all that there is to choose from, and how it is shown."""
 
     title: str
     metric: str
     orientation: str
-    datasets: list[str]
-    noises: list[str]
-    nets: list[str]
-    methods: list[str]
-    seeds: int
     metrics: NotRequired[list[str]]
     reference: NotRequired[list[str]]
     kind: NotRequired[str]
     last: NotRequired[int]
     quoted: NotRequired[list[str]]
-    steps: NotRequired[dict[str, int]]
     settings_of: NotRequired[dict[str, str]]
     stands_for: NotRequired[dict[str, list[str]]]
-    also: NotRequired[list[Cells]]
     ranks: NotRequired[list[str]]
 
 

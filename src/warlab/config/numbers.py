@@ -8,10 +8,8 @@ from typing import Any, cast
 
 from warlab import methods, nets
 from warlab.common.setting import PlaceValue, Rule, Setting
-from warlab.common.wording import suggest
 from warlab.config.entries import NumberEntry, PlaceEntry, Places, Variant
-from warlab.config.reading import check, read_yaml
-from warlab.errors import WarlabError
+from warlab.config.reading import check, check_known, read_yaml
 from warlab.ot import costs
 from warlab.registry import Registry
 
@@ -35,8 +33,7 @@ class Numbers:
     variants: dict[str, Variant]
 
     def section(self, name: str) -> dict[str, Settings]:
-        found: dict[str, Settings] = getattr(self, name)
-        return found
+        return cast(dict[str, Settings], getattr(self, name))
 
     def method_file(self, method: str) -> str:
         """The method that a variant is a variant of; any other is its own."""
@@ -103,11 +100,8 @@ def _schedule(schedules: dict[str, Entries], name: str, asked: tuple[str, ...] =
     like, source = (cast(str | None, entries.pop(key, None)) for key in ("as", "source"))
     if like is None:
         return entries
-    if like not in schedules or like in (name, *asked):
-        others = [other for other in schedules if other not in (name, *asked)]
-        raise WarlabError(
-            f"{FILE}: training.{name} copies {like!r}, which is not another schedule; {suggest(like, others)}"
-        )
+    others = [other for other in schedules if other not in (name, *asked)]
+    check_known(like, others, f"{FILE}: training.{name} copies {like!r}, which is not another schedule")
     taken = _schedule(schedules, like, (*asked, name))
     named = cast(NumberEntry, {"source": source} if source else {})
     return {key: entry | named for key, entry in taken.items()} | entries
@@ -127,8 +121,7 @@ def _members(section: str, registry: Registry, names: list[str], content: Places
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
     for name in names:
-        if name not in known:
-            raise WarlabError(f"{FILE}: {what} {name!r}; {suggest(name, list(known))}")
+        check_known(name, known, f"{FILE}: {what} {name!r}")
 
 
 def places_of(dataset: str, noise_id: str = "", *method_names: str) -> list[str]:

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import product, starmap
 from typing import cast
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.entries import Cells, Choice, Experiment, Scale
-from warlab.config.remembering import remembered
-from warlab.config.settings import Settings
+from warlab.config.settings import Settings, remembered
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
 
@@ -53,22 +52,20 @@ class Plan:
         names in `also`."""
         chosen = self._chosen(experiment)
         also = chosen.get("also", self.experiments[experiment].get("also", []))
-        blocks = [self.block(experiment, block) for block in (chosen, *also)]
+        blocks = [self._block(experiment, block) for block in (chosen, *also)]
         return list(dict.fromkeys(cell for block in blocks for cell in block))
 
     def _chosen(self, experiment: str) -> Choice:
         return self.scale["experiments"].get(experiment, {})
 
-    def block(self, experiment: str, chosen: Cells | Choice) -> Iterator[RunId]:
+    def _block(self, experiment: str, chosen: Cells) -> Iterator[RunId]:
         """Every combination of what `chosen` has, or else the experiment."""
         entry = cast(Experiment, {**self.experiments[experiment], **chosen})
-        added = cast(Choice, chosen).get("add_methods", [])
-        for dataset, noise_id, net in product(entry["datasets"], entry["noises"], entry["nets"]):
-            if dataset not in self.scale["datasets"]:
-                continue
-            shown = [*entry.get("reference", []), *entry["methods"], *added]
-            for method in dict.fromkeys(one for several in shown for one in expanded(several)):
-                yield from (RunId(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
+        shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
+        methods_shown = dict.fromkeys(one for several in shown for one in expanded(several))
+        datasets = [name for name in entry["datasets"] if name in self.scale["datasets"]]
+        seeds = range(self.seeds(experiment))
+        return starmap(RunId, product(datasets, entry["noises"], entry["nets"], methods_shown, seeds))
 
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
         """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
