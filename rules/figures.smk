@@ -67,6 +67,6 @@ rule activations:
         runtime=30,
     params:
         run=jobs.train.run,
-        code=jobs.train.activations_code,
+        code=jobs.train.code("activations"),
     script:
         "../workflow/scripts/activations.py"

@@ -17,6 +17,7 @@ from warlab import data
 from warlab.config.study import Study
 from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
+from warlab.pipeline.paths import Paths
 from warlab.pipeline.time_estimate import core_hours, measured
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
@@ -167,7 +168,7 @@ def locks(study: Study, _root: Path) -> Iterator[Finding]:
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
     """The same data, labels and weights as `snakemake data` fetches."""
     for needed in sources.needed(study):
-        if Path(needed.receipt(study.config.get("data_root", "data"))).is_file():
+        if Path(needed.receipt(Paths.of(study))).is_file():
             yield Finding("data", "good", f"{needed.name} ({needed.source}) is there")
         elif needed.source != "real":
             yield Finding("data", "good", f"{needed.name} ({needed.source}) is made without a network")

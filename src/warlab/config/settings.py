@@ -18,7 +18,6 @@ from warlab.errors import WarlabError
 from warlab.ids import CostId, MethodId, RunId, base_method
 from warlab.ot import costs
 
-
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")
@@ -39,7 +38,7 @@ def remembered(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S
         if key not in answers:
             answers[key] = method(self, *given, **named)
         found: Any = answers[key]
-        return found.copy() if isinstance(found, dict | list) else found
+        return cast(T, found.copy() if isinstance(found, dict | list) else found)
 
     return answer
 

@@ -77,5 +77,7 @@ def _scale_file(name: str, root: Path) -> Path:
     folder = root / "config" / "scales"
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    check_known(name, sorted(path.stem for path in folder.glob("*.yaml")), f"There is no scale {name!r} in config/scales")
+    check_known(
+        name, sorted(path.stem for path in folder.glob("*.yaml")), f"There is no scale {name!r} in config/scales"
+    )
     return folder / f"{name}.yaml"

@@ -67,12 +67,12 @@ class FigureJobs:
         return found[kind]
 
     def pictured(self) -> list[RunId]:
-        """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with cross entropy where it can
-        be; none where no network tells the vector before its classifier."""
-        runs = [
-            run for run in self.flow.study.plan.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)
-        ]
-        return sorted(runs, key=lambda run: (run.noise != "clean", run.method != "cce", run.seed))[:1]
+        """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with the reference of the tables,
+        cross entropy, where it can be; none where no network tells the vector before its classifier."""
+        study = self.flow.study
+        references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
+        runs = [run for run in study.plan.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)]
+        return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
 
     def code(self, wildcards: Wildcards) -> str:
         return self.flow.code("figure", f"warlab.reporting.figures.{wildcards.figure}")
@@ -93,9 +93,6 @@ class FigureJobs:
     def names(self) -> list[str]:
         """Those that can be drawn of this study."""
         return [name for name in figure_names() if not why_not(name, self.design)]
-
-    def all_named(self, pattern: str) -> list[str]:
-        return [pattern.format(figure=name) for name in self.names]
 
     @cached_property
     def design(self) -> Design:

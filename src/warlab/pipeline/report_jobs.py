@@ -1,41 +1,13 @@
 """What the rule of the report asks."""
 
 from dataclasses import dataclass
-from typing import TypedDict
 
-from warlab.config.numbers import Table
+from warlab.artefacts.run_config import Options
 from warlab.config.reductions import reductions
 from warlab.pipeline.figure_jobs import FigureJobs
-from warlab.pipeline.table_jobs import LAST, Aliases, TableJobs
+from warlab.pipeline.table_jobs import LAST, TableJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
 from warlab.reporting.figure_registry import figure_section, figure_title
-
-
-class Headline(TypedDict):
-    """How the first table, which the report begins with, reads its runs."""
-
-    last: int
-    trained_as: Aliases
-
-
-class ReportSpec(TypedDict):
-    """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
-
-    scale: str
-    description: str
-    tables: dict[str, dict[str, str]]
-    figures: dict[str, dict[str, str]]
-    aliases: Aliases
-    last: dict[str, int]
-    tested_on: dict[str, int]
-    headline: Headline
-    left_out: dict[str, str]
-    labels: dict[str, dict[str, str]]
-    metrics: list[str]
-    reductions: list[dict[str, str]]
-    hyperparameters: Table
-    committed: dict[str, dict[str, str]]
-    logs: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,13 +31,16 @@ class ReportJobs:
         }
         return {name: flow.unless_given(listed) for name, listed in files.items()}
 
-    def spec(self) -> ReportSpec:
+    def spec(self) -> Options:
+        """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
         study = self.flow.study
         return {
             "scale": study.name,
             "description": study.scale["description"],
             "tables": {name: self._table(name) for name in study.plan.tables},
-            "figures": {name: self._figure(name) for name in self.figures.names},
+            "figures": {
+                name: {"title": figure_title(name), "section": figure_section(name)} for name in self.figures.names
+            },
             "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),
             "tested_on": self.tables.tested_on(),
@@ -76,7 +51,7 @@ class ReportJobs:
             "reductions": reductions(study),
             "hyperparameters": study.numbers.table(),
             "committed": self.committed(),
-            "logs": {run.path: self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
+            "logs": {str(run): self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
         }
 
     def committed(self) -> dict[str, dict[str, str]]:
@@ -94,10 +69,8 @@ class ReportJobs:
         entry = self.flow.study.experiments[name]
         return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
 
-    def _figure(self, name: str) -> dict[str, str]:
-        return {"title": figure_title(name), "section": figure_section(name)}
-
-    def _headline(self) -> Headline:
+    def _headline(self) -> Options:
+        """How the first table, which the report begins with, reads its runs."""
         study, first = self.flow.study, self.flow.study.plan.tables[:1]
         return {
             "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),

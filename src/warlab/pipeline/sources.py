@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from warlab import data, noise
 from warlab.config.study import Study
 from warlab.ids import RunId
+from warlab.pipeline.paths import Paths
 
 IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
 
@@ -16,9 +17,9 @@ class Needed:
     name: str
     source: str
 
-    def receipt(self, raw: str) -> str:
+    def receipt(self, paths: Paths) -> str:
         """The file that says that it was fetched, and from where."""
-        return f"{raw}/{self.name}/{self.source}/receipt.json"
+        return paths.receipt.format(dataset=self.name, source=self.source)
 
 
 def needed(study: Study) -> list[Needed]:
@@ -36,9 +37,9 @@ def needed(study: Study) -> list[Needed]:
 
 def datasets(study: Study) -> list[str]:
     """Those that are prepared: of the runs, and those whose images open-set noise takes."""
-    cells = {(cell.dataset, cell.noise) for cell in study.plan.runs}
-    taken = {noise.needs(noise_id).get("images") for _, noise_id in cells} - {None}
-    return sorted({dataset for dataset, _ in cells} | {name for name in taken if name})
+    noises = {cell.noise for cell in study.plan.runs}
+    taken = {needs["images"] for needs in map(noise.needs, noises) if "images" in needs}
+    return sorted({cell.dataset for cell in study.plan.runs} | taken)
 
 
 def networks(study: Study, cell: RunId) -> set[tuple[str, str]]:

@@ -2,21 +2,22 @@
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from warlab import data
+from warlab import data, noise
+from warlab.config.settings import remembered
 from warlab.config.study import Study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
+from warlab.pipeline import sources
 from warlab.pipeline.fingerprint import fingerprint
-from warlab.pipeline.job_inputs import InputFiles
 from warlab.pipeline.paths import Paths
 
 T = TypeVar("T")
-Row = list[str | int]  # dataset, noise, network, method, seed
+Files = dict[str, str]  # path by its role in a job
 
 
 class Wildcards(Protocol):
@@ -65,11 +66,6 @@ class Workflow:
     root: Path
     paths: Paths
     given: Path | None = None  # see `given_runs`
-    _codes: dict[tuple[str, ...], str] = field(default_factory=dict)
-
-    @cached_property
-    def files(self) -> InputFiles:
-        return InputFiles(self.study, self.paths)
 
     def own_file(self, path: str) -> str:
         """A file of the repository as a rule names it: from the working folder where it lies below that, so that
@@ -77,21 +73,33 @@ class Workflow:
         file = self.root / path
         return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
+    @remembered
     def code(self, script: str, *modules: str) -> str:
-        """What a job's result depends on in the code, looked at once: comments and docstrings do not count."""
-        key = (script, *modules)
-        if key not in self._codes:
-            self._codes[key] = fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
-        return self._codes[key]
-
-    def run_code(self, script: str, run: RunId) -> str:
-        """The code behind a run's weights or predictions."""
-        method = f"warlab.methods.{self.study.settings.method_file(run.method)}"
-        return self.code(script, method, f"warlab.nets.{run.net}", f"warlab.engine.{self.samples[run.dataset]}")
+        """What a job's result depends on in the code: comments and docstrings do not count."""
+        return fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
 
     def unless_given(self, files: Iterable[str]) -> list[str]:
         """Files that only exist where this machine prepared the data and trained."""
         return [] if self.given else list(files)
+
+    # ---- files that several jobs read
+    # All are declared, so that a changed one is noticed whoever changed it. Arrays come with the JSON file that
+    # describes them (mean, classes, rate of the noise).
+
+    def data_files(self, dataset: str) -> Files:
+        names = {"dataset": dataset}
+        return {"data": self.paths.data.format(**names), "data_json": self.paths.data_json.format(**names)}
+
+    def noise_files(self, dataset: str, noise_id: str, seed: int) -> Files:
+        """The noisy labels, and the images that open-set noise puts in place of others."""
+        names = {"dataset": dataset, "noise": noise_id, "seed": seed}
+        files = {"noise": self.paths.noise.format(**names), "noise_json": self.paths.noise_json.format(**names)}
+        images = noise.needs(noise_id).get("images")
+        return files | ({"images": self.paths.data.format(dataset=images)} if images else {})
+
+    def weights(self, network: str, dataset: str) -> str:
+        """The receipt of a pre-trained network, or of human labels, that goes with a dataset."""
+        return sources.for_dataset(self.study, network, dataset).receipt(self.paths)
 
     # ---- datasets
 
@@ -157,7 +165,3 @@ class Workflow:
     def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
         """Cells of every table of the scale that are runs of another name."""
         return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
-
-
-def row(run: RunId) -> Row:
-    return [*run.cell, run.seed]
