@@ -8,7 +8,6 @@ every small job.
 
 import ast
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -23,16 +22,12 @@ from warlab.errors import WarlabError
 PACKAGE = Path(__file__).parent
 
 
-@dataclass(frozen=True)
 class Registry:
     """The members of a package, such as `Registry("warlab.methods", "method")`; `kind` is their name in messages."""
 
-    package: str
-    kind: str
-
-    @property
-    def folder(self) -> Path:
-        return PACKAGE.joinpath(*self.package.split(".")[1:])
+    def __init__(self, package: str, kind: str) -> None:
+        self.package, self.kind = package, kind
+        self.folder = PACKAGE.joinpath(*package.split(".")[1:])
 
     def names(self) -> list[str]:
         return sorted(path.stem for path in self.folder.glob("*.py") if path.stem in self)

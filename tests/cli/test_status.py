@@ -22,6 +22,7 @@ from warlab.config.study import Study, load_study
 from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
+from warlab.pipeline.paths import Paths
 from warlab.pipeline.script import job
 from warlab.pipeline.sources import needed
 from warlab.pipeline.time_estimate import core_hours, measured, overview, seconds
@@ -224,7 +225,7 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
     text, good = doctor.doctor(study, ROOT)
     assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"takes it from {tmp_path}" in text
     for entry in needed(study):
-        write_json(Path(entry.receipt(Paths.of(paper))), {})
+        write_json(Path(entry.receipt(Paths.of(study))), {})
     assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
     gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
     (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()

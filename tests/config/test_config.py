@@ -174,13 +174,12 @@ def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path
         ("a: float", "cannot be read"),
     ],
 )
-def test_a_setting_that_cannot_be_read_is_one_sentence(
-    line: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_that_cannot_be_read_is_one_sentence(line: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(f"class Config:\n    {line}\n")
-    monkeypatch.setattr(Registry, "folder", tmp_path)
+    registry = Registry("warlab.methods", "method")
+    registry.folder = tmp_path
     with pytest.raises(WarlabError, match=r"mine.py: a: float") as caught:
-        Registry("warlab.methods", "method").settings("mine")
+        registry.settings("mine")
     assert reason in str(caught.value) and "\n" not in str(caught.value)
 
 

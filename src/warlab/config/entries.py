@@ -7,16 +7,6 @@ from warlab.artefacts.run_config import Options
 Section = dict[str, Options]  # what a scale or `overrides` gives: name or name@place → key → value
 
 
-class DatasetEntry(TypedDict):
-    """How much of a dataset a scale takes."""
-
-    source: str
-    train: NotRequired[int]
-    test: NotRequired[int]
-    pool: NotRequired[int]
-    size: NotRequired[int]
-
-
 class Cells(TypedDict, total=False):
     """A block of a table: every combination of these."""
 
@@ -65,7 +55,7 @@ class Scale(Layer):
     """What of the paper's experiments a machine can carry."""
 
     description: str
-    datasets: dict[str, DatasetEntry]
+    datasets: dict[str, Options]  # how much of each is taken: `DataSpec`
     experiments: dict[str, Choice]
     seeds: NotRequired[int]
     threads: NotRequired[int]
@@ -92,17 +82,3 @@ class Variant(TypedDict):
     method: str
     label: str
     settings: Options
-
-
-class PlaceEntry(TypedDict):
-    """The value of a setting at a place."""
-
-    value: object
-    source: str
-
-
-NumberEntry = TypedDict(
-    "NumberEntry",
-    {"value": object, "source": str, "unit": NotRequired[str], "for": NotRequired[dict[str, PlaceEntry]]},
-)
-Places = dict[str, dict[str, dict[str, PlaceEntry]]]  # member → setting → place

@@ -1,11 +1,12 @@
 """The plan: which runs a study needs, which table shows which of them, and what is timed."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product, starmap
-from typing import cast
+from typing import Any, cast
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
@@ -117,16 +118,14 @@ class Plan:
         needs = methods.declaration(self.settings.method_file(cell.method)).needs_run
         return None if needs is None else replace(cell, method=needs)
 
-    def cost_uses(self, dataset: str, cost: str) -> list[tuple[float, int]]:
-        """The distinct (lambda, iterations) with which the study's runs use the cost in this folder."""
-        return self._cost_uses.get((dataset, cost), [])
-
     @cached_property
-    def _cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
-        found: dict[tuple[str, str], set[tuple[float, int]]] = {}
+    def cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
+        """(dataset, folder of a cost) → the distinct (lambda, iterations) with which the study's runs use it"""
+        found: dict[tuple[str, str], set[Any]] = defaultdict(set)
         for cell in self.runs:
             if key := self.settings.cost_key(cell):
-                found.setdefault((cell.dataset, key), set()).add(_use(self._method(cell, cell.method)))
+                settings = self._method(cell, cell.method)
+                found[cell.dataset, key].add((settings["lam"], settings["iterations"]))
         return {place: sorted(uses) for place, uses in found.items()}
 
     # ---- times
@@ -157,10 +156,6 @@ class Plan:
         method_id = self.timed_as(cell.method)
         settings = self.settings.method(method_id, cell.dataset)
         return {"id": cell.method, "file": self.settings.method_file(method_id), "settings": settings}
-
-
-def _use(settings: Options) -> tuple[float, int]:
-    return cast(float, settings["lam"]), cast(int, settings["iterations"])
 
 
 def expanded(method: str) -> list[str]:

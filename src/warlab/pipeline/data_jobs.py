@@ -118,4 +118,4 @@ class DataJobs:
         return self.flow.code("cost", costs.module(str(self.cost_spec(wildcards)["kind"])))
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
-        return self.flow.study.plan.cost_uses(wildcards.dataset, wildcards.cost)
+        return self.flow.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])

@@ -8,9 +8,8 @@ from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.pipeline.audit_jobs import AuditJobs
 from warlab.pipeline.data_jobs import DataJobs
-from warlab.pipeline.figure_jobs import FigureJobs
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.report_jobs import ReportJobs
+from warlab.pipeline.report_jobs import FigureJobs, ReportJobs
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Workflow, given_runs
