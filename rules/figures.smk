@@ -24,7 +24,7 @@ rule figure:
     params:
         labels=study.labels,
         aliases=flow.all_aliases(),
-        code=jobs.figures.code,
+        code=flow.code_of("figure", "figure"),
         text=jobs.figures.caption_file,
     script:
         "../workflow/scripts/figure.py"

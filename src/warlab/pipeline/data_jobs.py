@@ -1,5 +1,6 @@
 """What the rules of data, noise and ground costs ask."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,6 @@ from warlab.artefacts.run_config import Options
 from warlab.config.settings import DataSpec
 from warlab.data.user_data import state
 from warlab.ids import CostId
-from warlab.ot import costs
 from warlab.pipeline import resources, sources
 from warlab.pipeline.workflow import Files, Wildcards, Workflow, asked_often
 
@@ -35,9 +35,6 @@ class DataJobs:
         local = self.local(wildcards) if wildcards.source == "real" else None
         return state(data.resource(wildcards.dataset), Path(local) if local else None)
 
-    def fetch_code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("fetch", data.module(wildcards.dataset))
-
     # ---- prepare
 
     def receipt(self, wildcards: Wildcards) -> str:
@@ -46,20 +43,9 @@ class DataJobs:
     def spec(self, wildcards: Wildcards) -> DataSpec:
         return self.flow.study.settings.data_spec(wildcards.dataset)
 
-    def _effort(self, wildcards: Wildcards) -> resources.Effort:
-        return resources.preparing(wildcards.dataset, self.spec(wildcards)["source"])
-
-    def prepare_threads(self, wildcards: Wildcards) -> int:
-        return self._effort(wildcards).threads
-
-    def prepare_memory(self, wildcards: Wildcards) -> int:
-        return self._effort(wildcards).mem_mb
-
-    def prepare_minutes(self, wildcards: Wildcards) -> int:
-        return self._effort(wildcards).minutes
-
-    def prepare_code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("prepare", data.module(wildcards.dataset))
+    def effort(self, field: str) -> Callable[[Wildcards], int]:
+        """A field of what a preparation asks a cluster for: threads, mem_mb or minutes."""
+        return lambda names: getattr(resources.preparing(names.dataset, self.spec(names)["source"]), field)
 
     # ---- corrupt
 
@@ -78,17 +64,10 @@ class DataJobs:
     def noise_settings(self, wildcards: Wildcards) -> Options:
         return self.flow.study.settings.noise(wildcards.noise, wildcards.dataset)
 
-    def noise_code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("corrupt", noise.module(wildcards.noise))
-
     # ---- features, cost and verify_cost
 
     def weights(self, wildcards: Wildcards) -> str:
         return self.flow.weights(wildcards.network, wildcards.dataset)
-
-    def features_code(self, wildcards: Wildcards) -> str:
-        modules = data.module(wildcards.dataset), data.module(wildcards.network), f"warlab.nets.{wildcards.network}"
-        return self.flow.code("features", *modules)
 
     def cost_inputs(self, wildcards: Wildcards) -> Files:
         """Data, the noisy labels if the cost reads them, and files of the user's."""
@@ -113,9 +92,6 @@ class DataJobs:
     def cost_spec(self, wildcards: Wildcards) -> Options:
         """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
         return self.flow.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
-
-    def cost_code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("cost", costs.module(str(self.cost_spec(wildcards)["kind"])))
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
         return self.flow.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])

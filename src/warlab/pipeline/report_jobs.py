@@ -71,9 +71,6 @@ class FigureJobs:
         runs = [run for run in study.plan.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
 
-    def code(self, wildcards: Wildcards) -> str:
-        return self.flow.code("figure", f"warlab.reporting.figures.{wildcards.figure}")
-
     def caption_file(self, wildcards: Wildcards, output: Any) -> Path:
         """Where the report of Snakemake finds the text under a figure."""
         return Path(output.caption)

@@ -1,6 +1,6 @@
 """What the rules ask that train a run or show data to a trained one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -39,14 +39,7 @@ class TrainJobs:
 
     def code(self, script: str) -> Callable[[Wildcards], str]:
         """The code behind a run's weights, or behind what another script makes of them."""
-        flow, method_file = self.flow, self.flow.study.settings.method_file
-
-        def of_run(wildcards: Wildcards) -> str:
-            samples = flow.samples[wildcards.dataset]
-            modules = f"methods.{method_file(wildcards.method)}", f"nets.{wildcards.net}", f"engine.{samples}"
-            return flow.code(script, *(f"warlab.{module}" for module in modules))
-
-        return of_run
+        return self.flow.code_of(script, "method", "net", "samples")
 
     # ---- what a cluster is asked for
 
@@ -54,19 +47,17 @@ class TrainJobs:
     def threads(self) -> int:
         return self.flow.study.scale.get("threads", 1)
 
-    @cached_property
-    def _efforts(self) -> Mapping[str, resources.Effort]:
-        spec = self.flow.study.settings.data_spec
-        return {name: resources.training(name, spec(name)["source"]) for name in self.flow.study.scale["datasets"]}
+    def _effort(self, wildcards: Wildcards) -> resources.Effort:
+        return resources.training(wildcards.dataset, self.flow.study.settings.data_spec(wildcards.dataset)["source"])
 
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
-        return resources.grown(self._efforts[wildcards.dataset].mem_mb, attempt)
+        return resources.grown(self._effort(wildcards).mem_mb, attempt)
 
     def minutes(self, wildcards: Wildcards) -> int:
-        return self._efforts[wildcards.dataset].minutes
+        return self._effort(wildcards).minutes
 
     def predict_minutes(self, wildcards: Wildcards) -> int:
-        return self._efforts[wildcards.dataset].minutes // 12
+        return self._effort(wildcards).minutes // 12
 
     # ---- collect
 

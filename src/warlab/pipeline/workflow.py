@@ -1,20 +1,22 @@
 """What all jobs of the workflow share: the study, its paths, given runs in place of training, and code."""
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from warlab import data, noise
+from warlab import data, methods, nets, noise
 from warlab.config.settings import remembered
 from warlab.config.study import Study
 from warlab.errors import WarlabError
-from warlab.ids import RunId
+from warlab.ids import CostId, RunId
+from warlab.ot import costs
 from warlab.pipeline import sources
 from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.paths import Paths
+from warlab.reporting.figure_registry import FIGURES
 
 T = TypeVar("T")
 Files = dict[str, str]  # path by its role in a job
@@ -77,6 +79,10 @@ class Workflow:
     def code(self, script: str, *modules: str) -> str:
         """What a job's result depends on in the code: comments and docstrings do not count."""
         return fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
+
+    def code_of(self, script: str, *parts: str) -> Callable[[Wildcards], str]:
+        """The code of a rule's jobs: the script, and the modules behind these parts of a job's wildcards."""
+        return lambda wildcards: self.code(script, *(_MODULES[part](self, wildcards) for part in parts))
 
     def unless_given(self, files: Iterable[str]) -> list[str]:
         """Files that only exist where this machine prepared the data and trained."""
@@ -165,3 +171,18 @@ class Workflow:
     def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
         """Cells of every table of the scale that are runs of another name."""
         return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
+
+
+_MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
+    "dataset": lambda _, names: data.module(names.dataset),
+    "noise": lambda _, names: noise.module(names.noise),
+    "cost": lambda flow, names: costs.module(
+        flow.study.settings.cost_kind(CostId.parse(names.cost).name, names.dataset)
+    ),
+    "method": lambda flow, names: methods.METHODS.module(flow.study.settings.method_file(names.method)),
+    "samples": lambda flow, names: f"warlab.engine.{flow.samples[names.dataset]}",
+    "net": lambda _, names: nets.NETS.module(names.net),
+    "network": lambda _, names: nets.NETS.module(names.network),  # a pre-trained one
+    "weights": lambda _, names: data.module(names.network),  # those of the pre-trained network
+    "figure": lambda _, names: FIGURES.module(names.figure),
+}
