@@ -18,6 +18,7 @@ from warlab.errors import WarlabError
 from warlab.ids import CostId, MethodId, RunId, base_method
 from warlab.ot import costs
 
+IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")

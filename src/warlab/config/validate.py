@@ -12,7 +12,7 @@ from warlab.config.entries import Section
 from warlab.config.numbers import FILE, SECTIONS, Numbers
 from warlab.config.plan import Plan
 from warlab.config.reading import check_known, problem
-from warlab.config.settings import Settings, changed_setting
+from warlab.config.settings import IMAGENET, Settings, changed_setting
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, NoiseId, RunId, split_place
 
@@ -191,7 +191,7 @@ def _cost(settings: Settings, cell: RunId) -> None:
 
 def _weights(settings: Settings, cell: RunId) -> None:
     weights = settings.weights(cell.net, cell.dataset)
-    if weights not in (None, "imagenet"):
+    if weights not in (None, IMAGENET):
         _check_file(settings, f"nets.{cell.net}.weights", weights)
 
 

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from warlab import data, noise
+from warlab.config.settings import IMAGENET
 from warlab.config.study import Study
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-
-IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
 
 
 @dataclass(frozen=True, order=True)

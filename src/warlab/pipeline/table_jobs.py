@@ -8,6 +8,8 @@ from pathlib import Path
 
 from warlab import data
 from warlab.artefacts.run_config import Options, TimingSpec
+from warlab.methods import METHODS
+from warlab.nets import NETS
 from warlab.pipeline.workflow import Wildcards, Workflow
 from warlab.reporting.page.sections import category
 
@@ -71,10 +73,8 @@ class TableJobs:
         return self.flow.study.plan.timing(wildcards.dataset, wildcards.net)
 
     def timing_code(self, wildcards: Wildcards) -> str:
-        timed = self.timing_spec(wildcards)["methods"]
-        files = {entry["file"] for entry in timed.values()}
-        modules = [f"warlab.methods.{file}" for file in sorted(files)]
-        return self.flow.code("time_steps", *modules, f"warlab.nets.{wildcards.net}")
+        files = sorted({entry["file"] for entry in self.timing_spec(wildcards)["methods"].values()})
+        return self.flow.code("time_steps", *map(METHODS.module, files), NETS.module(wildcards.net))
 
     # ---- networks
 
@@ -100,7 +100,7 @@ class TableJobs:
         return self.flow.of_datasets(self.flow.paths.data_json, sorted(set(self._first_seen.values())))
 
     def architectures_code(self) -> str:
-        return self.flow.code("architectures", *(f"warlab.nets.{net}" for net in self._first_seen))
+        return self.flow.code("architectures", *map(NETS.module, self._first_seen))
 
     # ---- which of the other tables there are: given runs come without data and times
 

@@ -7,8 +7,9 @@ from functools import cached_property
 
 from warlab.artefacts.run_config import Options
 from warlab.common.seeds import derive_seed
+from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
-from warlab.pipeline import resources, sources
+from warlab.pipeline import resources
 from warlab.pipeline.workflow import Files, Wildcards, Workflow, asked_often, run_of
 
 
@@ -30,7 +31,7 @@ class TrainJobs:
         if needed := study.plan.needed_run(run):
             files["predictions"] = paths.predictions.format(**vars(needed))
         if weights := study.settings.weights(run.net, run.dataset):
-            fetched = weights == sources.IMAGENET
+            fetched = weights == IMAGENET
             files["initial"] = self.flow.weights(run.net, run.dataset) if fetched else weights
         return files
 

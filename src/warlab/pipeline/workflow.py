@@ -7,11 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from warlab import data, methods, nets, noise
+from warlab import data, noise
 from warlab.config.settings import remembered
 from warlab.config.study import Study
 from warlab.errors import WarlabError
 from warlab.ids import CostId, RunId
+from warlab.methods import METHODS
+from warlab.nets import NETS
 from warlab.ot import costs
 from warlab.pipeline import sources
 from warlab.pipeline.fingerprint import fingerprint
@@ -179,10 +181,10 @@ _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
     "cost": lambda flow, names: costs.module(
         flow.study.settings.cost_kind(CostId.parse(names.cost).name, names.dataset)
     ),
-    "method": lambda flow, names: methods.METHODS.module(flow.study.settings.method_file(names.method)),
+    "method": lambda flow, names: METHODS.module(flow.study.settings.method_file(names.method)),
     "samples": lambda flow, names: f"warlab.engine.{flow.samples[names.dataset]}",
-    "net": lambda _, names: nets.NETS.module(names.net),
-    "network": lambda _, names: nets.NETS.module(names.network),  # a pre-trained one
+    "net": lambda _, names: NETS.module(names.net),
+    "network": lambda _, names: NETS.module(names.network),  # a pre-trained one
     "weights": lambda _, names: data.module(names.network),  # those of the pre-trained network
     "figure": lambda _, names: FIGURES.module(names.figure),
 }
