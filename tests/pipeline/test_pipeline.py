@@ -1,6 +1,5 @@
 """What the rules ask of the library: paths, inputs, parameters and resources of each job."""
 
-import inspect
 import json
 import re
 from pathlib import Path
@@ -112,11 +111,6 @@ def test_what_a_cluster_is_asked_for_grows_with_the_attempt_and_with_the_samples
     paper = jobs_of("paper").train
     assert [paper.memory(named(), attempt) for attempt in (1, 2)] == [4000, 8000]
     assert paper.minutes(named(dataset="clothing1m")) == 12 * paper.predict_minutes(named(dataset="clothing1m")) == 2160
-
-
-def test_snakemake_finds_the_parameters_of_what_it_asks_for_every_job(jobs: Jobs) -> None:
-    for question in (jobs.train.inputs, jobs.train.memory, jobs.data.noise_inputs):
-        assert question._overwrite_params == inspect.signature(question).parameters  # type: ignore[attr-defined]
 
 
 def test_the_run_that_is_trained_again_is_chosen_by_its_number() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import yaml
 
 from warlab import data, noise
-from warlab.common.wording import suggest
 from warlab.config.reading import check_known
 from warlab.config.study import Study
 from warlab.config.validate import check_method
@@ -80,20 +79,15 @@ def _check_settings(block: Mapping[str, list[str]], study: Study) -> None:
     _known("network", block.get("nets", []), study.numbers.nets)
     known = [name for entry in study.experiments.values() for name in entry["noises"]]
     for name in block["noises"]:
-        if name not in known:
-            _check_noise(name, known)
+        try:
+            noise.parse(name)
+        except WarlabError:
+            _known("noise", [name], known)
     measured = [one for entry in study.experiments.values() for one in (entry["metric"], *entry.get("metrics", []))]
     for metric in block.get("metrics", []):
         names = [*METRICS, *measured]
         if metric not in names and difflib.get_close_matches(metric, names, 1):  # a method may log others
             _known("metric", [metric], names)
-
-
-def _check_noise(name: str, known: list[str]) -> None:
-    try:
-        noise.parse(name)
-    except WarlabError as error:
-        raise WarlabError(f"there is no noise {name!r}; {suggest(name, list(dict.fromkeys(known)))}") from error
 
 
 def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:

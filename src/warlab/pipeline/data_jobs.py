@@ -10,10 +10,9 @@ from warlab.config.settings import DataSpec
 from warlab.data.user_data import state
 from warlab.ids import CostId
 from warlab.pipeline import resources, sources
-from warlab.pipeline.workflow import Files, Wildcards, Workflow, asked_often
+from warlab.pipeline.workflow import Files, Wildcards, Workflow
 
 
-@asked_often
 @dataclass(frozen=True, eq=False, repr=False)
 class DataJobs:
     flow: Workflow

@@ -10,10 +10,9 @@ from warlab.common.seeds import derive_seed
 from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
 from warlab.pipeline import resources
-from warlab.pipeline.workflow import Files, Wildcards, Workflow, asked_often, run_of
+from warlab.pipeline.workflow import Files, Wildcards, Workflow, run_of
 
 
-@asked_often
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainJobs:
     """`ancient` is Snakemake's mark for files whose age does not count."""

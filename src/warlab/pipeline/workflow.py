@@ -1,11 +1,10 @@
 """What all jobs of the workflow share: the study, its paths, given runs in place of training, and code."""
 
-import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from warlab import data, noise
 from warlab.config.settings import remembered
@@ -20,7 +19,6 @@ from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.paths import Paths
 from warlab.reporting.figure_registry import FIGURES
 
-T = TypeVar("T")
 Files = dict[str, str]  # path by its role in a job
 
 
@@ -37,15 +35,6 @@ class Wildcards(Protocol):
     network: str
     experiment: str
     figure: str
-
-
-def asked_often(jobs: type[T]) -> type[T]:
-    """Snakemake inspects the signature of every function for every job; for these methods it finds it at once."""
-    for method in vars(jobs).values():
-        if inspect.isfunction(method):
-            parameters = inspect.signature(method).parameters
-            method._overwrite_params = {name: parameters[name] for name in parameters if name != "self"}  # type: ignore[attr-defined]
-    return jobs
 
 
 def run_of(wildcards: Wildcards) -> RunId:
