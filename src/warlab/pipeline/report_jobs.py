@@ -1,6 +1,5 @@
 """What the rules of figures and of the report ask: which figures can be drawn of a study, and from which files."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,19 +37,16 @@ class FigureJobs:
         flow, needs = self.flow, figure_needs(wildcards.figure)
         noise = flow.noise_descriptions if "noise" in needs and not flow.given else []
         return {
-            **{kind: self.files(kind) for kind in needs},
+            **{kind: self.files[kind] for kind in needs},
             "meta": flow.unless_given(flow.of_datasets(flow.paths.data_json)),
             "descriptions": noise + (flow.cost_descriptions if "costs" in needs else []),
         }
 
-    def files(self, kind: str) -> list[str]:
-        """The files of one of figures/base.py's NEEDS."""
+    @cached_property
+    def files(self) -> dict[str, list[str]]:
+        """Those of each of figures/base.py's NEEDS."""
         flow, paths = self.flow, self.flow.paths
-        if kind == "activations":
-            return flow.of_runs(paths.activations, self.pictured())
-        if kind == "maps":
-            return self.train.maps()
-        found: Mapping[str, list[str]] = {
+        return {
             "runs": [paths.runs],
             "noise": flow.unless_given(flow.all_noise),
             "costs": flow.all_costs,
@@ -60,8 +56,9 @@ class FigureJobs:
             "statistics": [paths.statistics],
             "toy": [paths.toy],
             "audit": [f"{paths.audit_table}.csv"],
+            "activations": flow.of_runs(paths.activations, self.pictured()),
+            "maps": self.train.maps(),
         }
-        return found[kind]
 
     def pictured(self) -> list[RunId]:
         """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with the reference of the tables,
@@ -108,7 +105,7 @@ class FigureJobs:
             "tiles": "no dataset has tiles",
             "activations": "no network of Fashion-MNIST has a method features()",
         }
-        return {kind: why for kind, why in reasons.items() if not self.files(kind)}
+        return {kind: why for kind, why in reasons.items() if not self.files[kind]}
 
     def left_out(self) -> dict[str, str]:
         """What the scale cannot show, each with the reason, for the report."""

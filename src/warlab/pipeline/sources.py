@@ -1,5 +1,6 @@
 """What a study needs from outside: datasets, human labels, weights of networks. A job of its own fetches each."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warlab import data, noise
@@ -25,12 +26,7 @@ def needed(study: Study) -> list[Needed]:
     """Everything that `snakemake data` fetches and `warlab doctor` looks for."""
     found = {of_dataset(study, name) for name in datasets(study)}
     for cell in study.plan.runs:
-        found |= {
-            of_dataset(study, name) if role == "images" else for_dataset(study, name, cell.dataset)
-            for role, name in noise.needs(cell.noise).items()
-            if role != "given"
-        }
-        found |= {for_dataset(study, name, dataset) for name, dataset in networks(study, cell)}
+        found |= {for_dataset(study, name, dataset) for name, dataset in _others(study, cell)}
     return sorted(found)
 
 
@@ -41,15 +37,17 @@ def datasets(study: Study) -> list[str]:
     return sorted({cell.dataset for cell in study.plan.runs} | taken)
 
 
-def networks(study: Study, cell: RunId) -> set[tuple[str, str]]:
-    """Pre-trained networks that a run needs, each with the dataset that it sees."""
-    found = {(cell.net, cell.dataset)} if study.settings.weights(cell.net, cell.dataset) == IMAGENET else set()
+def _others(study: Study, cell: RunId) -> Iterator[tuple[str, str]]:
+    """Human labels and pre-trained networks that a run needs, each with the dataset that it goes with."""
+    needs = noise.needs(cell.noise)
+    if "human" in needs:
+        yield needs["human"], cell.dataset
+    if study.settings.weights(cell.net, cell.dataset) == IMAGENET:
+        yield cell.net, cell.dataset
     cost = study.settings.cost_name(cell)
-    features = study.settings.features(cost, cell.dataset) if cost else None
-    if features:
-        seen = {cell.dataset, noise.needs(cell.noise).get("images", cell.dataset)}
-        found |= {(features.rsplit("-", 1)[0], dataset) for dataset in seen}
-    return found
+    if cost and (features := study.settings.features(cost, cell.dataset)):
+        for dataset in {cell.dataset, needs.get("images", cell.dataset)}:
+            yield features.rsplit("-", 1)[0], dataset
 
 
 def of_dataset(study: Study, name: str) -> Needed:
