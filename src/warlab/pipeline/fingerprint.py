@@ -97,22 +97,22 @@ def _parse(file: Path, _mtime: int) -> Found:
 
 
 def _read(source: str) -> Found:
-    tree = _without_settings(_WithoutWords().visit(ast.parse(source)))
+    tree = _WhatCounts().visit(ast.parse(source))
     names = [name for node in ast.walk(tree) for name in _imported(node)]
     digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-    return {"tree": [digest], "imports": names, "assets": list(assets(tree))}
+    return {"tree": [digest], "imports": names, "assets": assets(tree)}
 
 
-def assets(tree: ast.Module) -> tuple[str, ...]:
+def assets(tree: ast.Module) -> list[str]:
     """The patterns of `ASSETS = ("assets/…", …)` in a module."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "ASSETS" for target in node.targets):
-            return tuple(ast.literal_eval(node.value))
-    return ()
+            return list(ast.literal_eval(node.value))
+    return []
 
 
-class _WithoutWords(ast.NodeTransformer):
-    """Takes out what people read: docstrings, log lines and the texts of WarlabError."""
+class _WhatCounts(ast.NodeTransformer):
+    """Takes out what people read (docstrings, log lines and the texts of WarlabError) and the arguments of settings."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -133,18 +133,16 @@ class _WithoutWords(ast.NodeTransformer):
                 error.args = [ast.Constant("") if _is_text(one) else one for one in error.args]
         return self.generic_visit(node)
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`setting(0.1, "paper", minimum=0)` loses its arguments: the value that a run has is in the rule's parameters,
+        and where it comes from and what it may be train nothing."""
+        if isinstance(node.func, ast.Name) and node.func.id == "setting":
+            node.args, node.keywords = [], []
+        return self.generic_visit(node)
+
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _without_settings(tree: ast.Module) -> ast.Module:
-    """`setting(0.1, "paper", minimum=0)` without its arguments: the values that a run has are in the rule's parameters,
-    and where they come from and what they may be train nothing."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setting":
-            node.args, node.keywords = [], []
-    return tree
 
 
 def _imported(node: ast.AST) -> list[str]:
