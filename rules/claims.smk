@@ -81,7 +81,7 @@ rule claims:
         aliases=flow.all_aliases(),
         last=jobs.tables.epochs_read(),
         tested_on=jobs.tables.tested_on(),
-        stands_for=jobs.tables.stands_for,
+        stands_for=study.experiments["timing"].get("stands_for", {}),
         labels=study.labels,
         code=flow.code("claims"),
     script:

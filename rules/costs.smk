@@ -17,7 +17,7 @@ rule features:
         runtime=720,
     params:
         spec=jobs.data.spec,
-        code=jobs.data.features_code,
+        code=flow.code_of("features", "dataset", "network", "weights"),
     script:
         "../workflow/scripts/features.py"
 
@@ -40,7 +40,7 @@ rule cost:
         runtime=30,
     params:
         spec=jobs.data.cost_spec,
-        code=jobs.data.cost_code,
+        code=flow.code_of("cost", "cost"),
     script:
         "../workflow/scripts/cost.py"
 

@@ -16,7 +16,7 @@ rule fetch:
     params:
         local=jobs.data.local,
         state=jobs.data.local_state,
-        code=jobs.data.fetch_code,
+        code=flow.code_of("fetch", "dataset"),
     script:
         "../workflow/scripts/fetch.py"
 
@@ -32,12 +32,12 @@ rule prepare:
         paths.log("prepare/{dataset}"),
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.data.prepare_threads
+    threads: jobs.data.effort("threads")
     resources:
-        mem_mb=jobs.data.prepare_memory,
-        runtime=jobs.data.prepare_minutes,
+        mem_mb=jobs.data.effort("mem_mb"),
+        runtime=jobs.data.effort("minutes"),
     params:
         spec=jobs.data.spec,
-        code=jobs.data.prepare_code,
+        code=flow.code_of("prepare", "dataset"),
     script:
         "../workflow/scripts/prepare.py"

@@ -24,7 +24,7 @@ rule figure:
     params:
         labels=study.labels,
         aliases=flow.all_aliases(),
-        code=jobs.figures.code,
+        code=flow.code_of("figure", "figure"),
         text=jobs.figures.caption_file,
     script:
         "../workflow/scripts/figure.py"
@@ -67,6 +67,6 @@ rule activations:
         runtime=30,
     params:
         run=jobs.train.run,
-        code=jobs.train.activations_code,
+        code=jobs.train.code("activations"),
     script:
         "../workflow/scripts/activations.py"

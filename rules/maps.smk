@@ -17,7 +17,7 @@ rule segment:
         runtime=120,
     params:
         run=jobs.train.run,
-        code=jobs.train.segment_code,
+        code=jobs.train.code("segment"),
     script:
         "../workflow/scripts/segment.py"
 

@@ -16,6 +16,6 @@ rule corrupt:
         runtime=10,
     params:
         settings=jobs.data.noise_settings,
-        code=jobs.data.noise_code,
+        code=flow.code_of("corrupt", "noise"),
     script:
         "../workflow/scripts/corrupt.py"

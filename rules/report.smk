@@ -2,10 +2,10 @@ rule report:
     """The one self-contained page: results and the paper's, verification, provenance, run times."""
     input:
         unpack(jobs.report.inputs),
-        tables=jobs.tables.all_named(rules.table.output.csv),
-        figures=jobs.figures.all_named(rules.figure.output.png),
-        pictures=jobs.figures.all_named(rules.figure.output.svg),
-        captions=jobs.figures.all_named(rules.figure.output.caption),
+        tables=expand(rules.table.output.csv, experiment=study.plan.tables),
+        figures=expand(rules.figure.output.png, figure=jobs.figures.names),
+        pictures=expand(rules.figure.output.svg, figure=jobs.figures.names),
+        captions=expand(rules.figure.output.caption, figure=jobs.figures.names),
         runs=rules.collect.output.runs,
         predictions=jobs.tables.kept_predictions(),
         fidelity=flow.own_file("config/fidelity.yaml"),

@@ -50,7 +50,7 @@ rule architectures:
         mem_mb=4000,
         runtime=10,
     params:
-        networks=jobs.tables.networks,
+        networks=jobs.tables.networks(),
         code=jobs.tables.architectures_code(),
     script:
         "../workflow/scripts/architectures.py"
@@ -81,8 +81,8 @@ rule hyperparameters:
 rule typeset:
     """All tables in one PDF; needs pdflatex, without which the .tex files stand."""
     input:
-        tables=jobs.tables.all_named(rules.table.output.tex),
-        runs=jobs.tables.all_named(rules.table.output.tex_runs),
+        tables=expand(rules.table.output.tex, experiment=study.plan.tables),
+        runs=expand(rules.table.output.tex_runs, experiment=study.plan.tables),
         timing=jobs.tables.timing("tex"),
         architectures=jobs.tables.architectures("tex"),
         hyperparameters=rules.hyperparameters.output.tex,

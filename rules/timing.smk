@@ -38,7 +38,7 @@ rule timing_table:
         runtime=10,
     params:
         labels=study.labels,
-        title=jobs.tables.timing_title,
+        title=study.experiments["timing"]["title"],
         code=flow.code("timing_table"),
     script:
         "../workflow/scripts/timing_table.py"

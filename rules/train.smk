@@ -21,7 +21,7 @@ rule train:
         runtime=jobs.train.minutes,
     params:
         run=jobs.train.run,
-        code=jobs.train.train_code,
+        code=jobs.train.code("train"),
     script:
         "../workflow/scripts/train.py"
 
@@ -44,7 +44,7 @@ rule predict:
         runtime=jobs.train.predict_minutes,
     params:
         run=jobs.train.run,
-        code=jobs.train.predict_code,
+        code=jobs.train.code("predict"),
     script:
         "../workflow/scripts/predict.py"
 

@@ -28,7 +28,7 @@ rule verify:
         mem_mb=2000,
         runtime=10,
     params:
-        run=jobs.train.verified.path,
+        run=str(jobs.train.verified),
         code=flow.code("verify"),
     script:
         "../workflow/scripts/verify.py"

@@ -54,12 +54,8 @@ class RunId:
         return cls(dataset, noise, net, method, int(seed.removeprefix("seed")))
 
     def __str__(self) -> str:
-        return f"{self.dataset}/{self.noise}/{self.net}/{self.method}/seed{self.seed}"
-
-    @property
-    def path(self) -> str:
         """Its folder below the runs of a scale."""
-        return str(self)
+        return f"{self.dataset}/{self.noise}/{self.net}/{self.method}/seed{self.seed}"
 
     @property
     def cell(self) -> tuple[str, str, str, str]:
@@ -87,20 +83,10 @@ class CostId:
         return self.name if self.noise is None else f"{self.name}@{self.noise}@seed{self.seed}"
 
 
-@dataclass(frozen=True, order=True)
-class Place:
-    """Where a setting has a value of its own: a dataset, or a dataset with a noise, a sort of noise or a method."""
-
-    dataset: str
-    special: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> "Place":
-        dataset, _, special = text.partition("@")
-        return cls(dataset, special)
-
-    def __str__(self) -> str:
-        return f"{self.dataset}@{self.special}" if self.special else self.dataset
+def split_place(place: str) -> tuple[str, str]:
+    """`cifar10` and `asym-40` of the place cifar10@asym-40, where a setting has a value of its own."""
+    dataset, _, special = place.partition("@")
+    return dataset, special
 
 
 @dataclass(frozen=True, order=True)

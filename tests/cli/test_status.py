@@ -22,6 +22,7 @@ from warlab.config.study import Study, load_study
 from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
+from warlab.pipeline.paths import Paths
 from warlab.pipeline.script import job
 from warlab.pipeline.sources import needed
 from warlab.pipeline.time_estimate import core_hours, measured, overview, seconds
@@ -40,14 +41,14 @@ def folder(study: Study) -> Path:
 
 def begin(study: Study, epochs: int = 2) -> Path:
     """A run of which some epochs are saved."""
-    run = folder(study) / "runs" / CELL.path
+    run = folder(study) / "runs" / str(CELL)
     rows = [f"{k + 1},{60 + k},{10 * (k + 1)}" for k in range(epochs)]
     write_text(run / "checkpoint" / "0123" / "metrics.csv", "\n".join(["epoch,test_accuracy,seconds", *rows]))
     return run
 
 
 def log(study: Study) -> Path:
-    return folder(study) / "logs" / "train" / f"{CELL.path}.log"
+    return folder(study) / "logs" / "train" / f"{CELL}.log"
 
 
 def test_a_run_without_files_waits(study: Study) -> None:
@@ -64,7 +65,7 @@ def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> No
 
 
 def test_a_run_that_has_begun_its_first_epoch_is_running(study: Study) -> None:
-    with only_writer(folder(study) / "runs" / CELL.path):
+    with only_writer(folder(study) / "runs" / str(CELL)):
         assert run_state(study, CELL, folder(study)).epochs == "0/4"
 
 
@@ -113,9 +114,9 @@ def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
 
 def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
     result = RunResult("id", RunConfig.from_dict(resolved("cce")), "real", {"last": 71.25}, {})
-    result.save(folder(study) / "runs" / CELL.path / "result.json")
+    result.save(folder(study) / "runs" / str(CELL) / "result.json")
     text = status(study, ROOT)
-    assert re.search(rf"^done +{CELL.path} +4/4 +71\.25 %$", text, re.MULTILINE)
+    assert re.search(rf"^done +{CELL} +4/4 +71\.25 %$", text, re.MULTILINE)
     assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
     assert len({line.index("epoch") for line in text.splitlines() if "epoch" in line}) == 1
 
@@ -224,7 +225,7 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
     text, good = doctor.doctor(study, ROOT)
     assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"takes it from {tmp_path}" in text
     for entry in needed(study):
-        write_json(Path(entry.receipt(str(tmp_path / "raw"))), {})
+        write_json(Path(entry.receipt(Paths.of(study))), {})
     assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
     gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
     (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()
@@ -272,7 +273,7 @@ def remaining(study: Study) -> str:
 def done(study: Study, run: RunId, took: float) -> None:
     made = {"summary": {"last": 70.0}, "provenance": {"seconds": took}}
     RunResult("id", RunConfig.from_dict(resolved("cce")), "real", **made).save(
-        folder(study) / "runs" / run.path / "result.json"
+        folder(study) / "runs" / str(run) / "result.json"
     )
 
 
@@ -300,7 +301,7 @@ def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Stud
 
 
 def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
-    runs = [folder(study) / "runs" / run.path for run in study.plan.runs[:2]]
+    runs = [folder(study) / "runs" / str(run) for run in study.plan.runs[:2]]
     with only_writer(runs[0]), only_writer(runs[1]):
         assert f"{duration(1800 * core_hours(study, measured(ROOT)))} with 2 at a time as now" in remaining(study)
 

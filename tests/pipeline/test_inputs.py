@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,36 +23,50 @@ from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.fingerprint import ROOT as PACKAGE
 from warlab.pipeline.fingerprint import assets, fingerprint
-from warlab.pipeline.job_inputs import InputFiles
+from warlab.pipeline.jobs import Jobs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.sources import Needed, datasets, gated, needed
+from warlab.pipeline.workflow import Workflow
 
 WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
-def files_of(scale: str = "smoke", **config: Any) -> InputFiles:
-    return InputFiles(load_study({"scale": scale, **config}, ROOT), Paths("raw", "results"))
+class Inputs:
+    """The files that jobs of a study declare."""
+
+    def __init__(self, scale: str = "smoke", **config: Any) -> None:
+        flow = Workflow(load_study({"scale": scale, **config}, ROOT), ROOT, Paths("raw", "results"))
+        self.jobs = Jobs(flow, str, print)
+
+    def to_train(self, run: RunId) -> dict[str, str]:
+        return self.jobs.train.inputs(SimpleNamespace(**vars(run)))
+
+    def to_corrupt(self, dataset: str, noise: str) -> dict[str, str]:
+        return self.jobs.data.noise_inputs(SimpleNamespace(dataset=dataset, noise=noise))
+
+    def to_make_cost(self, dataset: str, cost: str) -> dict[str, str]:
+        return self.jobs.data.cost_inputs(SimpleNamespace(dataset=dataset, cost=cost))
 
 
 # ---- what jobs declare
 
 
 def test_arrays_come_with_their_descriptions() -> None:
-    found = files_of().to_train(WAR)
+    found = Inputs().to_train(WAR)
     assert found["data_json"] == "results/data/fashion_mnist.json"
     assert found["noise_json"] == "results/noise/fashion_mnist/asym-40/seed0.json"
-    assert files_of().to_make_cost("fashion_mnist", "w2v") == {
+    assert Inputs().to_make_cost("fashion_mnist", "w2v") == {
         "data": "results/data/fashion_mnist.npz",
         "data_json": "results/data/fashion_mnist.json",
     }
-    noise = files_of().to_corrupt("cifar10", "openset_svhn-40")
+    noise = Inputs().to_corrupt("cifar10", "openset_svhn-40")
     assert noise["images_json"] == "results/data/svhn.json" and noise["data_json"] == "results/data/cifar10.json"
-    embed = files_of().to_make_cost("fashion_mnist", "embed@asym-40@seed0")
+    embed = Inputs().to_make_cost("fashion_mnist", "embed@asym-40@seed0")
     assert embed["noise_json"] == "results/noise/fashion_mnist/asym-40/seed0.json"
 
 
 def test_features_of_both_datasets_stand_for_open_set_images() -> None:
-    found = files_of("paper").to_make_cost("cifar10", "embed@openset_svhn-40@seed1")
+    found = Inputs("paper").to_make_cost("cifar10", "embed@openset_svhn-40@seed1")
     assert found["features"] == "results/features/cifar10/resnet18-224.npz" and "images" not in found
     assert found["features_json"] == "results/features/cifar10/resnet18-224.json"
     assert found["other_features"] == "results/features/svhn/resnet18-224.npz"
@@ -63,12 +78,12 @@ def test_the_users_files_are_declared(tmp_path: Path) -> None:
         path.write_text("")
     costs = {"file": {"path": str(own["cost.csv"])}, "w2v": {"vectors": str(own["words.bin"])}}
     overrides = {"costs": costs, "nets": {"resnet50": {"weights": str(own["resnet.pth"])}}}
-    files = files_of("paper", overrides=overrides)
+    files = Inputs("paper", overrides=overrides)
     assert files.to_make_cost("cifar10", "file")["path"] == str(own["cost.csv"])
     assert files.to_make_cost("cifar10", "w2v")["vectors"] == str(own["words.bin"])
     run = RunId("clothing1m", "real", "resnet50", "cce", 0)
     assert files.to_train(run)["initial"] == str(own["resnet.pth"])
-    assert files_of("paper").to_train(run)["initial"] == "raw/resnet50/real/receipt.json"
+    assert Inputs("paper").to_train(run)["initial"] == "raw/resnet50/real/receipt.json"
     assert "initial" not in files.to_train(replace(WAR, method="cce"))
 
 

@@ -57,7 +57,7 @@ def test_uses_of_a_cost_are_those_of_its_runs(scale: str) -> None:
     }:
         cells = [cell for cell in study.plan.runs if (cell.dataset, study.settings.cost_key(cell)) == (dataset, cost)]
         settings = [study.settings.method(cell.method, cell.dataset, cell.noise) for cell in cells]
-        assert study.plan.cost_uses(dataset, cost) == sorted({(one["lam"], one["iterations"]) for one in settings})
+        assert study.plan.cost_uses[dataset, cost] == sorted({(one["lam"], one["iterations"]) for one in settings})
 
 
 def test_what_a_caller_changes_in_an_answer_changes_no_later_one() -> None:

@@ -26,7 +26,7 @@ def study_of(folder: Path) -> Study:
 def finish(study: Study, folder: Path, cell: RunId, gpu: bool = False) -> None:
     """A run that took exactly as long as the formula of `plan` says, with a long pause in its second epoch."""
     run, training = (
-        folder / "smoke" / "runs" / cell.path,
+        folder / "smoke" / "runs" / str(cell),
         study.settings.training(cell.dataset, cell.noise, cell.method),
     )
     warmup = study.settings.method(cell.method, cell.dataset, cell.noise).get("warmup", 0)

@@ -11,16 +11,10 @@ import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.scripts import snippet
 
 PAGE = (ROOT / "docs" / "adding-a-method.md").read_text()
 PARTS = ("Snakefile", "config", "envs", "profiles", "rules", "src", "workflow")
-
-
-def snippet(after: str) -> str:
-    """The first block of code after these words of the page."""
-    match = re.search(r"```\w+\n(.*?)```", PAGE[PAGE.index(after) :], re.DOTALL)
-    assert match is not None
-    return match[1]
 
 
 @pytest.fixture
@@ -30,7 +24,7 @@ def checkout(tmp_path: Path) -> Path:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copyfile
         copy(ROOT / part, tmp_path / part)
     for file in ("src/warlab/methods/label_smoothing.py", "my_scale.yaml"):
-        (tmp_path / file).write_text(snippet(f"`{file}`:"))
+        (tmp_path / file).write_text(snippet(PAGE, f"`{file}`:"))
     return tmp_path
 
 
@@ -38,7 +32,13 @@ def test_the_page_leads_to_a_row_in_the_table(checkout: Path) -> None:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(checkout / "src")}
     done = subprocess.run(
-        snippet("## 3. Run it"), shell=True, cwd=checkout, env=environment, capture_output=True, text=True, timeout=300
+        snippet(PAGE, "## 3. Run it"),
+        shell=True,
+        cwd=checkout,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     folder = checkout / "results" / "my_scale" / "tables"
@@ -59,7 +59,7 @@ def test_the_richer_line_of_the_page_is_checked_before_anything_runs(
     changed: str, sentence: str, checkout: Path
 ) -> None:
     file = checkout / "src" / "warlab" / "methods" / "label_smoothing.py"
-    plain, rich = "    share: float = 0.1  # of the uniform distribution\n", snippet("A line such as")
+    plain, rich = "    share: float = 0.1  # of the uniform distribution\n", snippet(PAGE, "A line such as")
     assert file.read_text().count(plain) == 1
     imports = "from torch import nn\n"
     text = (

@@ -1,6 +1,5 @@
 """The wheel and the sdist, the core in an environment of its own, the Python that make takes, and the lock's wheels."""
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -8,12 +7,12 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.helpers.environments import core, core_environment, install, run
+from tests.helpers.scripts import load
 
 ASSETS = {
     f"warlab/{path.relative_to(ROOT / 'src' / 'warlab').as_posix()}"
@@ -150,12 +149,7 @@ def test_without_a_python_make_says_what_to_install(tmp_path: Path) -> None:
     assert "warlab needs Python 3.11 or newer" in made(tmp_path)
 
 
-def wheels_tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_wheels", ROOT / "tools" / "check_wheels.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+WHEELS = load("tools/check_wheels.py")
 
 
 def test_a_pin_without_a_wheel_is_named(
@@ -169,13 +163,13 @@ def test_a_pin_without_a_wheel_is_named(
         monkeypatch.setenv(name, value)
     lock = tmp_path / "requirements.txt"
     lock.write_text("# pins\nconnection-pool==0.0.3\nwarlab==0.1.0\n")
-    assert wheels_tool().main(["3.12"], lock) == 0
+    assert WHEELS.main(["3.12"], lock) == 0
     lock.write_text("warlab==0.1.0\nno-such-package==1.0\n")
-    assert wheels_tool().main(["3.12"], lock) == 1
+    assert WHEELS.main(["3.12"], lock) == 1
     assert "Python 3.12: no-such-package==1.0 has no wheel" in capsys.readouterr().out
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 def test_the_lock_has_wheels(version: str) -> None:
-    assert wheels_tool().main([version]) == 0
+    assert WHEELS.main([version]) == 0

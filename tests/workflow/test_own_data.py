@@ -14,6 +14,7 @@ from PIL import Image
 import warlab.data
 from tests.conftest import ROOT
 from tests.helpers.artefacts import data_on_disk
+from tests.helpers.scripts import snippet
 from tests.project.test_adding_a_method import PARTS
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
@@ -224,12 +225,6 @@ def test_what_is_wrong_with_arrays_is_one_sentence(tmp_path: Path, content: dict
 # --- the page ----------------------------------------------------------------------------------------------
 
 
-def snippet(after: str) -> str:
-    match = re.search(r"```\w*\n(.*?)```", PAGE[PAGE.index(after) :], re.DOTALL)
-    assert match is not None
-    return match[1]
-
-
 @pytest.fixture
 def followed(tmp_path: Path) -> Path:
     """A folder in which the page's first two steps are done."""
@@ -237,7 +232,7 @@ def followed(tmp_path: Path) -> Path:
         (tmp_path / part).symlink_to(ROOT / part)
     paint(tmp_path / "photos")
     for file in ("my.yaml", "my_scale.yaml", "matrix.csv"):
-        (tmp_path / file).write_text(snippet(f"`{file}`:"))
+        (tmp_path / file).write_text(snippet(PAGE, f"`{file}`:"))
     return tmp_path
 
 
@@ -251,7 +246,7 @@ def call(command: str, folder: Path) -> str:
 
 def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) -> None:
     """Two methods, one seed, nothing published of these data: what this cannot show is left out and said."""
-    command = snippet("## 3. Run it")
+    command = snippet(PAGE, "## 3. Run it")
     call(command, followed)
     results = followed / "results" / "my_scale"
     text = (results / "tables" / "main_benchmark.md").read_text()

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts._json import from_json, to_json
+from warlab.artefacts._json import Description
 from warlab.common.files import write_json, write_text
 from warlab.errors import WarlabError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Provenance:
+class Provenance(Description):
     """`cost` is the kind, `key` the id of the cost in the workflow; `source` is a sentence."""
 
     cost: str
@@ -28,11 +28,6 @@ class Provenance:
     vectors_sha256: str | None = None
     file_sha256: str | None = None
     features: Mapping[str, object] | None = None  # which network saw which images
-
-    @classmethod
-    def load(cls, path: Path) -> "Provenance":
-        """Of a cost, whose path is given: the JSON file of the same name."""
-        return from_json(cls, Path(path).with_suffix(".json"))
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class GroundCost:
 
     def save(self, path: Path) -> None:
         write_text(Path(path), matrix_text(self.matrix, self.provenance.class_names))
-        write_json(Path(path).with_suffix(".json"), to_json(self.provenance))
+        self.provenance.save(path)
 
 
 def matrix_text(matrix: np.ndarray, class_names: Sequence[str]) -> str:

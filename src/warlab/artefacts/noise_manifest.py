@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
-from warlab.artefacts._json import from_json, identity, to_json
-from warlab.common.files import digest, read_arrays, write_arrays, write_json
+from warlab.artefacts._json import Description
+from warlab.common.files import digest, read_arrays, write_arrays
 from warlab.errors import WarlabError
-
-_DECIDES_NOTHING = {"file", "file_sha256", "estimated"}  # the name of a file, a sentence
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,11 @@ class ObjectCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoiseManifest:
+class NoiseManifest(Description):
     """`rate` is the nominal share of wrong labels, `realised_rate` the one that was drawn; `transition` has the class
     in its rows and the label in its columns. `data` is real or stand-in."""
+
+    DECIDES_NOTHING = frozenset({"file", "file_sha256", "estimated"})  # the name of a file, a sentence
 
     dataset: str
     noise: str
@@ -59,19 +60,11 @@ class NoiseManifest:
     estimated: str | None = None  # set where nobody knows which labels are wrong
 
     @classmethod
-    def load(cls, path: Path) -> "NoiseManifest":
-        """Of labels, whose path is given: the JSON file of the same name."""
-        found = from_json(cls, Path(path).with_suffix(".json"))
+    def load(cls, path: Path) -> Self:
+        found = super().load(path)
         open_set = OpenSet(**found.open_set) if isinstance(found.open_set, dict) else None
         objects = ObjectCounts(**found.objects) if isinstance(found.objects, dict) else None
         return replace(found, open_set=open_set, objects=objects)
-
-    def save(self, path: Path) -> None:
-        write_json(Path(path).with_suffix(".json"), to_json(self))
-
-    def identity(self) -> str:
-        """A checksum of what decides the numbers of a run."""
-        return identity(self, _DECIDES_NOTHING)
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts._json import from_json, identity, to_json
-from warlab.common.files import read_arrays, write_arrays, write_json
-
-# What a description says that changes no number of a run: where things are, sentences, what only costs and maps read.
-_DECIDES_NOTHING = {"source", "licence", "shards", "words", "colours", "world", "train_files"}
+from warlab.artefacts._json import Description
+from warlab.common.files import read_arrays, write_arrays
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataDescription:
+class DataDescription(Description):
     """`data` is real or stand-in, `source` the sentence that says what the data are. `words` are looked up among word
     vectors in place of the class names. `mean` and `std` are of x / 255. `shape` is (channels, height, width)."""
+
+    # Where things are, sentences, what only costs and maps read.
+    DECIDES_NOTHING = frozenset({"source", "licence", "shards", "words", "colours", "world", "train_files"})
 
     dataset: str
     data: str
@@ -43,18 +43,6 @@ class DataDescription:
     train_tiles: list[str] = field(default_factory=list)
     test_tiles: list[str] = field(default_factory=list)
     world: dict[str, str] = field(default_factory=dict)  # tile → its world file
-
-    @classmethod
-    def load(cls, path: Path) -> "DataDescription":
-        """Of arrays, whose path is given: the JSON file of the same name."""
-        return from_json(cls, Path(path).with_suffix(".json"))
-
-    def save(self, path: Path) -> None:
-        write_json(Path(path).with_suffix(".json"), to_json(self))
-
-    def identity(self) -> str:
-        """A checksum of what decides the numbers of a run."""
-        return identity(self, _DECIDES_NOTHING)
 
 
 @dataclass(frozen=True)

@@ -28,18 +28,29 @@ class Training(TypedDict):
 
 
 @dataclass(frozen=True)
+class MethodConfig:
+    id: str
+    file: str  # the method that `id` is a variant of, or `id` itself
+    settings: Options
+
+
+@dataclass(frozen=True)
 class NetConfig:
     name: str
     settings: Options
 
 
-@dataclass(frozen=True)
-class MethodConfig:
-    """`file` is the method that `id` is a variant of, or `id` itself."""
+class TimingSpec(TypedDict):
+    """All that decides how long a step takes: `images` are those of an epoch, `net` and `methods` the fields of
+    a NetConfig and of MethodConfigs."""
 
-    id: str
-    file: str
-    settings: Options
+    shape: list[int]
+    classes: int
+    images: int
+    net: Mapping[str, Any]
+    training: Training
+    methods: dict[str, Mapping[str, Any]]
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -75,16 +86,3 @@ class RunConfig:
     def from_dict(cls, content: Mapping[str, Any]) -> "RunConfig":
         net, method = NetConfig(**content["net"]), MethodConfig(**content["method"])
         return cls(**{**content, "net": net, "method": method, "device": DeviceOptions(**content.get("device", {}))})
-
-
-class TimingSpec(TypedDict):
-    """All that decides how long a step takes: `images` are those of an epoch, `net` and `methods` the fields of
-    a NetConfig and of MethodConfigs."""
-
-    shape: list[int]
-    classes: int
-    images: int
-    net: Mapping[str, Any]
-    training: Training
-    methods: dict[str, Mapping[str, Any]]
-    steps: int

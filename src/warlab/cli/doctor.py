@@ -17,6 +17,7 @@ from warlab import data
 from warlab.config.study import Study
 from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
+from warlab.pipeline.paths import Paths
 from warlab.pipeline.time_estimate import core_hours, measured
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
@@ -33,6 +34,9 @@ class Finding:
     topic: str
     state: Literal["good", "note", "absent", "wrong"]
     text: str
+
+
+Check = Callable[[Study, Path], Iterator[Finding]]  # of a study and the folder of the repository
 
 
 def doctor(study: Study, root: Path) -> tuple[str, bool]:
@@ -98,33 +102,27 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
 def _tf32() -> Finding:
     from warlab.common.precision import float32_precision, tf32_allowed
 
-    forced = [
-        name
-        for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
-        if os.environ.get(name, "0") != "0"
-    ]
-    if forced:
-        return Finding("tf32", "wrong", f"{forced[0]} forces TF32, in which ε = 0.005 is lost: unset it")
+    for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"):
+        if os.environ.get(name, "0") != "0":
+            return Finding("tf32", "wrong", f"{name} forces TF32, in which ε = 0.005 is lost: unset it")
     parts = ", ".join(f"{name} {precision}" for name, precision in float32_precision().items())
     text = f"torch allows it by default ({parts})" if tf32_allowed() else f"off by default ({parts})"
     return Finding("tf32", "good", f"{text}; every training switches it off")
 
 
 def disk(study: Study, _root: Path) -> Iterator[Finding]:
-    need = needed_mb(study)
-    config = study.config
-    roots = {"results_root": config.get("results_root", "results"), "data_root": config.get("data_root", "data")}
-    for key, root in roots.items():
-        folder = Path(root)
-        problem = _unwritable(folder)
-        if problem:
-            yield Finding("disk", "wrong", f"{folder} {problem}")
+    results, raw = Path(study.config.get("results_root", "results")), Path(study.config.get("data_root", "data"))
+    for folder, need, key in ((results, needed_mb(study), "results_root"), (raw, 0, "data_root")):
+        try:
+            tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-").close()
+        except OSError as error:
+            text = f"{folder} cannot be written ({error.strerror}): change its permissions, or set another folder"
+            yield Finding("disk", "wrong", text)
             continue
         free = shutil.disk_usage(_nearest(folder)).free // 2**20
-        if key == "results_root" and free < need:
-            yield Finding(
-                "disk", "wrong", f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}"
-            )
+        if free < need:
+            text = f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}"
+            yield Finding("disk", "wrong", text)
         else:
             yield Finding("disk", "good", f"{folder} has {free} MB free")
 
@@ -144,14 +142,6 @@ def _nearest(folder: Path) -> Path:
     return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
 
 
-def _unwritable(folder: Path) -> str | None:
-    try:
-        tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-").close()
-    except OSError as error:
-        return f"cannot be written ({error.strerror}): change its permissions, or set another folder"
-    return None
-
-
 def locks(study: Study, _root: Path) -> Iterator[Finding]:
     """Whether a second process that trains the same run can be kept waiting; some mounts of Lustre and NFS cannot."""
     folder = Path(study.config.get("results_root", "results"))
@@ -167,7 +157,7 @@ def locks(study: Study, _root: Path) -> Iterator[Finding]:
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
     """The same data, labels and weights as `snakemake data` fetches."""
     for needed in sources.needed(study):
-        if Path(needed.receipt(study.config.get("data_root", "data"))).is_file():
+        if Path(needed.receipt(Paths.of(study))).is_file():
             yield Finding("data", "good", f"{needed.name} ({needed.source}) is there")
         elif needed.source != "real":
             yield Finding("data", "good", f"{needed.name} ({needed.source}) is made without a network")
@@ -219,13 +209,4 @@ def slurm(_study: Study, _root: Path) -> Iterator[Finding]:
         yield Finding("slurm", "wrong", f"{PLUGIN} is missing: pip install -e .[slurm]")
 
 
-CHECKS: tuple[Callable[[Study, Path], Iterator[Finding]], ...] = (
-    python_version,
-    packages,
-    gpu,
-    disk,
-    locks,
-    data_present,
-    programs,
-    slurm,
-)
+CHECKS: tuple[Check, ...] = (python_version, packages, gpu, disk, locks, data_present, programs, slurm)

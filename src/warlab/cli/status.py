@@ -62,12 +62,13 @@ def remaining(study: Study, root: Path, found: Mapping[RunId, RunState]) -> list
 
 
 def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
-    run, epochs = folder / "runs" / cell.path, study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
+    name = str(cell)
+    run, epochs = folder / "runs" / name, study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
         result = RunResult.load(run / "result.json")
         took = result.provenance.get("seconds")
-        return RunState(cell.path, "done", f"{epochs}/{epochs}", result.summary["last"], whole=took)
-    rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{cell.path}.log")
+        return RunState(name, "done", f"{epochs}/{epochs}", result.summary["last"], whole=took)
+    rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{name}.log")
     if is_locked(run):
         state, note = "running", ""
     elif last.startswith(_FAILED):
@@ -75,11 +76,11 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
     else:
         state, note = ("stopped", last) if rows else ("waiting", "")
     if not rows:
-        return RunState(cell.path, state, f"0/{epochs}" if state == "running" else "", note=note)
+        return RunState(name, state, f"0/{epochs}" if state == "running" else "", note=note)
     epoch = seconds_per_epoch([float(row["seconds"]) for row in rows])
     tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
     accuracy, left = tested[-1] if tested else None, (epochs - len(rows)) * epoch
-    return RunState(cell.path, state, f"{len(rows)}/{epochs}", accuracy, left, note, epochs * epoch)
+    return RunState(name, state, f"{len(rows)}/{epochs}", accuracy, left, note, epochs * epoch)
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:

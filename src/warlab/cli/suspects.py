@@ -4,6 +4,7 @@ from pathlib import Path
 
 from warlab.audit.run import read_suspects
 from warlab.config.study import Study
+from warlab.pipeline.paths import Paths
 
 FIRST = 10
 SHOWN = ("sample", "label", "suggested", "combined", "confident", "wrong")
@@ -11,20 +12,19 @@ SHOWN = ("sample", "label", "suggested", "combined", "confident", "wrong")
 
 def audit(study: Study) -> tuple[str, bool]:
     """The text, and whether there is any list."""
-    folder = Path(study.config.get("results_root", "results")) / study.name / "audit"
-    lists = [file for cell in study.plan.runs if (file := folder / cell.path / "suspects.csv").exists()]
+    paths, call = Paths.of(study), "snakemake --cores all -- audit"
+    files = {run: Path(paths.suspects.format(**vars(run))) for run in study.plan.runs}
+    lists = {run: file for run, file in files.items() if file.exists()}
     if not lists:
-        return (
-            f"There is no list in {folder} yet; make them with your settings: snakemake --cores all -- audit",
-            False,
-        )
-    counts = {file: read_suspects(file) for file in lists}
-    lines = [f"{len(rows):7} {file}" for file, rows in counts.items()]
-    shown = next((file for file in lists if file.parts[-3].startswith("war")), lists[0])
+        return f"There is no list in {paths.results}/audit yet; make them with your settings: {call}", False
+    suspects = {run: read_suspects(file) for run, file in lists.items()}
+    lines = [f"{len(suspects[run]):7} {file}" for run, file in lists.items()]
+    shown = next((run for run in lists if study.settings.cost_name(run)), next(iter(lists)))  # WAR, if there is one
     head = f"{'suspects':>8} list (suspects.png in the same folder shows the first hundred)"
-    missing = len(study.plan.runs) - len(lists)
-    note = [f"{missing} more runs have no list yet: snakemake --cores all -- audit"] if missing else []
-    return "\n".join([head, *lines, *note, "", f"The first of {shown}:", *_table(counts[shown][:FIRST])]), True
+    missing = len(files) - len(lists)
+    note = [f"{missing} more runs have no list yet: {call}"] if missing else []
+    first = ["", f"The first of {lists[shown]}:", *_table(suspects[shown][:FIRST])]
+    return "\n".join([head, *lines, *note, *first]), True
 
 
 def _table(rows: list[dict[str, str]]) -> list[str]:

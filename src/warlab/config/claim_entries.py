@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from warlab import data, noise
-from warlab.common.wording import suggest
+from warlab.config.reading import check_known
 from warlab.config.study import Study
 from warlab.config.validate import check_method
 from warlab.errors import WarlabError
@@ -79,8 +79,10 @@ def _check_settings(block: Mapping[str, list[str]], study: Study) -> None:
     _known("network", block.get("nets", []), study.numbers.nets)
     known = [name for entry in study.experiments.values() for name in entry["noises"]]
     for name in block["noises"]:
-        if name not in known:
-            _check_noise(name, known)
+        try:
+            noise.parse(name)
+        except WarlabError:
+            _known("noise", [name], known)
     measured = [one for entry in study.experiments.values() for one in (entry["metric"], *entry.get("metrics", []))]
     for metric in block.get("metrics", []):
         names = [*METRICS, *measured]
@@ -88,15 +90,7 @@ def _check_settings(block: Mapping[str, list[str]], study: Study) -> None:
             _known("metric", [metric], names)
 
 
-def _check_noise(name: str, known: list[str]) -> None:
-    try:
-        noise.parse(name)
-    except WarlabError as error:
-        raise WarlabError(f"there is no noise {name!r}; {suggest(name, list(dict.fromkeys(known)))}") from error
-
-
 def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
     listed = list(dict.fromkeys(known))
     for name in names:
-        if name not in listed:
-            raise WarlabError(f"there is no {what} {name!r}; {suggest(str(name), listed)}")
+        check_known(name, listed, f"there is no {what} {name!r}")

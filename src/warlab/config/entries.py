@@ -7,16 +7,6 @@ from warlab.artefacts.run_config import Options
 Section = dict[str, Options]  # what a scale or `overrides` gives: name or name@place → key → value
 
 
-class DatasetEntry(TypedDict):
-    """How much of a dataset a scale takes."""
-
-    source: str
-    train: NotRequired[int]
-    test: NotRequired[int]
-    pool: NotRequired[int]
-    size: NotRequired[int]
-
-
 class Cells(TypedDict, total=False):
     """A block of a table: every combination of these."""
 
@@ -35,26 +25,19 @@ class Choice(Cells, total=False):
     also: list[Cells]
 
 
-class Experiment(TypedDict):
-    """One table of the paper."""
+class Experiment(Choice):
+    """One table of the paper: all that there is to choose from, and how it is shown."""
 
     title: str
     metric: str
     orientation: str
-    datasets: list[str]
-    noises: list[str]
-    nets: list[str]
-    methods: list[str]
-    seeds: int
     metrics: NotRequired[list[str]]
     reference: NotRequired[list[str]]
     kind: NotRequired[str]
     last: NotRequired[int]
     quoted: NotRequired[list[str]]
-    steps: NotRequired[dict[str, int]]
     settings_of: NotRequired[dict[str, str]]
     stands_for: NotRequired[dict[str, list[str]]]
-    also: NotRequired[list[Cells]]
     ranks: NotRequired[list[str]]
 
 
@@ -72,7 +55,7 @@ class Scale(Layer):
     """What of the paper's experiments a machine can carry."""
 
     description: str
-    datasets: dict[str, DatasetEntry]
+    datasets: dict[str, Options]  # how much of each is taken: `DataSpec`
     experiments: dict[str, Choice]
     seeds: NotRequired[int]
     threads: NotRequired[int]
@@ -99,17 +82,3 @@ class Variant(TypedDict):
     method: str
     label: str
     settings: Options
-
-
-class PlaceEntry(TypedDict):
-    """The value of a setting at a place."""
-
-    value: object
-    source: str
-
-
-NumberEntry = TypedDict(
-    "NumberEntry",
-    {"value": object, "source": str, "unit": NotRequired[str], "for": NotRequired[dict[str, PlaceEntry]]},
-)
-Places = dict[str, dict[str, dict[str, PlaceEntry]]]  # member → setting → place

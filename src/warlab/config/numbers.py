@@ -1,25 +1,24 @@
 """Every number of a study with its source: those of the methods' and networks' files, and hyperparameters.yaml."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from warlab import methods, nets
+from warlab.artefacts.run_config import Options
 from warlab.common.setting import PlaceValue, Rule, Setting
-from warlab.common.wording import suggest
-from warlab.config.entries import NumberEntry, PlaceEntry, Places, Variant
-from warlab.config.reading import check, read_yaml
-from warlab.errors import WarlabError
+from warlab.config.entries import Variant
+from warlab.config.reading import check, check_known, read_yaml
 from warlab.ot import costs
 from warlab.registry import Registry
 
 FILE = "hyperparameters.yaml"
 Settings = dict[str, Setting]  # by their keys
-Entries = dict[str, NumberEntry]
+Entries = dict[str, Mapping[str, Any]]  # key → value, source and perhaps unit, with other values `for` places
+Places = dict[str, dict[str, Entries]]  # member → setting → place
 Rules = dict[str, Rule]
-Table = dict[str, dict[str, dict[str, dict[str, object]]]]  # section → name → key → what the report prints
 SECTIONS = ("training", "nets", "methods", "costs", "noise")
 
 
@@ -35,8 +34,7 @@ class Numbers:
     variants: dict[str, Variant]
 
     def section(self, name: str) -> dict[str, Settings]:
-        found: dict[str, Settings] = getattr(self, name)
-        return found
+        return cast(dict[str, Settings], getattr(self, name))
 
     def method_file(self, method: str) -> str:
         """The method that a variant is a variant of; any other is its own."""
@@ -48,7 +46,8 @@ class Numbers:
             for name, settings in self.section(section).items():
                 yield from ((section, name, key, setting) for key, setting in settings.items())
 
-    def table(self) -> Table:
+    def table(self) -> dict[str, dict[str, dict[str, Options]]]:
+        """What the report prints: section → name → key → entry."""
         return {
             section: {
                 name: {key: _printed(setting) for key, setting in settings.items()}
@@ -58,7 +57,7 @@ class Numbers:
         }
 
 
-def _printed(setting: Setting) -> dict[str, object]:
+def _printed(setting: Setting) -> Options:
     places = {place: vars(at) for place, at in setting.places.items()}
     unit = {"unit": setting.unit} if setting.unit else {}
     return {"value": setting.value, "source": setting.source} | unit | ({"for": places} if places else {})
@@ -86,7 +85,7 @@ def _settings(entries: Entries, rules: Rules) -> Settings:
     }
 
 
-def _places(entries: dict[str, PlaceEntry]) -> dict[str, PlaceValue]:
+def _places(entries: Entries) -> dict[str, PlaceValue]:
     return {place: PlaceValue(**entry) for place, entry in entries.items()}
 
 
@@ -99,18 +98,15 @@ def _schedules(content: dict[str, Entries], rules: Rules) -> dict[str, Settings]
 
 def _schedule(schedules: dict[str, Entries], name: str, asked: tuple[str, ...] = ()) -> Entries:
     """The entries of a schedule, with those of the dataset that it is `as`."""
-    entries = dict(schedules[name])
-    like, source = (cast(str | None, entries.pop(key, None)) for key in ("as", "source"))
-    if like is None:
+    entries = {key: entry for key, entry in schedules[name].items() if key not in ("as", "source")}
+    if "as" not in schedules[name]:
         return entries
-    if like not in schedules or like in (name, *asked):
-        others = [other for other in schedules if other not in (name, *asked)]
-        raise WarlabError(
-            f"{FILE}: training.{name} copies {like!r}, which is not another schedule; {suggest(like, others)}"
-        )
+    like = str(schedules[name]["as"])
+    others = [other for other in schedules if other not in (name, *asked)]
+    check_known(like, others, f"{FILE}: training.{name} copies {like!r}, which is not another schedule")
+    source = {"source": schedules[name]["source"]} if "source" in schedules[name] else {}
     taken = _schedule(schedules, like, (*asked, name))
-    named = cast(NumberEntry, {"source": source} if source else {})
-    return {key: entry | named for key, entry in taken.items()} | entries
+    return {key: {**entry, **source} for key, entry in taken.items()} | entries
 
 
 def _members(section: str, registry: Registry, names: list[str], content: Places) -> dict[str, Settings]:
@@ -127,8 +123,7 @@ def _members(section: str, registry: Registry, names: list[str], content: Places
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
     for name in names:
-        if name not in known:
-            raise WarlabError(f"{FILE}: {what} {name!r}; {suggest(name, list(known))}")
+        check_known(name, known, f"{FILE}: {what} {name!r}")
 
 
 def places_of(dataset: str, noise_id: str = "", *method_names: str) -> list[str]:

@@ -1,17 +1,17 @@
 """The plan: which runs a study needs, which table shows which of them, and what is timed."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
-from typing import cast
+from itertools import product, starmap
+from typing import Any, cast
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.entries import Cells, Choice, Experiment, Scale
-from warlab.config.remembering import remembered
-from warlab.config.settings import Settings
+from warlab.config.settings import Settings, remembered
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
 
@@ -53,22 +53,20 @@ class Plan:
         names in `also`."""
         chosen = self._chosen(experiment)
         also = chosen.get("also", self.experiments[experiment].get("also", []))
-        blocks = [self.block(experiment, block) for block in (chosen, *also)]
+        blocks = [self._block(experiment, block) for block in (chosen, *also)]
         return list(dict.fromkeys(cell for block in blocks for cell in block))
 
     def _chosen(self, experiment: str) -> Choice:
         return self.scale["experiments"].get(experiment, {})
 
-    def block(self, experiment: str, chosen: Cells | Choice) -> Iterator[RunId]:
+    def _block(self, experiment: str, chosen: Cells) -> Iterator[RunId]:
         """Every combination of what `chosen` has, or else the experiment."""
         entry = cast(Experiment, {**self.experiments[experiment], **chosen})
-        added = cast(Choice, chosen).get("add_methods", [])
-        for dataset, noise_id, net in product(entry["datasets"], entry["noises"], entry["nets"]):
-            if dataset not in self.scale["datasets"]:
-                continue
-            shown = [*entry.get("reference", []), *entry["methods"], *added]
-            for method in dict.fromkeys(one for several in shown for one in expanded(several)):
-                yield from (RunId(dataset, noise_id, net, method, seed) for seed in range(self.seeds(experiment)))
+        shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
+        methods_shown = dict.fromkeys(one for several in shown for one in expanded(several))
+        datasets = [name for name in entry["datasets"] if name in self.scale["datasets"]]
+        seeds = range(self.seeds(experiment))
+        return starmap(RunId, product(datasets, entry["noises"], entry["nets"], methods_shown, seeds))
 
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
         """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
@@ -120,16 +118,14 @@ class Plan:
         needs = methods.declaration(self.settings.method_file(cell.method)).needs_run
         return None if needs is None else replace(cell, method=needs)
 
-    def cost_uses(self, dataset: str, cost: str) -> list[tuple[float, int]]:
-        """The distinct (lambda, iterations) with which the study's runs use the cost in this folder."""
-        return self._cost_uses.get((dataset, cost), [])
-
     @cached_property
-    def _cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
-        found: dict[tuple[str, str], set[tuple[float, int]]] = {}
+    def cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
+        """(dataset, folder of a cost) → the distinct (lambda, iterations) with which the study's runs use it"""
+        found: dict[tuple[str, str], set[Any]] = defaultdict(set)
         for cell in self.runs:
             if key := self.settings.cost_key(cell):
-                found.setdefault((cell.dataset, key), set()).add(_use(self._method(cell, cell.method)))
+                settings = self._method(cell, cell.method)
+                found[cell.dataset, key].add((settings["lam"], settings["iterations"]))
         return {place: sorted(uses) for place, uses in found.items()}
 
     # ---- times
@@ -160,10 +156,6 @@ class Plan:
         method_id = self.timed_as(cell.method)
         settings = self.settings.method(method_id, cell.dataset)
         return {"id": cell.method, "file": self.settings.method_file(method_id), "settings": settings}
-
-
-def _use(settings: Options) -> tuple[float, int]:
-    return cast(float, settings["lam"]), cast(int, settings["iterations"])
 
 
 def expanded(method: str) -> list[str]:

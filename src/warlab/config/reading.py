@@ -1,7 +1,7 @@
 """Configuration files: read, checked against their schema, and every mistake told in one sentence."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +67,16 @@ def as_yaml(value: Any) -> Any:
 
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:
     """`content` itself, or a sentence that names file, key, value and what it must be."""
-    found = next(_odd(content, ()), None) or problem(content, read_yaml(schema))
-    if found:
+    if found := problem(content, read_yaml(schema)):
         raise WarlabError(f"{name}: {found}")
     return content
+
+
+def check_known(name: str, known: Iterable[str], problem: str) -> None:
+    """A WarlabError with this problem and the name that was probably meant, unless the name is a known one."""
+    names = list(known)
+    if name not in names:
+        raise WarlabError(f"{problem}; {suggest(str(name), names)}")
 
 
 def _odd(value: Any, place: tuple[str, ...]) -> Iterator[str]:
@@ -106,8 +112,7 @@ _Validator: Any = jsonschema.validators.extend(
 
 def problem(content: Any, schema: Rule, name: str = "") -> str | None:
     """What is wrong with `content`, in one sentence, or None."""
-    odd = next(_odd(content, (name,) if name else ()), None)
-    if odd:
+    if odd := next(_odd(content, (name,) if name else ()), None):
         return odd
     errors = sorted(_Validator(schema).iter_errors(content), key=lambda e: (len(e.absolute_path), str(e.absolute_path)))
     return sentence(errors[0], name) if errors else None

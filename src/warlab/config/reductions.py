@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from warlab import data
 from warlab.config.entries import Scale, UserConfig
+from warlab.config.numbers import SECTIONS
 from warlab.config.settings import Settings
 from warlab.config.study import Study
 from warlab.ids import base_method
 
-SECTIONS = ("training", "nets", "methods", "costs")
 Row = tuple[str, str, str]
 
 

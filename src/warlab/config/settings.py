@@ -1,7 +1,9 @@
 """The resolver: which settings a run, a network, a method, a cost or a noise has in a study."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict, cast
+from functools import wraps
+from typing import Any, Concatenate, NotRequired, ParamSpec, TypedDict, TypeVar, cast
 
 import yaml
 
@@ -11,11 +13,35 @@ from warlab.common.setting import Setting
 from warlab.common.wording import suggest
 from warlab.config.entries import Layer, Scale, Section, UserConfig
 from warlab.config.numbers import Numbers, places_of, value_at
-from warlab.config.reading import parse_yaml
-from warlab.config.remembering import remembered
+from warlab.config.reading import check_known, parse_yaml
 from warlab.errors import WarlabError
 from warlab.ids import CostId, MethodId, RunId, base_method
 from warlab.ot import costs
+
+IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
+P = ParamSpec("P")
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def remembered(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """A method that works out its answer once: planning asks the same of a study for every job. The answer depends on
+    nothing but the object and the arguments, which must be hashable.
+
+    Unlike `functools.cache` it needs no hash of the object, forgets with the object, and hands out copies: a caller
+    that changes a dictionary or list changes no later answer.
+    """
+
+    @wraps(method)
+    def answer(self: S, /, *given: P.args, **named: P.kwargs) -> T:
+        answers = vars(self).setdefault("_answers", {})
+        key = (method.__name__, given, tuple(sorted(named.items())))
+        if key not in answers:
+            answers[key] = method(self, *given, **named)
+        found: Any = answers[key]
+        return cast(T, found.copy() if isinstance(found, dict | list) else found)
+
+    return answer
 
 
 class DataSpec(TypedDict):
@@ -136,8 +162,7 @@ class Settings:
     def cost(self, name: str, dataset: str) -> Options:
         """kind and settings of a named cost; random.7 is the cost `random` with the seed 7"""
         base, dot, seed = name.partition(".")
-        if base not in self.numbers.costs:
-            raise WarlabError(f"There is no ground cost {name!r}; {suggest(base, self.numbers.costs)}")
+        check_known(base, self.numbers.costs, f"There is no ground cost {name!r}")
         settings = self._resolve("costs", base, dataset)
         if dot and not (seed.isdecimal() and "seed" in settings):
             raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
@@ -155,11 +180,10 @@ class Settings:
 
     # ---- layers
 
-    def _layers(self, section: str) -> tuple[Section, Section]:
+    def _layers(self, section: str) -> list[Section]:
         """What stands above the numbers; the later one wins."""
         layers: tuple[Layer, Layer] = (self.scale, self.config.get("overrides", {}))
-        first, second = (cast(Section, layer.get(section, {})) for layer in layers)
-        return first, second
+        return [cast(Section, layer.get(section, {})) for layer in layers]
 
     def _resolve(self, section: str, name: str, dataset: str, noise_id: str = "") -> Options:
         """The values of one section and name for a dataset and noise."""
@@ -188,8 +212,7 @@ class Settings:
     def _share(self, dataset: str, noise_id: str, method_id: str) -> float:
         """How many of the paper's epochs are trained; schedules shrink with them."""
         entries, values = self._schedule(dataset, noise_id, method_id)
-        share: float = values["epochs"] / entries["epochs"].value
-        return share
+        return cast(float, values["epochs"]) / cast(float, entries["epochs"].value)
 
 
 def given_to(layer: Section, name: str, dataset: str) -> Options:

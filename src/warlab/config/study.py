@@ -8,15 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from warlab.common.wording import suggest
+from warlab import data, methods, noise
 from warlab.config.entries import Experiment, Scale, UserConfig
-from warlab.config.names_in_print import names_in_print
 from warlab.config.numbers import Numbers, read_numbers
 from warlab.config.plan import Plan
-from warlab.config.reading import as_yaml, check, read_yaml
+from warlab.config.reading import as_yaml, check, check_known, read_yaml
 from warlab.config.settings import Settings
 from warlab.config.validate import validate
-from warlab.errors import WarlabError
+
+# What the paper's tables have and no study trains.
+_OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
+_METRICS = {
+    "test_accuracy": "test accuracy",
+    "best_on_validation": "epoch of the best validation",
+    "purity": "true labels among those selected",
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,17 @@ class Study:
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
-        return names_in_print(self.plan)
+        """What ids are called in print, also of what only the paper's tables have: kind → id → text."""
+        printed = [name for entry in self.experiments.values() for name in entry["datasets"]]
+        noises = [name for entry in self.experiments.values() for name in entry["noises"]]
+        variants = {name: entry["label"] for name, entry in self.numbers.variants.items()}
+        return {
+            "dataset": {name: data.get(name).title for name in dict.fromkeys([*self.scale["datasets"], *printed])},
+            "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in self.plan.runs), *noises])},
+            "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
+            "metric": _METRICS,
+            "experiment": {name: entry["title"] for name, entry in self.experiments.items()},
+        }
 
 
 def load_study(config: dict[str, Any], root: Path) -> Study:
@@ -61,7 +77,7 @@ def _scale_file(name: str, root: Path) -> Path:
     folder = root / "config" / "scales"
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    known = sorted(p.stem for p in folder.glob("*.yaml"))
-    if name not in known:
-        raise WarlabError(f"There is no scale {name!r} in config/scales; {suggest(name, known)}")
+    check_known(
+        name, sorted(path.stem for path in folder.glob("*.yaml")), f"There is no scale {name!r} in config/scales"
+    )
     return folder / f"{name}.yaml"

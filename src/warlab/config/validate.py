@@ -9,15 +9,14 @@ from warlab.artefacts.run_config import Options
 from warlab.common.setting import Rule
 from warlab.common.wording import short, suggest
 from warlab.config.entries import Section
-from warlab.config.numbers import FILE, Numbers
+from warlab.config.numbers import FILE, SECTIONS, Numbers
 from warlab.config.plan import Plan
-from warlab.config.reading import problem
-from warlab.config.settings import Settings, changed_setting
+from warlab.config.reading import check_known, problem
+from warlab.config.settings import IMAGENET, Settings, changed_setting
 from warlab.errors import WarlabError
-from warlab.ids import MethodId, NoiseId, Place, RunId
+from warlab.ids import MethodId, NoiseId, RunId, split_place
 
 _METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
-LAYERS = ("training", "nets", "methods", "costs", "noise")
 
 
 def validate(plan: Plan) -> None:
@@ -25,12 +24,10 @@ def validate(plan: Plan) -> None:
     settings, where = plan.settings, f"scale {plan.name}"
     check_numbers(settings.numbers)
     for name in plan.scale["experiments"]:
-        if name not in plan.experiments:
-            known = suggest(name, plan.experiments)
-            raise WarlabError(f"Scale {plan.name} asks for the experiment {name!r}; {known}")
+        check_known(name, plan.experiments, f"Scale {plan.name} asks for the experiment {name!r}")
     for name in plan.scale["datasets"]:
         data.get(name)
-    for section in LAYERS:
+    for section in SECTIONS:
         for layer, of in ((plan.scale, where), (settings.config.get("overrides", {}), "overrides")):
             check_settings(settings.numbers, section, cast(Section, layer.get(section, {})), of)
     _user_files(settings)
@@ -60,18 +57,16 @@ def check_numbers(numbers: Numbers) -> None:
         _training_place(numbers, place, FILE)
     for name, variant in numbers.variants.items():
         where, file = f"{FILE}, variants.{name}", variant["method"]
-        if file not in numbers.methods:
-            raise WarlabError(f"{where}: there is no method {file!r}; {suggest(file, numbers.methods)}")
+        check_known(file, numbers.methods, f"{where}: there is no method {file!r}")
         _values(numbers, "methods", file, variant["settings"], where)
 
 
 def check_settings(numbers: Numbers, section: str, content: Section, where: str) -> None:
     """Names, keys and values that a scale or `overrides` gives."""
     for name, given in content.items():
-        base, special = (place := Place.parse(name)).dataset, place.special
+        base, special = split_place(name)
         known = [*numbers.section(section), *(numbers.variants if section == "methods" else ())]
-        if base not in known:
-            raise WarlabError(f"{where}: {section}.{name} does not exist; {suggest(name, known)}")
+        check_known(base, known, f"{where}: {section}.{name} does not exist")
         if section == "training":
             _training_place(numbers, name, where)
         elif special:
@@ -82,11 +77,11 @@ def check_settings(numbers: Numbers, section: str, content: Section, where: str)
 def _values(numbers: Numbers, section: str, name: str, given: Options, where: str) -> None:
     """Keys and values that are given to a schedule, network, method, variant, cost or noise."""
     file = numbers.method_file(name) if section == "methods" else name
-    known = numbers.section(section).get(Place.parse(file).dataset, {}) | numbers.section(section).get(file, {})
+    base, _ = split_place(file)
+    known = numbers.section(section).get(base, {}) | numbers.section(section).get(file, {})
     for key, value in given.items():
-        if key not in known:
-            raise WarlabError(f"{where}: {section}.{name} has no {key!r}; {suggest(key, known)}")
-        check_value(f"{section}.{Place.parse(file).dataset}.{key}", known[key].rule, value, where)
+        check_known(key, known, f"{where}: {section}.{name} has no {key!r}")
+        check_value(f"{section}.{base}.{key}", known[key].rule, value, where)
 
 
 def check_value(name: str, rule: Rule | None, value: Any, where: str) -> None:
@@ -103,9 +98,8 @@ def _training_place(numbers: Numbers, place: str, where: str) -> None:
 def _check_place(numbers: Numbers, place: str, what: str, names: list[str], kinds: str) -> None:
     """A place is a dataset, or a dataset with one of these names or with a noise; no run would find another one."""
     datasets = [name for name in numbers.training if "@" not in name]
-    dataset, special = (parsed := Place.parse(place)).dataset, parsed.special
-    if dataset not in datasets:
-        raise WarlabError(f"{what}: {dataset!r} is not a dataset; {suggest(dataset, datasets)}")
+    dataset, special = split_place(place)
+    check_known(dataset, datasets, f"{what}: {dataset!r} is not a dataset")
     if "@" in place and not names:
         raise WarlabError(f"{what}: the value depends on the dataset only; write {dataset} without @{special}.")
     if "@" in place and special not in names and not _is_noise(special):
@@ -150,18 +144,13 @@ def _experiment(plan: Plan, name: str) -> None:
 
 def _names(numbers: Numbers, cell: RunId) -> None:
     noise.parse(cell.noise)
-    if cell.dataset not in numbers.training:
-        known = suggest(cell.dataset, numbers.training)
-        raise WarlabError(f"There is no dataset {cell.dataset!r} in training of {FILE}; {known}")
-    if cell.net not in numbers.nets:
-        raise WarlabError(f"There is no network {cell.net!r}; {suggest(cell.net, numbers.nets)}")
+    check_known(cell.dataset, numbers.training, f"There is no dataset {cell.dataset!r} in training of {FILE}")
+    check_known(cell.net, numbers.nets, f"There is no network {cell.net!r}")
 
 
 def check_method(numbers: Numbers, method_id: str) -> None:
     method = MethodId.parse(method_id)
-    known = [*methods.names(), *numbers.variants]
-    if method.base not in known:
-        raise WarlabError(f"There is no method {method.base!r}; {suggest(method.base, known)}")
+    check_known(method.base, [*methods.names(), *numbers.variants], f"There is no method {method.base!r}")
     if not _METHOD_ID.fullmatch(method_id):
         raise WarlabError(f"The method {short(method_id)} is also a folder: it must be letters, digits and +=._- only.")
     file = numbers.method_file(method.base)
@@ -202,7 +191,7 @@ def _cost(settings: Settings, cell: RunId) -> None:
 
 def _weights(settings: Settings, cell: RunId) -> None:
     weights = settings.weights(cell.net, cell.dataset)
-    if weights not in (None, "imagenet"):
+    if weights not in (None, IMAGENET):
         _check_file(settings, f"nets.{cell.net}.weights", weights)
 
 

@@ -28,7 +28,7 @@ class Declaration:
 @cache
 def declaration(name: str) -> Declaration:
     """What a method says of itself, read without importing torch."""
-    if "Algorithm" not in METHODS.classes(name):
+    if not METHODS.body(name, "Algorithm"):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
     attributes = METHODS.literals(name, "Algorithm")
     return Declaration(name, METHODS.settings(name), attributes.get("needs_run"), attributes.get("label", name))

@@ -9,15 +9,20 @@ hash, given to a rule as a parameter, changes with what the code does and with n
 """
 
 import ast
+import atexit
 import hashlib
-from dataclasses import dataclass
+import json
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from warlab.common.files import file_digest
-from warlab.pipeline.tree_store import Found, store
+from warlab.common.files import file_digest, write_text
 
 ROOT = Path(__file__).parents[1]
+NOTES = Path(".snakemake")
+MOST = 2000  # source files that are remembered, the latest ones
+Found = dict[str, list[str]]  # of a source file: the hash of its tree, imports, assets
 
 # How these read, write, lock, log and look up by name decides no number. What they import counts all the same.
 INERT = {
@@ -48,26 +53,19 @@ _LOGGERS, _LEVELS = {"log", "logger"}, {"debug", "info", "warning", "error", "ex
 def fingerprint(script: Path, *modules: str) -> str:
     """Hash of a script, of these modules ("warlab.war"), and of every warlab module that they import in turn."""
     own = _parse(script, script.stat().st_mtime_ns)
-    queue, seen = [*own.imports, *modules], set()
+    queue, seen = [*own["imports"], *modules], set()
     while queue:
         module = queue.pop()
         if module not in seen:
             seen.add(module)
-            queue += _module(module).imports
+            queue += _module(module)["imports"]
     trees = [f"{name} {_content(_module(name))}" for name in sorted(seen - INERT)]
     return hashlib.sha256("\n".join([_content(own), *trees]).encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class _Parsed:
-    tree: str
-    imports: tuple[str, ...]
-    assets: tuple[str, ...]
-
-
-def _content(parsed: _Parsed) -> str:
-    files = sorted(path for pattern in parsed.assets for path in ROOT.glob(pattern))
-    return " ".join([parsed.tree, *(f"{path.name} {_asset(path, path.stat().st_mtime_ns)}" for path in files)])
+def _content(found: Found) -> str:
+    files = sorted(path for pattern in found["assets"] for path in ROOT.glob(pattern))
+    return " ".join([*found["tree"], *(f"{path.name} {_asset(path, path.stat().st_mtime_ns)}" for path in files)])
 
 
 @cache
@@ -75,7 +73,7 @@ def _asset(path: Path, _mtime: int) -> str:
     return file_digest(path)
 
 
-def _module(name: str) -> _Parsed:
+def _module(name: str) -> Found:
     file = _file(name)
     return _parse(file, file.stat().st_mtime_ns)
 
@@ -91,32 +89,30 @@ def _file_in(root: Path, module: str) -> Path:
 
 
 @cache
-def _parse(file: Path, _mtime: int) -> _Parsed:
-    digest, trees = file_digest(file), store(Path(__file__))
-    if digest not in trees.known:
-        trees.add(digest, _read(file.read_text()))
-    found = trees.known[digest]
-    imports = tuple(name for name in found["imports"] if _file(name).exists())
-    return _Parsed(found["tree"][0], imports, tuple(found["assets"]))
+def _parse(file: Path, _mtime: int) -> Found:
+    digest, known = file_digest(file), _store().known
+    if digest not in known:
+        known[digest] = _read(file.read_text())
+    return known[digest] | {"imports": [name for name in known[digest]["imports"] if _file(name).exists()]}
 
 
 def _read(source: str) -> Found:
-    tree = _without_settings(_WithoutWords().visit(ast.parse(source)))
+    tree = _WhatCounts().visit(ast.parse(source))
     names = [name for node in ast.walk(tree) for name in _imported(node)]
     digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-    return {"tree": [digest], "imports": names, "assets": list(assets(tree))}
+    return {"tree": [digest], "imports": names, "assets": assets(tree)}
 
 
-def assets(tree: ast.Module) -> tuple[str, ...]:
+def assets(tree: ast.Module) -> list[str]:
     """The patterns of `ASSETS = ("assets/…", …)` in a module."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "ASSETS" for target in node.targets):
-            return tuple(ast.literal_eval(node.value))
-    return ()
+            return list(ast.literal_eval(node.value))
+    return []
 
 
-class _WithoutWords(ast.NodeTransformer):
-    """Takes out what people read: docstrings, log lines and the texts of WarlabError."""
+class _WhatCounts(ast.NodeTransformer):
+    """Takes out what people read (docstrings, log lines and the texts of WarlabError) and the arguments of settings."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -137,18 +133,16 @@ class _WithoutWords(ast.NodeTransformer):
                 error.args = [ast.Constant("") if _is_text(one) else one for one in error.args]
         return self.generic_visit(node)
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`setting(0.1, "paper", minimum=0)` loses its arguments: the value that a run has is in the rule's parameters,
+        and where it comes from and what it may be train nothing."""
+        if isinstance(node.func, ast.Name) and node.func.id == "setting":
+            node.args, node.keywords = [], []
+        return self.generic_visit(node)
+
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _without_settings(tree: ast.Module) -> ast.Module:
-    """`setting(0.1, "paper", minimum=0)` without its arguments: the values that a run has are in the rule's parameters,
-    and where they come from and what they may be train nothing."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setting":
-            node.args, node.keywords = [], []
-    return tree
 
 
 def _imported(node: ast.AST) -> list[str]:
@@ -160,3 +154,34 @@ def _imported(node: ast.AST) -> list[str]:
     else:
         return []
     return [name for name in names if name.startswith("warlab.")]
+
+
+# ---- what was found in source files, kept between calls in the folder where Snakemake keeps its own notes
+#
+# Parsing all modules takes most of the time that reading the rules does, and on a cluster every job reads the rules. A
+# source file is known by the hash of its content, so what is kept can never be out of date.
+
+
+class TreeStore:
+    """Digest of a source file → what was found in it. One that cannot be read or written is only slower."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.known: dict[str, Found] = {}
+        with suppress(OSError, ValueError, TypeError):
+            self.known |= json.loads(file.read_text())
+        self.kept = len(self.known)
+
+    def save(self) -> None:
+        if len(self.known) > self.kept and self.file.parent.is_dir():
+            with suppress(OSError):  # a read-only or full disk
+                write_text(self.file, json.dumps(dict(list(self.known.items())[-MOST:])))
+
+
+@cache
+def _store() -> TreeStore:
+    """Another version of this file, or another Python, may find something else."""
+    version = f"{file_digest(Path(__file__))[:16]}-{sys.version_info.major}.{sys.version_info.minor}"
+    trees = TreeStore((NOTES / f"warlab-trees-{version}.json").resolve())
+    atexit.register(trees.save)
+    return trees

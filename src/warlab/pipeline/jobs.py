@@ -1,7 +1,6 @@
 """What the rules ask, one object for each of their files; rules/common.smk makes it once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from warlab.config.claim_entries import check_entries, read_entries
@@ -9,23 +8,24 @@ from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.pipeline.audit_jobs import AuditJobs
 from warlab.pipeline.data_jobs import DataJobs
-from warlab.pipeline.figure_jobs import FigureJobs
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.report_jobs import ReportJobs
+from warlab.pipeline.report_jobs import FigureJobs, ReportJobs
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Workflow, given_runs
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Jobs:
-    flow: Workflow
-    data: DataJobs
-    train: TrainJobs
-    audit: AuditJobs
-    tables: TableJobs
-    figures: FigureJobs
-    report: ReportJobs
+    """`ancient` is Snakemake's mark for files whose age does not count; `tell` shows a sentence in the terminal."""
+
+    def __init__(self, flow: Workflow, ancient: Callable[[str], str], tell: Callable[[str], object]) -> None:
+        self.flow = flow
+        self.data = DataJobs(flow)
+        self.train = TrainJobs(flow, ancient)
+        self.audit = AuditJobs(flow)
+        self.tables = TableJobs(flow, tell)
+        self.figures = FigureJobs(flow, self.train)
+        self.report = ReportJobs(flow, self.tables, self.figures)
 
 
 def load_jobs(
@@ -40,7 +40,4 @@ def load_jobs(
     root = Path(rules).resolve().parent
     study = load_study(config, root)
     check_entries(read_entries(root / "config" / "claims.yaml"), study)
-    flow = Workflow(study, root, Paths.of(study), given_runs(study))
-    train, audit, tables = TrainJobs(flow, ancient), AuditJobs(flow), TableJobs(flow, tell)
-    figures = FigureJobs(flow, train)
-    return Jobs(flow, DataJobs(flow), train, audit, tables, figures, ReportJobs(flow, tables, figures))
+    return Jobs(Workflow(study, root, Paths.of(study), given_runs(study)), ancient, tell)

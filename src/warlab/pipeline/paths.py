@@ -4,8 +4,6 @@ A rule names a pattern, such as `paths.metrics`, as its output; the file of one 
 `paths.metrics.format(**vars(run))`.
 """
 
-from typing import Any
-
 from warlab.config.study import Study
 
 # What a wildcard may be: the ids of `warlab.ids`, so that no file matches two rules.
@@ -28,22 +26,6 @@ FEATURES = "{dataset}/{network}-{size}"
 COST = "{dataset}/{cost}"
 
 
-class _In:
-    """A pattern below one of the three folders of `Paths`: raw, results or common."""
-
-    def __init__(self, folder: str, pattern: str) -> None:
-        self.folder, self.pattern = folder, pattern
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, paths: Any, owner: type) -> str:
-        """Put together once: from then on the attribute of `paths` itself answers."""
-        found = f"{getattr(paths, self.folder)}/{self.pattern}"
-        vars(paths)[self.name] = found
-        return found
-
-
 class Paths:
     """Patterns of all files, with the wildcards of WILDCARDS.
 
@@ -54,6 +36,10 @@ class Paths:
 
     def __init__(self, raw: str, results: str, common: str = "") -> None:
         self.raw, self.results, self.common = raw, results, common
+        for name, pattern in vars(Paths).items():
+            if isinstance(pattern, str) and pattern.startswith("<"):
+                folder, _, rest = pattern[1:].partition(">")
+                setattr(self, name, f"{getattr(self, folder)}{rest}")
 
     @classmethod
     def of(cls, study: Study) -> "Paths":
@@ -61,58 +47,58 @@ class Paths:
         return cls(study.config.get("data_root", "data"), f"{results}/{study.name}", f"{results}/common")
 
     # ---- data, noise and costs
-    receipt = _In("raw", "{dataset}/{source}/receipt.json")
-    data = _In("results", "data/{dataset}.npz")
-    data_json = _In("results", "data/{dataset}.json")
-    noise = _In("results", f"noise/{LABELS}.npz")
-    noise_json = _In("results", f"noise/{LABELS}.json")
-    features = _In("results", f"features/{FEATURES}.npz")
-    features_json = _In("results", f"features/{FEATURES}.json")
-    cost = _In("results", f"costs/{COST}/cost.csv")
-    cost_json = _In("results", f"costs/{COST}/cost.json")
-    verified = _In("results", f"costs/{COST}/verified.json")
+    receipt = "<raw>/{dataset}/{source}/receipt.json"
+    data = "<results>/data/{dataset}.npz"
+    data_json = "<results>/data/{dataset}.json"
+    noise = f"<results>/noise/{LABELS}.npz"
+    noise_json = f"<results>/noise/{LABELS}.json"
+    features = f"<results>/features/{FEATURES}.npz"
+    features_json = f"<results>/features/{FEATURES}.json"
+    cost = f"<results>/costs/{COST}/cost.csv"
+    cost_json = f"<results>/costs/{COST}/cost.json"
+    verified = f"<results>/costs/{COST}/verified.json"
 
     # ---- runs
-    run = _In("results", f"runs/{RUN}")
-    metrics = _In("run", "metrics.csv")
-    result = _In("run", "result.json")
-    weights = _In("run", "weights.pt")
-    test_predictions = _In("run", "test_predictions.npz")
-    audit = _In("run", "audit.npz")
-    predictions = _In("run", "predictions.npz")
-    retrained = _In("results", f"verify/{RUN}")
-    map_labels = _In("results", f"maps/{RUN}/labels.npz")
-    map_tiles = _In("results", f"maps/{RUN}/tiles")
-    noisy_maps = _In("results", "maps/{dataset}/{noise}/training_labels/seed{seed}")
-    suspects = _In("results", f"audit/{RUN}/suspects.csv")
-    suspects_sheet = _In("results", f"audit/{RUN}/suspects.png")
-    activations = _In("results", f"figures/material/activations/{RUN}.npz")
-    timing = _In("results", "timing/{dataset}/{net}.json")
+    run = f"<results>/runs/{RUN}"
+    metrics = f"<results>/runs/{RUN}/metrics.csv"
+    result = f"<results>/runs/{RUN}/result.json"
+    weights = f"<results>/runs/{RUN}/weights.pt"
+    test_predictions = f"<results>/runs/{RUN}/test_predictions.npz"
+    audit = f"<results>/runs/{RUN}/audit.npz"
+    predictions = f"<results>/runs/{RUN}/predictions.npz"
+    retrained = f"<results>/verify/{RUN}"
+    map_labels = f"<results>/maps/{RUN}/labels.npz"
+    map_tiles = f"<results>/maps/{RUN}/tiles"
+    noisy_maps = "<results>/maps/{dataset}/{noise}/training_labels/seed{seed}"
+    suspects = f"<results>/audit/{RUN}/suspects.csv"
+    suspects_sheet = f"<results>/audit/{RUN}/suspects.png"
+    activations = f"<results>/figures/material/activations/{RUN}.npz"
+    timing = "<results>/timing/{dataset}/{net}.json"
 
     # ---- what is made of all runs; a table or figure has several files that differ in their ending
-    runs = _In("results", "runs.csv")
-    all_predictions = _In("results", "test_predictions.npz")
-    readings = _In("results", "readings.csv")
-    statistics = _In("results", "statistics.csv")
-    statistics_text = _In("results", "statistics.md")
-    claims = _In("results", "claims.csv")
-    claims_text = _In("results", "claims.md")
-    table = _In("results", "tables/{experiment}")
-    audit_table = _In("results", "tables/audit")
-    timing_table = _In("results", "tables/timing")
-    architectures = _In("results", "tables/architectures")
-    hyperparameters = _In("results", "tables/hyperparameters")
-    all_tables = _In("results", "tables.pdf")
-    figure = _In("results", "figures/{figure}")
-    report = _In("results", "report.html")
-    toy = _In("common", "toy.npz")
-    propositions = _In("common", "propositions.json")
+    runs = "<results>/runs.csv"
+    all_predictions = "<results>/test_predictions.npz"
+    readings = "<results>/readings.csv"
+    statistics = "<results>/statistics.csv"
+    statistics_text = "<results>/statistics.md"
+    claims = "<results>/claims.csv"
+    claims_text = "<results>/claims.md"
+    table = "<results>/tables/{experiment}"
+    audit_table = "<results>/tables/audit"
+    timing_table = "<results>/tables/timing"
+    architectures = "<results>/tables/architectures"
+    hyperparameters = "<results>/tables/hyperparameters"
+    all_tables = "<results>/tables.pdf"
+    figure = "<results>/figures/{figure}"
+    report = "<results>/report.html"
+    toy = "<common>/toy.npz"
+    propositions = "<common>/propositions.json"
 
     # ---- what jobs say of themselves
-    train_log = _In("results", f"logs/train/{RUN}.log")
-    benchmark = _In("results", f"benchmarks/train/{RUN}.tsv")
-    retrained_benchmark = _In("results", f"benchmarks/verify/{RUN}.tsv")
-    fetch_log = _In("raw", "{dataset}/{source}/logs/fetch.log")
+    train_log = f"<results>/logs/train/{RUN}.log"
+    benchmark = f"<results>/benchmarks/train/{RUN}.tsv"
+    retrained_benchmark = f"<results>/benchmarks/verify/{RUN}.tsv"
+    fetch_log = "<raw>/{dataset}/{source}/logs/fetch.log"
 
     def log(self, name: str) -> str:
         """Of a rule, with its wildcards: `log(f"segment/{RUN}")`."""

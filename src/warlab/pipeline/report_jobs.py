@@ -1,41 +1,119 @@
-"""What the rule of the report asks."""
+"""What the rules of figures and of the report ask: which figures can be drawn of a study, and from which files."""
 
 from dataclasses import dataclass
-from typing import TypedDict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from warlab.config.numbers import Table
+from warlab import nets
+from warlab.artefacts.run_config import Options
 from warlab.config.reductions import reductions
-from warlab.pipeline.figure_jobs import FigureJobs
-from warlab.pipeline.table_jobs import LAST, Aliases, TableJobs
+from warlab.ids import RunId
+from warlab.pipeline.table_jobs import LAST, TableJobs
+from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
-from warlab.reporting.figure_registry import figure_section, figure_title
+from warlab.reporting.figure_registry import (
+    Design,
+    figure_names,
+    figure_needs,
+    figure_section,
+    figure_title,
+    published_cells,
+    why_not,
+)
+from warlab.reporting.page.sections import category
+
+# What given runs come without.
+_TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")
 
 
-class Headline(TypedDict):
-    """How the first table, which the report begins with, reads its runs."""
+@dataclass(frozen=True, eq=False, repr=False)
+class FigureJobs:
+    flow: Workflow
+    train: TrainJobs
 
-    last: int
-    trained_as: Aliases
+    def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """What the figure says it needs, and what every figure needs to say where its data come from."""
+        flow, needs = self.flow, figure_needs(wildcards.figure)
+        noise = flow.noise_descriptions if "noise" in needs and not flow.given else []
+        return {
+            **{kind: self.files[kind] for kind in needs},
+            "meta": flow.unless_given(flow.of_datasets(flow.paths.data_json)),
+            "descriptions": noise + (flow.cost_descriptions if "costs" in needs else []),
+        }
 
+    @cached_property
+    def files(self) -> dict[str, list[str]]:
+        """Those of each of figures/base.py's NEEDS."""
+        flow, paths = self.flow, self.flow.paths
+        return {
+            "runs": [paths.runs],
+            "noise": flow.unless_given(flow.all_noise),
+            "costs": flow.all_costs,
+            "data": flow.of_datasets(paths.data, flow.with_images),
+            "tiles": flow.of_datasets(paths.data, flow.tiles),
+            "published": [flow.own_file("config/published.csv")],
+            "statistics": [paths.statistics],
+            "toy": [paths.toy],
+            "audit": [f"{paths.audit_table}.csv"],
+            "activations": flow.of_runs(paths.activations, self.pictured()),
+            "maps": self.train.maps(),
+        }
 
-class ReportSpec(TypedDict):
-    """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
+    def pictured(self) -> list[RunId]:
+        """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with the reference of the tables,
+        cross entropy, where it can be; none where no network tells the vector before its classifier."""
+        study = self.flow.study
+        references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
+        runs = [run for run in study.plan.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)]
+        return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
 
-    scale: str
-    description: str
-    tables: dict[str, dict[str, str]]
-    figures: dict[str, dict[str, str]]
-    aliases: Aliases
-    last: dict[str, int]
-    tested_on: dict[str, int]
-    headline: Headline
-    left_out: dict[str, str]
-    labels: dict[str, dict[str, str]]
-    metrics: list[str]
-    reductions: list[dict[str, str]]
-    hyperparameters: Table
-    committed: dict[str, dict[str, str]]
-    logs: dict[str, str]
+    def caption_file(self, wildcards: Wildcards, output: Any) -> Path:
+        """Where the report of Snakemake finds the text under a figure."""
+        return Path(output.caption)
+
+    def category(self, wildcards: Wildcards) -> str:
+        return category(figure_section(wildcards.figure))
+
+    def title(self, wildcards: Wildcards) -> dict[str, str]:
+        return {"shows": figure_title(wildcards.figure)}
+
+    # ---- which figures
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Those that can be drawn of this study."""
+        return [name for name in figure_names() if not why_not(name, self.design)]
+
+    @cached_property
+    def design(self) -> Design:
+        """What figures may ask of the study."""
+        flow, study = self.flow, self.flow.study
+        return Design(
+            {name: [cell.cell for cell in study.plan.cells(name)] for name in study.plan.tables},
+            [run.cell for run in study.plan.runs],
+            published_cells(flow.root / "config" / "published.csv"),
+            self._absent(),
+            not flow.given or "seconds" in flow.given.read_text().partition("\n")[0].split(","),
+        )
+
+    def _absent(self) -> dict[str, str]:
+        if self.flow.given:
+            return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
+        reasons = {
+            "data": "no dataset has single images",
+            "tiles": "no dataset has tiles",
+            "activations": "no network of Fashion-MNIST has a method features()",
+        }
+        return {kind: why for kind, why in reasons.items() if not self.files[kind]}
+
+    def left_out(self) -> dict[str, str]:
+        """What the scale cannot show, each with the reason, for the report."""
+        study = self.flow.study
+        empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
+        tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
+        figures = {name: why_not(name, self.design) for name in figure_names()}
+        return tables | {f"figure {name}": why for name, why in figures.items() if why}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,13 +137,16 @@ class ReportJobs:
         }
         return {name: flow.unless_given(listed) for name, listed in files.items()}
 
-    def spec(self) -> ReportSpec:
+    def spec(self) -> Options:
+        """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
         study = self.flow.study
         return {
             "scale": study.name,
             "description": study.scale["description"],
             "tables": {name: self._table(name) for name in study.plan.tables},
-            "figures": {name: self._figure(name) for name in self.figures.names},
+            "figures": {
+                name: {"title": figure_title(name), "section": figure_section(name)} for name in self.figures.names
+            },
             "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),
             "tested_on": self.tables.tested_on(),
@@ -76,7 +157,7 @@ class ReportJobs:
             "reductions": reductions(study),
             "hyperparameters": study.numbers.table(),
             "committed": self.committed(),
-            "logs": {run.path: self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
+            "logs": {str(run): self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
         }
 
     def committed(self) -> dict[str, dict[str, str]]:
@@ -94,10 +175,8 @@ class ReportJobs:
         entry = self.flow.study.experiments[name]
         return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
 
-    def _figure(self, name: str) -> dict[str, str]:
-        return {"title": figure_title(name), "section": figure_section(name)}
-
-    def _headline(self) -> Headline:
+    def _headline(self) -> Options:
+        """How the first table, which the report begins with, reads its runs."""
         study, first = self.flow.study, self.flow.study.plan.tables[:1]
         return {
             "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),

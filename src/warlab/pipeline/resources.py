@@ -5,15 +5,14 @@ with room: a whole Vaihingen study is 3 GB of pixels and labels, and a run of 22
 disk that want a page cache, and a run of 21 h. A run that meets its time limit saves and goes on when it is retried.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from warlab import data
 
 MOST_TRIES = 3  # memory grows with every try up to here
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     mem_mb: int
     minutes: int
     threads: int = 1

@@ -1,12 +1,13 @@
 """What a study needs from outside: datasets, human labels, weights of networks. A job of its own fetches each."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warlab import data, noise
+from warlab.config.settings import IMAGENET
 from warlab.config.study import Study
 from warlab.ids import RunId
-
-IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
+from warlab.pipeline.paths import Paths
 
 
 @dataclass(frozen=True, order=True)
@@ -16,40 +17,37 @@ class Needed:
     name: str
     source: str
 
-    def receipt(self, raw: str) -> str:
+    def receipt(self, paths: Paths) -> str:
         """The file that says that it was fetched, and from where."""
-        return f"{raw}/{self.name}/{self.source}/receipt.json"
+        return paths.receipt.format(dataset=self.name, source=self.source)
 
 
 def needed(study: Study) -> list[Needed]:
     """Everything that `snakemake data` fetches and `warlab doctor` looks for."""
     found = {of_dataset(study, name) for name in datasets(study)}
     for cell in study.plan.runs:
-        found |= {
-            of_dataset(study, name) if role == "images" else for_dataset(study, name, cell.dataset)
-            for role, name in noise.needs(cell.noise).items()
-            if role != "given"
-        }
-        found |= {for_dataset(study, name, dataset) for name, dataset in networks(study, cell)}
+        found |= {for_dataset(study, name, dataset) for name, dataset in _others(study, cell)}
     return sorted(found)
 
 
 def datasets(study: Study) -> list[str]:
     """Those that are prepared: of the runs, and those whose images open-set noise takes."""
-    cells = {(cell.dataset, cell.noise) for cell in study.plan.runs}
-    taken = {noise.needs(noise_id).get("images") for _, noise_id in cells} - {None}
-    return sorted({dataset for dataset, _ in cells} | {name for name in taken if name})
+    noises = {cell.noise for cell in study.plan.runs}
+    taken = {needs["images"] for needs in map(noise.needs, noises) if "images" in needs}
+    return sorted({cell.dataset for cell in study.plan.runs} | taken)
 
 
-def networks(study: Study, cell: RunId) -> set[tuple[str, str]]:
-    """Pre-trained networks that a run needs, each with the dataset that it sees."""
-    found = {(cell.net, cell.dataset)} if study.settings.weights(cell.net, cell.dataset) == IMAGENET else set()
+def _others(study: Study, cell: RunId) -> Iterator[tuple[str, str]]:
+    """Human labels and pre-trained networks that a run needs, each with the dataset that it goes with."""
+    needs = noise.needs(cell.noise)
+    if "human" in needs:
+        yield needs["human"], cell.dataset
+    if study.settings.weights(cell.net, cell.dataset) == IMAGENET:
+        yield cell.net, cell.dataset
     cost = study.settings.cost_name(cell)
-    features = study.settings.features(cost, cell.dataset) if cost else None
-    if features:
-        seen = {cell.dataset, noise.needs(cell.noise).get("images", cell.dataset)}
-        found |= {(features.rsplit("-", 1)[0], dataset) for dataset in seen}
-    return found
+    if cost and (features := study.settings.features(cost, cell.dataset)):
+        for dataset in {cell.dataset, needs.get("images", cell.dataset)}:
+            yield features.rsplit("-", 1)[0], dataset
 
 
 def of_dataset(study: Study, name: str) -> Needed:

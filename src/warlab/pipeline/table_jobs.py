@@ -5,49 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
 
 from warlab import data
 from warlab.artefacts.run_config import Options, TimingSpec
-from warlab.pipeline.workflow import Row, Wildcards, Workflow, row
+from warlab.methods import METHODS
+from warlab.nets import NETS
+from warlab.pipeline.workflow import Wildcards, Workflow
 from warlab.reporting.page.sections import category
 
-Aliases = list[tuple[str, str, str, str, str]]  # dataset, noise, network, method in the table, method of the run
-Cells = list[tuple[str, str, str, str]]  # dataset, noise, network, method
 LAST = 10  # epochs that a table averages unless its experiment says otherwise
-
-
-class TableSpec(TypedDict):
-    """All that a table shows and how, apart from the numbers."""
-
-    title: str
-    metrics: list[str]
-    last: int
-    quoted: list[str]
-    orientation: str
-    ranks: list[str]
-    cells: Cells
-    trained_as: Aliases
-    runs: list[Row]
-    labels: dict[str, dict[str, str]]
-
-
-class Compared(TypedDict):
-    """An experiment whose methods are compared by tests."""
-
-    title: str
-    metric: str
-    cells: Cells
-    trained_as: Aliases
-
-
-class Network(TypedDict):
-    """A network, and the first of the datasets that it sees."""
-
-    net: str
-    dataset: str
-    settings: Options
-    patch: int | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +33,8 @@ class TableJobs:
         runs = self.flow.table_runs(wildcards.experiment)
         return {"metrics": self.flow.of_runs(paths.metrics, runs), "results": self.flow.of_runs(paths.result, runs)}
 
-    def spec(self, wildcards: Wildcards) -> TableSpec:
+    def spec(self, wildcards: Wildcards) -> Options:
+        """All that a table shows and how, apart from the numbers."""
         study, name = self.flow.study, wildcards.experiment
         entry, ran = study.experiments[name], {cell.method for cell in study.plan.cells(name)}
         return {
@@ -79,7 +46,7 @@ class TableJobs:
             "ranks": entry.get("ranks", []),
             "cells": study.plan.layout(name),
             "trained_as": study.plan.aliases(name),
-            "runs": [row(run) for run in self.flow.table_runs(name)],
+            "runs": [[*run.cell, run.seed] for run in self.flow.table_runs(name)],
             "labels": study.labels,
         }
 
@@ -106,43 +73,36 @@ class TableJobs:
         return self.flow.study.plan.timing(wildcards.dataset, wildcards.net)
 
     def timing_code(self, wildcards: Wildcards) -> str:
-        timed = self.timing_spec(wildcards)["methods"]
-        files = {entry["file"] for entry in timed.values()}
-        modules = [f"warlab.methods.{file}" for file in sorted(files)]
-        return self.flow.code("time_steps", *modules, f"warlab.nets.{wildcards.net}")
-
-    @property
-    def timing_title(self) -> str:
-        title: str = self.flow.study.experiments["timing"]["title"]
-        return title
+        files = sorted({entry["file"] for entry in self.timing_spec(wildcards)["methods"].values()})
+        return self.flow.code("time_steps", *map(METHODS.module, files), NETS.module(wildcards.net))
 
     # ---- networks
 
     @cached_property
-    def networks(self) -> list[Network]:
-        first = {run.net: run.dataset for run in reversed(self.flow.study.plan.runs)}
-        study = self.flow.study
+    def _first_seen(self) -> dict[str, str]:
+        """network → the first of the datasets that it sees"""
+        return dict(sorted({run.net: run.dataset for run in reversed(self.flow.study.plan.runs)}.items()))
+
+    def networks(self) -> list[Options]:
+        settings = self.flow.study.settings
         return [
             {
                 "net": net,
                 "dataset": dataset,
-                "settings": study.settings.untrained_net(net, dataset),
-                "patch": study.settings.training(dataset).get("patch"),
+                "settings": settings.untrained_net(net, dataset),
+                "patch": settings.training(dataset).get("patch"),
             }
-            for net, dataset in sorted(first.items())
+            for net, dataset in self._first_seen.items()
         ]
 
     def networks_see(self) -> list[str]:
-        """The descriptions of the datasets that the networks see first."""
-        return self.flow.of_datasets(self.flow.paths.data_json, sorted({entry["dataset"] for entry in self.networks}))
+        """The descriptions of these datasets."""
+        return self.flow.of_datasets(self.flow.paths.data_json, sorted(set(self._first_seen.values())))
 
     def architectures_code(self) -> str:
-        return self.flow.code("architectures", *(f"warlab.nets.{entry['net']}" for entry in self.networks))
+        return self.flow.code("architectures", *map(NETS.module, self._first_seen))
 
     # ---- which of the other tables there are: given runs come without data and times
-
-    def all_named(self, pattern: str) -> list[str]:
-        return [pattern.format(experiment=name) for name in self.flow.study.plan.tables]
 
     def architectures(self, *endings: str) -> list[str]:
         return self.flow.unless_given(f"{self.flow.paths.architectures}.{ending}" for ending in endings)
@@ -162,7 +122,7 @@ class TableJobs:
 
     # ---- statistics and claims
 
-    def compared(self) -> dict[str, Compared]:
+    def compared(self) -> dict[str, Options]:
         """Every experiment of trainings. What is only quoted has no runs and is left out."""
         study = self.flow.study
         ran = {name: {cell.method for cell in study.plan.cells(name)} for name in study.plan.tables}
@@ -193,8 +153,3 @@ class TableJobs:
         specs = {name: self.flow.study.settings.data_spec(name) for name in self.flow.with_images}
         whole = {name: data.get(name).images[1] if specs[name]["source"] == "real" else 0 for name in specs}
         return {name: specs[name]["test"] or whole[name] for name in specs}
-
-    @property
-    def stands_for(self) -> dict[str, list[str]]:
-        """Of the timed methods, those that stand for others in the claims about times."""
-        return self.flow.study.experiments["timing"].get("stands_for", {})

@@ -71,7 +71,7 @@ def overview(config: Mapping[str, object], root: Path) -> str:
     columns = hours_by(speed, gpus)
     names = "".join(f"{name:>12}" for name in columns)
     chosen = load_study({**config}, root)
-    known = [path.stem for path in _scales(root)]
+    known = sorted(path.stem for path in (root / "config" / "scales").glob("*.yaml"))
     studies = [chosen if name == chosen.name else load_study({**config, "scale": name}, root) for name in known]
     if chosen.name not in known:
         studies.append(chosen)
@@ -102,21 +102,21 @@ def completed(speed: Factors, flops: Mapping[str, Gigaflops]) -> Factors:
     """With the networks that were not measured, by their work relative to that of the 9-layer network."""
     cnn9, work = speed["networks"]["cnn9"], flops["cnn9"]
     per_gigaflop = cnn9["seconds_per_image"] / (work["value"] * cnn9["width"] ** 2 * cnn9["pixels"] / work["pixels"])
-    reckoned: dict[str, NetworkSpeed] = {
-        net: {"width": 1.0, "pixels": entry["pixels"], "seconds_per_image": per_gigaflop * entry["value"]}
-        for net, entry in flops.items()
-    }
-    return {"networks": reckoned | speed["networks"], "methods": speed["methods"]}
+    return {"networks": _reckoned(flops, per_gigaflop) | speed["networks"], "methods": speed["methods"]}
 
 
 def guessed(gpus: Gpus, name: str, speed: Factors) -> Factors:
     """Speeds of a GPU that nobody here has run."""
-    flops = 1e12 * gpus["effective_teraflops"][name]
-    networks: dict[str, NetworkSpeed] = {
-        net: {"width": 1.0, "pixels": entry["pixels"], "seconds_per_image": 3e9 * entry["value"] / flops}
-        for net, entry in gpus["gigaflops"].items()
+    per_gigaflop = 3e9 / (1e12 * gpus["effective_teraflops"][name])
+    return {"networks": _reckoned(gpus["gigaflops"], per_gigaflop), "methods": speed["methods"]}
+
+
+def _reckoned(flops: Mapping[str, Gigaflops], per_gigaflop: float) -> dict[str, NetworkSpeed]:
+    """From the seconds that one gigaflop of a forward takes in training."""
+    return {
+        net: {"width": 1.0, "pixels": entry["pixels"], "seconds_per_image": per_gigaflop * entry["value"]}
+        for net, entry in flops.items()
     }
-    return {"networks": networks, "methods": speed["methods"]}
 
 
 def _assumptions(speed: Speeds, gpus: Gpus) -> list[str]:
@@ -131,10 +131,6 @@ def _assumptions(speed: Speeds, gpus: Gpus) -> list[str]:
     power = ", ".join(f"{name} {value}" for name, value in gpus["effective_teraflops"].items())
     guess = f"~ is a guess, ±40 %, from effective float32 TFLOP/s ({power}), see config/gpus.yaml: no GPU was measured."
     return [measured, guess, together]
-
-
-def _scales(root: Path) -> list[Path]:
-    return sorted((root / "config" / "scales").glob("*.yaml"))
 
 
 def _line(study: Study, columns: Mapping[str, Factors], chosen: bool) -> str:

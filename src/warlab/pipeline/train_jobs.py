@@ -1,18 +1,18 @@
 """What the rules ask that train a run or show data to a trained one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
 from warlab.artefacts.run_config import Options
 from warlab.common.seeds import derive_seed
+from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
 from warlab.pipeline import resources
-from warlab.pipeline.workflow import Row, Wildcards, Workflow, asked_often, row, run_of
+from warlab.pipeline.workflow import Files, Wildcards, Workflow, run_of
 
 
-@asked_often
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainJobs:
     """`ancient` is Snakemake's mark for files whose age does not count."""
@@ -20,48 +20,44 @@ class TrainJobs:
     flow: Workflow
     ancient: Callable[[str], str]
 
-    def inputs(self, wildcards: Wildcards) -> dict[str, str]:
-        files = self.flow.files.to_train(run_of(wildcards))
-        if "verified" in files:
+    def inputs(self, wildcards: Wildcards) -> Files:
+        study, paths, run = self.flow.study, self.flow.paths, run_of(wildcards)
+        files = self.flow.data_files(run.dataset) | self.flow.noise_files(run.dataset, run.noise, run.seed)
+        if key := study.settings.cost_key(run):
+            files["cost"] = paths.cost.format(dataset=run.dataset, cost=key)
             # A cost verified again, say for another lambda, is the same cost: it must not train anything again.
-            files["verified"] = self.ancient(files["verified"])
+            files["verified"] = self.ancient(paths.verified.format(dataset=run.dataset, cost=key))
+        if needed := study.plan.needed_run(run):
+            files["predictions"] = paths.predictions.format(**vars(needed))
+        if weights := study.settings.weights(run.net, run.dataset):
+            fetched = weights == IMAGENET
+            files["initial"] = self.flow.weights(run.net, run.dataset) if fetched else weights
         return files
 
     def run(self, wildcards: Wildcards) -> Options:
         return self.flow.study.settings.run(run_of(wildcards)).to_dict()
 
-    def train_code(self, wildcards: Wildcards) -> str:
-        return self.flow.run_code("train", run_of(wildcards))
-
-    def predict_code(self, wildcards: Wildcards) -> str:
-        return self.flow.run_code("predict", run_of(wildcards))
-
-    def segment_code(self, wildcards: Wildcards) -> str:
-        return self.flow.run_code("segment", run_of(wildcards))
-
-    def activations_code(self, wildcards: Wildcards) -> str:
-        return self.flow.run_code("activations", run_of(wildcards))
+    def code(self, script: str) -> Callable[[Wildcards], str]:
+        """The code behind a run's weights, or behind what another script makes of them."""
+        return self.flow.code_of(script, "method", "net", "samples")
 
     # ---- what a cluster is asked for
 
     @property
     def threads(self) -> int:
-        threads: int = self.flow.study.scale.get("threads", 1)
-        return threads
+        return self.flow.study.scale.get("threads", 1)
 
-    @cached_property
-    def _efforts(self) -> Mapping[str, resources.Effort]:
-        spec = self.flow.study.settings.data_spec
-        return {name: resources.training(name, spec(name)["source"]) for name in self.flow.study.scale["datasets"]}
+    def _effort(self, wildcards: Wildcards) -> resources.Effort:
+        return resources.training(wildcards.dataset, self.flow.study.settings.data_spec(wildcards.dataset)["source"])
 
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
-        return resources.grown(self._efforts[wildcards.dataset].mem_mb, attempt)
+        return resources.grown(self._effort(wildcards).mem_mb, attempt)
 
     def minutes(self, wildcards: Wildcards) -> int:
-        return self._efforts[wildcards.dataset].minutes
+        return self._effort(wildcards).minutes
 
     def predict_minutes(self, wildcards: Wildcards) -> int:
-        return self._efforts[wildcards.dataset].minutes // 12
+        return self._effort(wildcards).minutes // 12
 
     # ---- collect
 
@@ -81,9 +77,9 @@ class TrainJobs:
             "truth": flow.of_datasets(paths.data, flow.with_images),
         }
 
-    def declared(self) -> list[Row] | None:
+    def declared(self) -> list[list[str | int]] | None:
         """What a given runs.csv is compared with; for our own trainings the files say it."""
-        return [row(run) for run in self.flow.study.plan.runs] if self.flow.given else None
+        return [[*run.cell, run.seed] for run in self.flow.study.plan.runs] if self.flow.given else None
 
     # ---- maps
 
@@ -107,7 +103,7 @@ class TrainJobs:
         """The run that `snakemake verify` trains again: the one of the day, or the number that the configuration
         gives."""
         alone = [run for run in self.flow.study.plan.runs if not self.flow.study.plan.needed_run(run)]
-        number: int = self.flow.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
+        number = self.flow.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
         return alone[number % len(alone)]
 
     def verified_file(self, name: str) -> str:

@@ -1,22 +1,25 @@
 """What all jobs of the workflow share: the study, its paths, given runs in place of training, and code."""
 
-import inspect
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from warlab import data
+from warlab import data, noise
+from warlab.config.settings import remembered
 from warlab.config.study import Study
 from warlab.errors import WarlabError
-from warlab.ids import RunId
+from warlab.ids import CostId, RunId
+from warlab.methods import METHODS
+from warlab.nets import NETS
+from warlab.ot import costs
+from warlab.pipeline import sources
 from warlab.pipeline.fingerprint import fingerprint
-from warlab.pipeline.job_inputs import InputFiles
 from warlab.pipeline.paths import Paths
+from warlab.reporting.figure_registry import FIGURES
 
-T = TypeVar("T")
-Row = list[str | int]  # dataset, noise, network, method, seed
+Files = dict[str, str]  # path by its role in a job
 
 
 class Wildcards(Protocol):
@@ -32,15 +35,6 @@ class Wildcards(Protocol):
     network: str
     experiment: str
     figure: str
-
-
-def asked_often(jobs: type[T]) -> type[T]:
-    """Snakemake inspects the signature of every function for every job; for these methods it finds it at once."""
-    for method in vars(jobs).values():
-        if inspect.isfunction(method):
-            parameters = inspect.signature(method).parameters
-            method._overwrite_params = {name: parameters[name] for name in parameters if name != "self"}  # type: ignore[attr-defined]
-    return jobs
 
 
 def run_of(wildcards: Wildcards) -> RunId:
@@ -65,11 +59,6 @@ class Workflow:
     root: Path
     paths: Paths
     given: Path | None = None  # see `given_runs`
-    _codes: dict[tuple[str, ...], str] = field(default_factory=dict)
-
-    @cached_property
-    def files(self) -> InputFiles:
-        return InputFiles(self.study, self.paths)
 
     def own_file(self, path: str) -> str:
         """A file of the repository as a rule names it: from the working folder where it lies below that, so that
@@ -77,21 +66,37 @@ class Workflow:
         file = self.root / path
         return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
+    @remembered
     def code(self, script: str, *modules: str) -> str:
-        """What a job's result depends on in the code, looked at once: comments and docstrings do not count."""
-        key = (script, *modules)
-        if key not in self._codes:
-            self._codes[key] = fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
-        return self._codes[key]
+        """What a job's result depends on in the code: comments and docstrings do not count."""
+        return fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
 
-    def run_code(self, script: str, run: RunId) -> str:
-        """The code behind a run's weights or predictions."""
-        method = f"warlab.methods.{self.study.settings.method_file(run.method)}"
-        return self.code(script, method, f"warlab.nets.{run.net}", f"warlab.engine.{self.samples[run.dataset]}")
+    def code_of(self, script: str, *parts: str) -> Callable[[Wildcards], str]:
+        """The code of a rule's jobs: the script, and the modules behind these parts of a job's wildcards."""
+        return lambda wildcards: self.code(script, *(_MODULES[part](self, wildcards) for part in parts))
 
     def unless_given(self, files: Iterable[str]) -> list[str]:
         """Files that only exist where this machine prepared the data and trained."""
         return [] if self.given else list(files)
+
+    # ---- files that several jobs read
+    # All are declared, so that a changed one is noticed whoever changed it. Arrays come with the JSON file that
+    # describes them (mean, classes, rate of the noise).
+
+    def data_files(self, dataset: str) -> Files:
+        names = {"dataset": dataset}
+        return {"data": self.paths.data.format(**names), "data_json": self.paths.data_json.format(**names)}
+
+    def noise_files(self, dataset: str, noise_id: str, seed: int) -> Files:
+        """The noisy labels, and the images that open-set noise puts in place of others."""
+        names = {"dataset": dataset, "noise": noise_id, "seed": seed}
+        files = {"noise": self.paths.noise.format(**names), "noise_json": self.paths.noise_json.format(**names)}
+        images = noise.needs(noise_id).get("images")
+        return files | ({"images": self.paths.data.format(dataset=images)} if images else {})
+
+    def weights(self, network: str, dataset: str) -> str:
+        """The receipt of a pre-trained network, or of human labels, that goes with a dataset."""
+        return sources.for_dataset(self.study, network, dataset).receipt(self.paths)
 
     # ---- datasets
 
@@ -159,5 +164,16 @@ class Workflow:
         return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
 
 
-def row(run: RunId) -> Row:
-    return [*run.cell, run.seed]
+_MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
+    "dataset": lambda _, names: data.module(names.dataset),
+    "noise": lambda _, names: noise.module(names.noise),
+    "cost": lambda flow, names: costs.module(
+        flow.study.settings.cost_kind(CostId.parse(names.cost).name, names.dataset)
+    ),
+    "method": lambda flow, names: METHODS.module(flow.study.settings.method_file(names.method)),
+    "samples": lambda flow, names: f"warlab.engine.{flow.samples[names.dataset]}",
+    "net": lambda _, names: NETS.module(names.net),
+    "network": lambda _, names: NETS.module(names.network),  # a pre-trained one
+    "weights": lambda _, names: data.module(names.network),  # those of the pre-trained network
+    "figure": lambda _, names: FIGURES.module(names.figure),
+}
