@@ -12,10 +12,10 @@ from torch.nn.functional import cross_entropy
 from tests.helpers.on_logits import evaluate, make, some_logits
 from tests.helpers.runs import resolved, write_files
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.batches import Images, TrainingData
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.optimise import Schedule
+from warlab.engine.images import Images, TrainingData
+from warlab.engine.train import Schedule
 from warlab.methods.base import Method, Samples, Step
 
 SHARED = Schedule(60, 1e-3, (20, 40)).rate

@@ -22,12 +22,25 @@ import torch
 from torch import Tensor
 
 from warlab.artefacts.run_result import Machine
-from warlab.common.files import write_atomic
+from warlab.common.files import read_json, write_atomic, write_json
 from warlab.engine.provenance import machine
 from warlab.errors import WarlabError
 
 logger = logging.getLogger(__name__)
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
+IDENTITY = "identity.json"
+_DEPENDS_ON = {  # all that a run depends on, in words
+    "run": "its settings",
+    "code": "the code",
+    "data": "the data",
+    "data_json": "the description of the data (mean, deviation, classes or shards)",
+    "noise": "the noisy labels",
+    "noise_json": "the description of the noise (rate or kind)",
+    "cost": "the ground cost",
+    "predictions": "the predictions that it reads",
+    "images": "the images of the open-set noise",
+    "initial": "the initial weights",
+}
 
 
 class CheckpointFolder:
@@ -112,6 +125,18 @@ class CheckpointFolder:
         shutil.rmtree(self.path, ignore_errors=True)
         with suppress(OSError):
             self.path.parent.rmdir()
+
+
+def remember(folder: Path, mine: Mapping[str, str]) -> None:
+    """Keep the checksums of all that a run depends on with its checkpoints; where only states of another configuration
+    are there, say what differs."""
+    others = sorted(folder.parent.glob(f"*/{IDENTITY}"), key=lambda path: path.stat().st_mtime)
+    if not folder.exists() and others:
+        before = read_json(others[-1])
+        changed = [_DEPENDS_ON.get(name, name) for name in {**before, **mine} if before.get(name) != mine.get(name)]
+        reason = f"because {' and '.join(changed)} changed since the saved state was made"
+        logger.info(f"starting from the beginning, {reason}")
+    write_json(folder / IDENTITY, dict(mine))
 
 
 def seconds_between_writes() -> float:

@@ -12,13 +12,12 @@ from torch import Tensor
 
 from warlab.artefacts.prepared_data import DataDescription
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Images, Material, RunData, TrainingData
-from warlab.engine.device import memory_format
-from warlab.engine.evaluate import Evaluator
-from warlab.engine.validation import CLEAN, WithValidation
+from warlab.engine.batches import Material, Normalise, RunData
+from warlab.engine.images import Evaluator, Images, TrainingData
 
 AHEAD = 4  # batches that are decoded before they are asked for
 EVALUATED = 100  # images at once
+CLEAN = "val_accuracy"  # by the clean validation labels that come with the data
 
 
 class StoredImages(Images):
@@ -26,8 +25,7 @@ class StoredImages(Images):
 
     def __init__(self, pack: Pack, numbers: np.ndarray, about: DataDescription, device: torch.device) -> None:
         self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
-        self.mean = torch.tensor(about.mean, device=device).view(1, -1, 1, 1)
-        self.std = torch.tensor(about.std, device=device).view(1, -1, 1, 1)
+        self.normalise = Normalise(about.mean, about.std, device)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
         self.waiting: deque[tuple[Tensor, np.ndarray]] = deque()  # announced and not begun, with its numbers
         self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
@@ -46,8 +44,7 @@ class StoredImages(Images):
         decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
         if self.device.type == "cuda":
             decoded = decoded.pin_memory()  # from there the copy runs in parallel
-        images = (decoded.to(self.device, non_blocking=True).float() / 255 - self.mean) / self.std
-        return images.contiguous(memory_format=memory_format(images.device))
+        return self.normalise(decoded.to(self.device, non_blocking=True))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
         """Those that are at work already if the batch was announced."""
@@ -83,18 +80,12 @@ class StoredImages(Images):
 class StoredData(TrainingData):
     """Batches that are decoded ahead."""
 
+    images: StoredImages
+
     def epoch(self, epoch: int) -> list[Tensor]:
         batches = super().epoch(epoch)
-        if isinstance(self.images, StoredImages):
-            self.images.announce(batches)
+        self.images.announce(batches)
         return batches
-
-
-class StoredEvaluator(Evaluator):
-    """The true labels of the training images are not known: there is no purity."""
-
-    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return {}
 
 
 def material(given: RunData) -> Material:
@@ -104,11 +95,11 @@ def material(given: RunData) -> Material:
     def images(part: str) -> StoredImages:
         return StoredImages(pack, arrays[f"{part}_i"], about, device)
 
-    def evaluator(part: str) -> Evaluator:
-        return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), given.trusted, EVALUATED)
+    def tested(part: str) -> tuple[StoredImages, Tensor]:
+        return images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device)
 
     return Material(
         channels=len(about.mean),
         data=StoredData(images("train"), labels, given.training["batch_size"], given.seed),
-        evaluate=WithValidation(evaluator("test"), evaluator("val"), CLEAN),
+        evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),
     )

@@ -4,7 +4,7 @@ A network for maps is wrapped so that it gives one row per pixel. Methods and lo
 and a pixel has one number wherever it appears.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -12,13 +12,10 @@ from torch import Tensor, nn
 
 from warlab.artefacts.prepared_data import DataDescription
 from warlab.artefacts.run_config import Training
-from warlab.common.map_scores import confusion, scores
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import objects, starts, unflat
-from warlab.engine.batches import Material, RunData
+from warlab.engine.batches import Material, Normalise, RunData, purity
 from warlab.engine.blend import Window, blended
-from warlab.engine.device import memory_format
-from warlab.engine.evaluate import purity
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 
@@ -40,13 +37,11 @@ class Pixels:
 
     def __init__(self, flat: np.ndarray, mean: Sequence[float], std: Sequence[float], device: torch.device) -> None:
         self.flat = torch.from_numpy(flat).to(device)
-        self.mean = torch.tensor(mean, device=device).view(1, -1, 1, 1)
-        self.std = torch.tensor(std, device=device).view(1, -1, 1, 1)
+        self.normalise = Normalise(mean, std, device)
 
     def __getitem__(self, number: Tensor) -> Tensor:
         """(B, H, W) numbers of pixels → (B, channels, H, W)"""
-        images = (self.flat[:, number].movedim(0, 1).float() / 255 - self.mean) / self.std
-        return images.contiguous(memory_format=memory_format(images.device))
+        return self.normalise(self.flat[:, number].movedim(0, 1))
 
 
 class Grid:
@@ -110,18 +105,16 @@ class TileEvaluator:
     ) -> None:
         self.pixels, self.grid, self.trusted, self.window = pixels, grid, trusted, window
         self.truth = unflat(truth, grid.sizes)
-        self.recent: list[Tensor] = []  # maps are made from the weights, see engine/maps.py
+        self.recent: list[Tensor] = []  # maps are made from the weights, see finished.py
         names = about.class_names
         self.classes = len(names)
         self.scored = {names.index(name): metric for name, metric in about.scored.items()}
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         """Every score in percent, averaged over the networks that the method reports."""
-        counts: dict[int, np.ndarray] = {}
-        for truth, maps in zip(self.truth, self.maps(method, models), strict=True):
-            for network, predicted in enumerate(maps):
-                counts[network] = counts.get(network, 0) + confusion(truth, predicted, self.classes)
-        found = [scores(matrix, self.scored) for matrix in counts.values()]
+        tiles = zip(self.truth, self.maps(method, models), strict=True)
+        counts = np.sum([[confusion(truth, one, self.classes) for one in maps] for truth, maps in tiles], axis=0)
+        found = [scores(matrix, self.scored) for matrix in counts]
         means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
         return {"test_accuracy": means["overall_accuracy"], **means}
 
@@ -150,6 +143,28 @@ class TileEvaluator:
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
         return purity(selected, self.trusted[index])
+
+
+def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
+    """Counts (C, C): row = true class, column = predicted class."""
+    pairs = truth.reshape(-1).astype(np.int64) * classes + predicted.reshape(-1)
+    return np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
+
+
+def f1(counts: np.ndarray) -> np.ndarray:
+    """2 TP / (2 TP + FP + FN) per class in percent; 100 for a class that is neither there nor predicted."""
+    right = counts.diagonal().astype(float)
+    both = counts.sum(0) + counts.sum(1)
+    return 100 * np.divide(2 * right, both, out=np.ones_like(right), where=both > 0)
+
+
+def scores(counts: np.ndarray, scored: Mapping[int, str]) -> dict[str, float]:
+    """F1 of each class that `scored` names, their average, and the share of all pixels, those of other classes
+    included, whose class is right, all in percent. All classes count as what a pixel may be taken for."""
+    per_class = f1(counts)
+    named = {name: float(per_class[label]) for label, name in scored.items()}
+    overall = 100 * float(counts.diagonal().sum() / counts.sum())
+    return {**named, "f1_average": float(np.mean(list(named.values()))), "overall_accuracy": overall}
 
 
 def material(given: RunData) -> Material:

@@ -17,8 +17,8 @@ from torch.nn.functional import cross_entropy
 from warlab import methods, nets
 from warlab.artefacts.run_config import MethodConfig, NetConfig, TimingSpec
 from warlab.common.progress import Progress
+from warlab.engine.build import make_optimiser
 from warlab.engine.device import best_device, memory_format, place
-from warlab.engine.optimise import make_optimiser
 from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
