@@ -67,7 +67,7 @@ def changed(prints: Callable[[], dict[str, str]], file: Path, old: str, new: str
         ("engine/train.py", "is not a finite number in epoch", "is infinite in epoch"),
         ("engine/build.py", "are not given.", "are missing."),
         ("engine/build.py", "The optimiser must be", "An optimiser is"),
-        ("methods/_epsilon.py", "mean losses of its last two epochs", "the last losses"),
+        ("methods/war.py", "mean losses of its last two epochs", "the last losses"),
         ("methods/backward.py", "uses its pseudo-inverse", "takes the pseudo-inverse"),
         ("ot/sinkhorn.py", '"""\n\n', 'In other words.\n"""\n\n'),
     ],
@@ -106,7 +106,7 @@ ALL = set(methods.names())
         ("losses/tv_loss.py", "0.5 *", "0.6 *", {"tv"}),
         ("losses/ar_loss.py", "(clean, adversarial) if", "(adversarial, clean) if", {"ar"}),
         ("methods/_selection.py", "MOST = 0.9", "MOST = 0.8", {"coteaching", "coteaching_plus", "jocor"}),
-        ("methods/_epsilon.py", "self.epsilon /= 10", "self.epsilon /= 5", {"war"}),
+        ("methods/war.py", "self.epsilon /= 10", "self.epsilon /= 5", {"war"}),
     ],
 )
 def test_another_number_trains_exactly_the_methods_that_use_it(

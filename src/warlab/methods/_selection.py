@@ -97,8 +97,6 @@ def forget_rate(setting: str | float, task: Task) -> float:
         "realised": task.realised_rate,
         "halved": task.noise_rate / 2 if asymmetric else task.noise_rate,
     }
-    if isinstance(setting, str) and setting not in named:
-        raise WarlabError(f"The forget rate is {', '.join([*named, ESTIMATED])} or a number, not {setting!r}.")
     return named[setting] if isinstance(setting, str) else float(setting)
 
 
