@@ -1,6 +1,5 @@
 """Images that stay on disk: decoded batch by batch, some batches ahead, in the order that (seed, epoch) decides."""
 
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,18 +26,20 @@ class StoredImages(Images):
         self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
         self.normalise = Normalise(about.mean, about.std, device)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
-        self.waiting: deque[tuple[Tensor, np.ndarray]] = deque()  # announced and not begun, with its numbers
-        self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
+        self.announced: list[tuple[Tensor, np.ndarray]] = []  # batches and their numbers, in the order of the epoch
+        self.places: dict[int, int] = {}  # id of a batch → its place among the announced
+        self.begun: dict[int, list[Future[np.ndarray]]] = {}  # place → images that are being decoded
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def announce(self, batches: Sequence[Tensor]) -> None:
         """These batches will be asked for in this order."""
-        self.begun.clear()
         # Asked for once: a batch whose numbers come from a GPU would wait for all that the GPU has to do.
         numbers = torch.cat(list(batches)).cpu().split([len(batch) for batch in batches]) if batches else ()
-        self.waiting = deque((batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True))
+        self.announced = [(batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True)]
+        self.places = {id(batch): place for place, batch in enumerate(batches)}
+        self.begun = {}
 
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
@@ -47,25 +48,13 @@ class StoredImages(Images):
         return self.normalise(decoded.to(self.device, non_blocking=True))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
-        """Those that are at work already if the batch was announced."""
-        self._skip_to(index)
-        while self.waiting and len(self.begun) < AHEAD:
-            batch, places = self.waiting.popleft()
-            self.begun.append((batch, self._begin(places)))
-        if self.begun and self.begun[0][0] is index:
-            return self.begun.popleft()[1]
-        return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
-
-    def _skip_to(self, index: Tensor | slice) -> None:
-        """A resumed run leaves out the batches that it has trained on."""
-        announced = [*self.begun, *self.waiting] if self._next() is not index else []
-        if any(batch is index for batch, _ in announced):
-            while self._next() is not index:
-                (self.begun or self.waiting).popleft()
-
-    def _next(self) -> Tensor | None:
-        queue = self.begun or self.waiting
-        return queue[0][0] if queue else None
+        """Those that are at work already if the batch was announced; a resumed run leaves out the first batches."""
+        place = self.places.get(id(index))
+        if place is None:
+            return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
+        ahead = range(place, min(place + AHEAD, len(self.announced)))
+        self.begun = {one: self.begun.get(one) or self._begin(self.announced[one][1]) for one in ahead}
+        return self.begun.pop(place)
 
     def _begin(self, places: np.ndarray | slice) -> list[Future[np.ndarray]]:
         return [self.pool.submit(self._decoded, int(number)) for number in self.numbers[places]]

@@ -126,7 +126,7 @@ def centroid_cost(
     Returns
     -------
     Tensor (C, C), float32
-        Symmetric, zero on the diagonal, between exp(-1) and 1 elsewhere.
+        Between exp(-1) and 1 as that of `word_cost`, and symmetric with a diagonal of zeros, too.
 
     Examples
     --------
