@@ -47,7 +47,7 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 def pot_checks(
     a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int, plans: np.ndarray, exact: np.ndarray
 ) -> list[Check]:
-    """Our converged plans and our value next to POT's, and exact transport as the lower bound of the converged value."""
+    """Our converged plans and our value next to POT's, and exact transport as the lower bound of what they cost."""
     short, single = (_value(a, b, cost, lam, iterations, dtype) for dtype in (torch.float64, torch.float32))
     pairs = list(zip(a, b, strict=True))
     pot = np.stack([_pot_plan(x, y, cost, lam, CONVERGED) for x, y in pairs])
