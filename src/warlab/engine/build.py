@@ -72,7 +72,12 @@ def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimize
 
 
 def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
-    noise = inputs.noise.manifest
+    noise, predictions = inputs.noise.manifest, inputs.predictions
+    if predictions is not None and len(predictions) != len(labels):
+        raise WarlabError(
+            f"The run that this method builds on has predictions for {len(predictions)} samples, but this run trains "
+            f"on {len(labels)}; give both runs the same `validation`."
+        )
     return Task(
         labels=labels,
         classes=len(inputs.data.about.class_names),
@@ -80,7 +85,7 @@ def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
         realised_rate=noise.realised_rate,
         device=device,
         cost=None if inputs.cost is None else torch.from_numpy(inputs.cost).float(),
-        predictions=_predictions(inputs.predictions, len(labels)),
+        predictions=None if predictions is None else torch.from_numpy(predictions),
         noise_kind=noise.kind,
     )
 
@@ -109,12 +114,3 @@ def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
     own[noise.replaced] = False
     arrays["train_x"] = seen_images(arrays["train_x"], noise, inputs.other)
     return arrays, own
-
-
-def _predictions(found: np.ndarray | None, count: int) -> Tensor | None:
-    if found is not None and len(found) != count:
-        raise WarlabError(
-            f"The run that this method builds on has predictions for {len(found)} samples, but this run trains on "
-            f"{count}; give both runs the same `validation`."
-        )
-    return None if found is None else torch.from_numpy(found)

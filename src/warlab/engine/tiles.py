@@ -133,12 +133,11 @@ class TileEvaluator:
             rows = method.predict(models, self.pixels[number]).softmax(2)
             return rows.view(len(rows), len(lefts), side, side, -1).movedim(-1, 2)
 
-        labels: np.ndarray | None = None
-        for rows, columns, piece in blended(predict, height, width, self.window):
-            if labels is None:
-                labels = np.empty((len(piece), height, width), np.uint8)
-            labels[:, rows, columns] = piece.argmax(1).to(torch.uint8).cpu().numpy()
-        assert labels is not None
+        pieces = blended(predict, height, width, self.window)
+        parts = [(rows, columns, p.argmax(1).to(torch.uint8).cpu().numpy()) for rows, columns, p in pieces]
+        labels = np.empty((len(parts[0][2]), height, width), np.uint8)
+        for rows, columns, part in parts:
+            labels[:, rows, columns] = part
         return labels
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:

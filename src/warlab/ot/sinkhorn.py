@@ -59,7 +59,12 @@ def sinkhorn(
     """
     if log_domain is None:
         _check_rows(a, b, cost)
-        return _checked(sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam)))
+        value = sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam))
+        if not bool(torch.isfinite(value).all()):
+            raise WarlabError(
+                "The transport is not a finite number; a and b must be rows of probabilities without NaN."
+            )
+        return value
     if len(a) >= MANY and not log_domain and not cost.requires_grad:
         return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
     return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
@@ -71,12 +76,6 @@ def _check_rows(a: Tensor, b: Tensor, cost: Tensor) -> None:
             f"sinkhorn needs a and b of shape (B, C) and a cost of shape (C, C), not {tuple(a.shape)}, "
             f"{tuple(b.shape)} and {tuple(cost.shape)}."
         )
-
-
-def _checked(value: Tensor) -> Tensor:
-    if not bool(torch.isfinite(value).all()):
-        raise WarlabError("The transport is not a finite number; a and b must be rows of probabilities without NaN.")
-    return value
 
 
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
