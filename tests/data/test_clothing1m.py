@@ -1,7 +1,6 @@
 """Clothing1M: the owners' lists, images resized once into shards, batches that stay on disk, the rule for epsilon."""
 
 import shutil
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -323,7 +322,6 @@ def test_batches_are_decoded_from_numbers_asked_for_once(tmp_path: Path, monkeyp
     monkeypatch.setattr(torch.Tensor, "cpu", lambda tensor: asked.append(len(tensor)) or tensor.to("cpu"))
     fetched: list[list[int]] = []
     images = StoredImages.__new__(StoredImages)
-    images.begun, images.waiting = deque(), deque()
     images._begin = lambda places: fetched.append(list(places)) or []  # type: ignore[method-assign]
     batches = [torch.tensor([3, 1]), torch.tensor([0, 2]), torch.tensor([5])]
     images.announce(batches)

@@ -1,13 +1,8 @@
 """tools/audit.py: what its last line says of packages that nobody checked."""
 
-import importlib.util
+from tests.conftest import script_at
 
-from tests.conftest import ROOT
-
-spec = importlib.util.spec_from_file_location("audit", ROOT / "tools" / "audit.py")
-assert spec and spec.loader
-audit = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(audit)
+audit = script_at("tools/audit.py")
 
 
 def test_what_was_not_checked_is_not_called_safe() -> None:

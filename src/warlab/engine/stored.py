@@ -52,8 +52,8 @@ class StoredImages(Images):
         place = self.places.get(id(index))
         if place is None:
             return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
-        ahead = range(place, min(place + AHEAD, len(self.announced)))
-        self.begun = {one: self.begun.get(one) or self._begin(self.announced[one][1]) for one in ahead}
+        begun, ahead = self.begun, range(place, min(place + AHEAD, len(self.announced)))
+        self.begun = {one: begun[one] if one in begun else self._begin(self.announced[one][1]) for one in ahead}
         return self.begun.pop(place)
 
     def _begin(self, places: np.ndarray | slice) -> list[Future[np.ndarray]]:
