@@ -12,8 +12,8 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -86,11 +86,14 @@ class CheckpointFolder:
         if (content := self._kept) is None:
             return
         checksum = hashlib.sha256(content).hexdigest().encode()
-        with naming(self.next):
+        try:
             write_atomic(self.next, lambda file: (file.write(checksum), file.write(content)))
             if self._latest_is_whole or _content(self.latest) is not None:
                 self.latest.replace(self.previous)
             self.next.replace(self.latest)
+        except OSError as error:
+            error.filename = error.filename or str(self.next)  # a full disk does not say which file it had no room for
+            raise
         self._latest_is_whole = True
         self._kept, self._written = None, time.monotonic()
 
@@ -149,16 +152,6 @@ def seconds_between_writes() -> float:
     if not 0 <= seconds < float("inf"):
         raise WarlabError(f"{INTERVAL} is {given!r}; give a number of seconds, such as 120, or 0 for every epoch.")
     return seconds
-
-
-@contextmanager
-def naming(file: Path) -> Iterator[None]:
-    """A full disk does not say which file it had no room for; the user wants to know."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = error.filename or str(file)
-        raise
 
 
 def _content(file: Path) -> bytes | None:
