@@ -1,11 +1,8 @@
 """What several test files share: small learnable tasks and the repository's root."""
 
-import importlib.util
 import logging
 import os
-import sys
 from collections.abc import Iterator
-from types import ModuleType
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only fight
 os.environ.setdefault(
@@ -62,16 +59,6 @@ def _stop_listening() -> None:
 @pytest.fixture
 def root() -> Path:
     return ROOT
-
-
-def script_at(path: str) -> ModuleType:
-    """A file of tools, benchmarks or examples as a module."""
-    file = ROOT / path
-    spec = importlib.util.spec_from_file_location(f"{file.parent.name}_{file.stem}", file)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def blobs(n: int, classes: int, seed: int = 0, size: int = 12) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,12 @@
 """Sinkhorn over many rows: the same value, the same unrolled gradient, and far less memory."""
 
+import importlib.util
+from types import ModuleType
+
 import pytest
 import torch
 
-from tests.conftest import script_at
+from tests.conftest import ROOT
 from warlab.ot import chunks
 from warlab.ot.sinkhorn import DELTA, _value, sinkhorn
 from warlab.war import WARLoss, probabilities
@@ -67,9 +70,15 @@ def test_the_loss_on_maps_takes_this_path_and_costs_that_need_logarithms_do_not(
     assert "Chunked" not in type(signed.divergence(p, p.detach()).grad_fn).__name__
 
 
+def benchmark() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("memory", ROOT / "benchmarks" / "memory.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_the_memory_of_war_is_at_most_three_times_that_of_ar() -> None:
     """At the size of the requirement: four patches of 512 × 512 and six classes."""
-    found = {
-        name: script_at("benchmarks/memory.py").in_own_process(name, 4, 512)["megabytes"] for name in ("AR", "WAR")
-    }
+    found = {name: benchmark().in_own_process(name, 4, 512)["megabytes"] for name in ("AR", "WAR")}
     assert 0 < found["WAR"] <= 3 * found["AR"]

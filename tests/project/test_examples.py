@@ -1,17 +1,22 @@
 """The examples run; those with packages that are not pinned here run in an environment of their own, with -m slow."""
 
+import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.conftest import ROOT, script_at
+from tests.conftest import ROOT
 from tests.helpers.environments import core_environment, install, run
 
 
 def example(name: str) -> ModuleType:
-    return script_at(f"examples/{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_tokens_are_learned_through_their_embeddings() -> None:

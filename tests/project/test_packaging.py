@@ -1,5 +1,6 @@
 """The wheel and the sdist, the core in an environment of its own, the Python that make takes, and the lock's wheels."""
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.conftest import ROOT, script_at
+from tests.conftest import ROOT
 from tests.helpers.environments import core, core_environment, install, run
 
 ASSETS = {
@@ -150,7 +151,11 @@ def test_without_a_python_make_says_what_to_install(tmp_path: Path) -> None:
 
 
 def wheels_tool() -> ModuleType:
-    return script_at("tools/check_wheels.py")
+    spec = importlib.util.spec_from_file_location("check_wheels", ROOT / "tools" / "check_wheels.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_a_pin_without_a_wheel_is_named(
