@@ -188,8 +188,8 @@ def test_jof_begins_anew_with_a_fresh_network(tmp_path: Path) -> None:
     trainer = build_trainer(RunConfig.from_dict(resolved("jof", epochs=3)), files.read(), checkpoints)
     first = trainer.models[0].state_dict()["head.1.weight"].clone()
     with StopRequest() as stop:
-        for epoch in range(2):
-            trainer._epoch(epoch, trainer._restore(None), stop)
+        for _ in range(2):
+            trainer._epoch(stop)
     trained = trainer.models[0].state_dict()["head.1.weight"].clone()
     assert trainer.optimisers[0].state
     trainer._begin(Step(2, 3))
