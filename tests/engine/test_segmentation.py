@@ -22,7 +22,7 @@ from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.finished import map_run
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
-from warlab.engine.tiles import Grid, Patches, PixelRows, Pixels, TileEvaluator, confusion, f1, laid, scores
+from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, laid, scores
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
@@ -36,13 +36,8 @@ METHODS = ["cce", "bootsoft", "coteaching", "ar", "war_w2v"]
 def patches(seed: int = 0, **changes: int) -> Patches:
     content, training = arrays(), {"patch": 16, "steps": 5, "batch_size": 6} | changes
     labels = torch.from_numpy(content.train_y).long()
-    return Patches(
-        Pixels(content.train_x, description()["mean"], description()["std"], CPU),
-        Grid(content.train_sizes, CPU),
-        labels,
-        training,
-        seed,
-    )
+    tiles = Tiles(content.train_x, content.train_sizes, description()["mean"], description()["std"], CPU)
+    return Patches(tiles, labels, training, seed)
 
 
 # ---- network

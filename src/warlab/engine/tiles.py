@@ -32,40 +32,35 @@ class PixelRows(nn.Module):
         return maps.movedim(1, -1).reshape(-1, maps.shape[1])
 
 
-class Pixels:
-    """Flat uint8 pixels (channels, P) on the device, handed out as normalised float32 images by their numbers."""
+class Tiles:
+    """Flat uint8 pixels (channels, P) on the device and the tiles of these `sizes` that they fill, by their numbers."""
 
-    def __init__(self, flat: np.ndarray, mean: Sequence[float], std: Sequence[float], device: torch.device) -> None:
+    def __init__(
+        self, flat: np.ndarray, sizes: np.ndarray, mean: Sequence[float], std: Sequence[float], device: torch.device
+    ) -> None:
         self.flat = torch.from_numpy(flat).to(device)
+        self.sizes, self.first = sizes, starts(sizes)
         self.normalise = Normalise(mean, std, device)
 
     def __getitem__(self, number: Tensor) -> Tensor:
-        """(B, H, W) numbers of pixels → (B, channels, H, W)"""
+        """(B, H, W) numbers of pixels → normalised float32 images (B, channels, H, W)"""
         return self.normalise(self.flat[:, number].movedim(0, 1))
 
-
-class Grid:
-    """The numbers of the pixels of any window of any tile."""
-
-    def __init__(self, sizes: np.ndarray, device: torch.device) -> None:
-        self.sizes = sizes
-        self.first = starts(sizes)
-        self.device = device
-
     def window(self, tile: int, top: int, left: int, side: int) -> Tensor:
-        """(side, side) int64"""
-        rows = torch.arange(top, top + side, device=self.device) * int(self.sizes[tile, 1])
-        return int(self.first[tile]) + rows[:, None] + torch.arange(left, left + side, device=self.device)[None]
+        """The numbers of the pixels of a window of a tile, (side, side) int64."""
+        first, width, device = int(self.first[tile]), int(self.sizes[tile, 1]), self.flat.device
+        rows = torch.arange(top, top + side, device=device) * width
+        return first + rows[:, None] + torch.arange(left, left + side, device=device)[None]
 
 
 class Patches:
     """Training batches: `steps` times an epoch, patches at random places, turned by 90° and mirrored at random."""
 
-    def __init__(self, pixels: Pixels, grid: Grid, labels: Tensor, training: Training, seed: int) -> None:
-        self.pixels, self.grid, self.labels, self.seed = pixels, grid, labels, seed
+    def __init__(self, tiles: Tiles, labels: Tensor, training: Training, seed: int) -> None:
+        self.tiles, self.labels, self.seed = tiles, labels, seed
         self.patch, self.steps, self.batch_size = training["patch"], training["steps"], training["batch_size"]
-        if grid.sizes.min() < self.patch:
-            raise WarlabError(f"A tile has a side of {grid.sizes.min()} pixels; set a patch of at most that.")
+        if tiles.sizes.min() < self.patch:
+            raise WarlabError(f"A tile has a side of {tiles.sizes.min()} pixels; set a patch of at most that.")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -76,17 +71,18 @@ class Patches:
 
     def _draw(self, epoch: int, step: int) -> Tensor:
         rng = np.random.default_rng(derive_seed("patches", self.seed, epoch, step))
-        area = self.grid.sizes.prod(1) / self.grid.sizes.prod(1).sum()
+        sizes = self.tiles.sizes
+        area = sizes.prod(1) / sizes.prod(1).sum()
         tiles = rng.choice(len(area), size=self.batch_size, p=area)
-        corner = rng.integers(0, self.grid.sizes[tiles] - self.patch + 1)
+        corner = rng.integers(0, sizes[tiles] - self.patch + 1)
         return torch.from_numpy(np.column_stack([tiles, corner, rng.integers(0, 8, self.batch_size)]))
 
     def batch(self, index: Tensor) -> Batch:
         """Images and labels are taken by the same numbers of pixels, so they lie alike."""
         number = torch.stack(
-            [laid(self.grid.window(tile, top, left, self.patch), way) for tile, top, left, way in index.tolist()]
+            [laid(self.tiles.window(tile, top, left, self.patch), way) for tile, top, left, way in index.tolist()]
         )
-        return Batch(self.pixels[number], self.labels[number].reshape(-1), number.reshape(-1))
+        return Batch(self.tiles[number], self.labels[number].reshape(-1), number.reshape(-1))
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:
         raise WarlabError("This method needs predictions for every training sample, which it has for images only.")
@@ -101,10 +97,10 @@ class TileEvaluator:
     """The scores on whole test tiles; `trusted` says of every training pixel whether its label is true."""
 
     def __init__(
-        self, pixels: Pixels, grid: Grid, truth: np.ndarray, trusted: Tensor, window: Window, about: DataDescription
+        self, tiles: Tiles, truth: np.ndarray, trusted: Tensor, window: Window, about: DataDescription
     ) -> None:
-        self.pixels, self.grid, self.trusted, self.window = pixels, grid, trusted, window
-        self.truth = unflat(truth, grid.sizes)
+        self.tiles, self.trusted, self.window = tiles, trusted, window
+        self.truth = unflat(truth, tiles.sizes)
         self.recent: list[Tensor] = []  # maps are made from the weights, see finished.py
         names = about.class_names
         self.classes = len(names)
@@ -125,12 +121,12 @@ class TileEvaluator:
                 yield self._map(method, models, tile)
 
     def _map(self, method: Method, models: Sequence[nn.Module], tile: int) -> np.ndarray:
-        height, width = self.grid.sizes[tile].tolist()
+        height, width = self.tiles.sizes[tile].tolist()
         side = self.window.patch
 
         def predict(top: int, lefts: list[int]) -> Tensor:
-            number = torch.stack([self.grid.window(tile, top, left, side) for left in lefts])
-            rows = method.predict(models, self.pixels[number]).softmax(2)
+            number = torch.stack([self.tiles.window(tile, top, left, side) for left in lefts])
+            rows = method.predict(models, self.tiles[number]).softmax(2)
             return rows.view(len(rows), len(lefts), side, side, -1).movedim(-1, 2)
 
         pieces = blended(predict, height, width, self.window)
@@ -169,13 +165,14 @@ def scores(counts: np.ndarray, scored: Mapping[int, str]) -> dict[str, float]:
 def material(given: RunData) -> Material:
     arrays, about, labels, training = given.arrays, given.about, given.labels, given.training
     device = labels.device
-    pixels, test_pixels = (Pixels(arrays[f"{part}_x"], about.mean, about.std, device) for part in ("train", "test"))
-    train, test = (Grid(arrays[f"{split}_sizes"], device) for split in ("train", "test"))
+    train, test = (
+        Tiles(arrays[f"{part}_x"], arrays[f"{part}_sizes"], about.mean, about.std, device) for part in ("train", "test")
+    )
     window = Window(training["patch"], training["overlap"], training["sigma"])
     return Material(
         channels=len(arrays["train_x"]),
-        data=Patches(pixels, train, labels, training, given.seed),
-        evaluate=TileEvaluator(test_pixels, test, arrays["test_y"], given.trusted, window, about),
+        data=Patches(train, labels, training, given.seed),
+        evaluate=TileEvaluator(test, arrays["test_y"], given.trusted, window, about),
         adapt=PixelRows,
         units=lambda: torch.from_numpy(objects(labels.cpu().numpy(), arrays["train_sizes"])).to(device),
     )
