@@ -90,10 +90,10 @@ def needs_log_domain(cost: Tensor, lam: float) -> bool:
 def plan(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
     """The coupling after `iterations` updates, (B, C, C): for verification, not for training."""
     if needs_log_domain(cost, lam):
-        f, g = _potentials_log(a, b, cost, lam, iterations)
-        return (f[:, :, None] + g[:, None, :] - cost / lam).exp()
-    u, v = _scalings(a, b, torch.exp(-cost / lam), iterations)
-    return u[:, :, None] * torch.exp(-cost / lam) * v[:, None, :]
+        return _plan_log(a, b, cost, lam, iterations)
+    kernel = torch.exp(-cost / lam)
+    u, v = _scalings(a, b, kernel, iterations)
+    return u[:, :, None] * kernel * v[:, None, :]
 
 
 def _value(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
@@ -111,12 +111,11 @@ def _scalings(a: Tensor, b: Tensor, kernel: Tensor, iterations: int) -> tuple[Te
 
 
 def _value_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
-    f, g = _potentials_log(a, b, cost, lam, iterations)
-    return ((f[:, :, None] + g[:, None, :] - cost / lam).exp() * cost).sum((1, 2))
+    return (_plan_log(a, b, cost, lam, iterations) * cost).sum((1, 2))
 
 
-def _potentials_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> tuple[Tensor, Tensor]:
-    """log u and log v by the same updates as `_scalings`; the twin for costs of any sign and size."""
+def _plan_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
+    """The plan by the same updates as `_scalings` on f = log u and g = log v, for costs of any sign and size."""
     tiny = torch.finfo(a.dtype).tiny
     log_a, log_b = a.clamp_min(tiny).log(), b.clamp_min(tiny).log()
     log_kernel = -cost / lam
@@ -124,4 +123,4 @@ def _potentials_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: 
     for _ in range(iterations):
         g = log_b - torch.logsumexp(f[:, :, None] + log_kernel, dim=1)
         f = log_a - torch.logsumexp(g[:, None, :] + log_kernel, dim=2)
-    return f, g
+    return (f[:, :, None] + g[:, None, :] - cost / lam).exp()
