@@ -21,8 +21,8 @@ from warlab import data
 from warlab.adversarial import perturbation, unit
 from warlab.data.fetch import fetch
 from warlab.data.prepare import prepare
-from warlab.engine.batches import Images
 from warlab.engine.device import place
+from warlab.engine.images import Images
 from warlab.losses.logits import probabilities
 from warlab.methods.base import evaluating
 from warlab.nets import build

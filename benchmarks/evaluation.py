@@ -18,9 +18,8 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torch.utils.flop_counter import FlopCounterMode
 
-from warlab.engine.batches import Images
 from warlab.engine.device import place
-from warlab.engine.evaluate import Evaluator
+from warlab.engine.images import Evaluator, Images
 from warlab.methods import make
 from warlab.methods.base import Task, evaluating
 from warlab.nets import build

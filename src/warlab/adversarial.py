@@ -6,11 +6,12 @@ r  = epsilon * unit(g)                     detached: no gradient flows through t
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from warlab.common.precision import true_float32
 
@@ -60,27 +61,29 @@ def _unit_code(t: Tensor) -> Tensor:
 @contextmanager
 def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool) -> Iterator[None]:
     """Make every forward inside a pass of the regulariser: dropout and batch norm as asked, true float32."""
-    sleeping = _modules(model, nn.modules.dropout._DropoutNd) if dropout == "off" else []
-    frozen = [] if batchnorm_update else _modules(model, nn.modules.batchnorm._NormBase)
-    training = [m.training for m in sleeping]
-    try:
-        for m in sleeping:
-            m.training = False
-        for m in frozen:
-            m.track_running_stats = False  # batch statistics are still used, running ones stay
-        with true_float32():
-            yield
-    finally:
-        for m, mode in zip(sleeping, training, strict=True):
-            m.training = mode
-        for m in frozen:
-            m.track_running_stats = True
+    with ExitStack() as stack:
+        if dropout == "off":
+            stack.enter_context(_switched_off(model, nn.modules.dropout._DropoutNd, "training"))
+        if not batchnorm_update:  # batch statistics are still used, running ones stay
+            stack.enter_context(_switched_off(model, nn.modules.batchnorm._NormBase, "track_running_stats"))
+        # A wrapper overwrites running statistics before a forward: once per step, in the loop's own pass.
+        stack.enter_context(_switched_off(model, DistributedDataParallel, "broadcast_buffers"))
+        stack.enter_context(true_float32())
+        yield
 
 
-def _modules(model: nn.Module, kind: type[Any]) -> list[Any]:
-    """Only those that `extra_pass` may switch: a batch norm built without running statistics stays as it is."""
+@contextmanager
+def _switched_off(model: nn.Module, kind: type[Any], attribute: str) -> Iterator[None]:
+    """An attribute of all modules of a kind is False inside; afterwards it is what it was in each of them."""
     found = [m for m in model.modules() if isinstance(m, kind)]
-    return [m for m in found if getattr(m, "track_running_stats", True)]
+    before = [getattr(m, attribute) for m in found]
+    try:
+        for m in found:
+            setattr(m, attribute, False)
+        yield
+    finally:
+        for m, value in zip(found, before, strict=True):
+            setattr(m, attribute, value)
 
 
 @contextmanager

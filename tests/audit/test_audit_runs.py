@@ -106,7 +106,7 @@ def test_stopped_inside_an_epoch_it_ends_with_the_same_sums(rows: int, tmp_path:
         trainer.fit(stop)
     again = built()
     again.fit(StopRequest())
-    for name, values in again.listener.means().arrays().items():
+    for name, values in again.listener.record.means().arrays().items():
         np.testing.assert_array_equal(values, calm.arrays()[name])
 
 

@@ -16,8 +16,8 @@ from warlab.config.study import Study, load_study
 from warlab.config.validate import validate
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.finished import predict_run
 from warlab.engine.inputs import RunFiles
-from warlab.engine.predict import predict_run
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId

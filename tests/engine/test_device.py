@@ -52,8 +52,9 @@ def test_a_gpu_that_the_machine_shows_but_torch_does_not_see_is_one_sentence(mon
         best_device()
 
 
-def test_a_leased_gpu_that_torch_does_not_see_is_one_sentence() -> None:
-    with gpu_lease(1, devices=1), pytest.raises(WarlabError, match=f"{VISIBLE}=0"):
+def test_a_leased_gpu_that_torch_does_not_see_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLAB_GPUS", "1")
+    with gpu_lease(1), pytest.raises(WarlabError, match=f"{VISIBLE}=0"):
         best_device()
 
 

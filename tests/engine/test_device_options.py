@@ -14,8 +14,8 @@ from warlab.artefacts.run_result import RunResult
 from warlab.common import precision
 from warlab.common.precision import float32_precision, true_float32
 from warlab.config.study import load_study
-from warlab.engine.batches import Images
 from warlab.engine.device import device_settings, memory_format, place
+from warlab.engine.images import Images
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId

@@ -16,12 +16,12 @@ from tests.helpers.runs import assert_same, resolved, start, wait_for, write_fil
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays, read_json, write_json
 from warlab.common.progress import duration
-from warlab.engine.batches import Images, TrainingData
+from warlab.engine.build import make_optimiser
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.images import Images, TrainingData
 from warlab.engine.lock import only_writer
-from warlab.engine.optimise import Schedule, make_optimiser
-from warlab.engine.outcome import summary
 from warlab.engine.run import to_csv, train_run
+from warlab.engine.train import Schedule, summary
 from warlab.errors import WarlabError
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.engine.test_resume import Killed, Part, assert_same_bits, calm
 from tests.helpers.runs import resolved, write_files
 from warlab.engine.checkpoint import INTERVAL, CheckpointFolder
-from warlab.engine.outcome import summary
+from warlab.engine.train import summary
 from warlab.errors import Interrupted, WarlabError
 
 EPOCHS = 12

@@ -19,7 +19,7 @@ from warlab.engine.lease import SCHEDULERS, VISIBLE, device_count, gpu_lease
 HOLD = """
 import logging, sys, warlab.engine.lease as lease
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-with lease.gpu_lease({slots}, devices={devices}, whole={whole}) as device:
+with lease.gpu_lease({slots}, whole={whole}) as device:
     print("got", device, lease.os.environ.get(lease.VISIBLE), flush=True)
     sys.stdin.readline()
 """
@@ -35,8 +35,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hold(devices: int = 0, slots: int = 1, whole: bool = False, **variables: str) -> subprocess.Popen[str]:
     """A process that has a lease until its input ends."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
-    command = [sys.executable, "-u", "-c", HOLD.format(devices=devices, slots=slots, whole=whole)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WARLAB_GPUS": str(devices), **variables}
+    command = [sys.executable, "-u", "-c", HOLD.format(slots=slots, whole=whole)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
@@ -63,16 +63,17 @@ def test_two_processes_get_two_gpus_and_the_third_waits_for_one_that_is_killed()
     end(one, three)
 
 
-def test_every_gpu_has_its_first_training_before_one_has_two() -> None:
+def test_every_gpu_has_its_first_training_before_one_has_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLAB_GPUS", "2")
     with ExitStack() as stack:
-        given = [_take(stack, devices=2, slots=2) for _ in range(4)]
+        given = [_take(stack, slots=2) for _ in range(4)]
     assert given == ["0", "1", "0", "1"]
 
 
-def _take(stack: ExitStack, devices: int, slots: int) -> str | None:
+def _take(stack: ExitStack, slots: int) -> str | None:
     """Another lease as another process would take it: without the variable that the one before has set."""
     os.environ.pop(VISIBLE, None)
-    device = stack.enter_context(gpu_lease(slots, devices))
+    device = stack.enter_context(gpu_lease(slots))
     stack.callback(os.environ.setdefault, VISIBLE, "")
     return device
 
@@ -103,7 +104,8 @@ def test_two_jobs_of_a_scheduler_may_both_call_their_gpu_0() -> None:
 @pytest.mark.parametrize("value", ["", "-1", "NoDevFiles"])
 def test_a_variable_that_hides_every_gpu_stays(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VISIBLE, value)
-    with gpu_lease(1, devices=2) as device:
+    monkeypatch.setenv("WARLAB_GPUS", "2")
+    with gpu_lease(1) as device:
         assert device is None and os.environ[VISIBLE] == value
 
 
@@ -142,23 +144,26 @@ def test_the_script_of_the_timing_waits_for_a_training(tmp_path: Path, monkeypat
         raise Waited
 
     monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setenv("WARLAB_GPUS", "1")
     given = SimpleNamespace(
         log=[str(tmp_path / "log.txt")],
         wildcards=SimpleNamespace(dataset="fashion_mnist", net="cnn9"),
         resources={"gpu_slots": 2},
     )
-    with gpu_lease(2, devices=1), pytest.raises(Waited):
+    with gpu_lease(2), pytest.raises(Waited):
         runpy.run_path(str(ROOT / "workflow" / "scripts" / "time_steps.py"), {"snakemake": given})
     assert "GPU 0 is in use; waiting" in (tmp_path / "log.txt").read_text()
 
 
-def test_without_a_gpu_nothing_is_set() -> None:
-    with gpu_lease(1, devices=0) as device:
+def test_without_a_gpu_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLAB_GPUS", "0")
+    with gpu_lease(1) as device:
         assert device is None and VISIBLE not in os.environ
 
 
-def test_after_the_lease_nothing_is_set() -> None:
-    with gpu_lease(1, devices=1):
+def test_after_the_lease_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLAB_GPUS", "1")
+    with gpu_lease(1):
         assert os.environ[VISIBLE] == "0"
     assert VISIBLE not in os.environ
 

@@ -15,16 +15,15 @@ from tests.helpers.runs import assert_same, weights
 from tests.helpers.tiles import NAMES, arrays, description, tile_run, write_tile_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
-from warlab.common.map_scores import confusion, f1, overall_accuracy, scores
 from warlab.config.study import load_study
 from warlab.data.formats.tiles import unflat
 from warlab.data.sets import vaihingen
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.finished import map_run
 from warlab.engine.inputs import RunFiles
-from warlab.engine.maps import map_run
 from warlab.engine.run import train_run
-from warlab.engine.tiles import Grid, Patches, PixelRows, Pixels, TileEvaluator, laid
+from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, laid, scores
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
@@ -37,13 +36,8 @@ METHODS = ["cce", "bootsoft", "coteaching", "ar", "war_w2v"]
 def patches(seed: int = 0, **changes: int) -> Patches:
     content, training = arrays(), {"patch": 16, "steps": 5, "batch_size": 6} | changes
     labels = torch.from_numpy(content.train_y).long()
-    return Patches(
-        Pixels(content.train_x, description()["mean"], description()["std"], CPU),
-        Grid(content.train_sizes, CPU),
-        labels,
-        training,
-        seed,
-    )
+    tiles = Tiles(content.train_x, content.train_sizes, description()["mean"], description()["std"], CPU)
+    return Patches(tiles, labels, training, seed)
 
 
 # ---- network
@@ -126,7 +120,7 @@ def test_scores_are_those_of_scikit_learn(seed: int, classes: int, rare: bool) -
     flat = truth.ravel(), predicted.ravel()
     np.testing.assert_array_equal(counts, confusion_matrix(*flat, labels=every))
     np.testing.assert_allclose(f1(counts), 100 * f1_score(*flat, labels=every, average=None, zero_division=1.0))
-    assert overall_accuracy(counts) == pytest.approx(100 * accuracy_score(*flat))
+    assert scores(counts, {0: "f1_first"})["overall_accuracy"] == pytest.approx(100 * accuracy_score(*flat))
 
 
 def test_a_perfect_map_scores_100_everywhere_and_clutter_is_not_among_the_scores() -> None:

@@ -16,8 +16,8 @@ from warlab.common.files import read_arrays
 from warlab.config.study import load_study
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.finished import predict_run
 from warlab.engine.inputs import RunFiles
-from warlab.engine.predict import predict_run
 from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
 from warlab.engine.validation import training_part

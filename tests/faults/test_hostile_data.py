@@ -29,7 +29,7 @@ from warlab.data import user_data as own_data
 from warlab.data.resources import cifar_n
 from warlab.data.sets import arrays as arrays_reader
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.predict import predict_run
+from warlab.engine.finished import predict_run
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 

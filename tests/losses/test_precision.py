@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab.common import precision
-from warlab.common.precision import float32_precision, forbid_tf32, tf32_allowed, true_float32
+from warlab.common.precision import float32_precision, tf32_allowed, true_float32, use_tf32
 from warlab.engine.device import device_settings
 from warlab.engine.provenance import provenance
 from warlab.ot import chunks
@@ -125,7 +125,7 @@ def test_the_backward_of_many_rows_is_in_true_float32(monkeypatch: pytest.Monkey
 
 
 def test_a_result_says_its_precision_and_the_versions_of_cuda_and_cudnn() -> None:
-    forbid_tf32()
+    use_tf32(False)
     found = provenance({}, 1.0, 1.0)
     assert found["float32"] == {"matmul": "ieee", "conv": "ieee", "rnn": "ieee"}
     assert found["cuda"] == torch.version.cuda and "cudnn" in found

@@ -12,7 +12,7 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.run import train_run
-from warlab.engine.train import Trainer, _Position
+from warlab.engine.train import Trainer
 from warlab.errors import WarlabError
 from warlab.methods.base import Step
 
@@ -37,7 +37,7 @@ def test_overfits_64_clean_images(method_id: str, tmp_path: Path) -> None:
     trainer = trainer_of(method_id, tmp_path, epochs=16)
     with StopRequest() as stop:
         while len(trainer.rows) < 16:
-            trainer._epoch(len(trainer.rows), _Position(), stop)
+            trainer._epoch(stop)
             if len(trainer.rows) > 10 and trainer.rows[-1]["test_accuracy"] > 90:
                 return
     raise AssertionError(trainer.rows[-1])

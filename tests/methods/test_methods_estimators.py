@@ -9,12 +9,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from tests.helpers.on_logits import make, some_logits
-from warlab.engine.batches import Images, TrainingData
+from warlab.engine.images import Images, TrainingData
 from warlab.methods import d2l, iterative
-from warlab.methods._lid import lid
-from warlab.methods._lof import local_outlier_factor
 from warlab.methods._transition import estimate
 from warlab.methods.base import Batch, Step
+from warlab.methods.d2l import lid
+from warlab.methods.iterative import local_outlier_factor
 from warlab.noise.transition import corrupt
 
 # ---- transition matrix

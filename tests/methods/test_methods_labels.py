@@ -12,10 +12,10 @@ from torch.nn.functional import cross_entropy
 from tests.helpers.on_logits import evaluate, make, some_logits
 from tests.helpers.runs import resolved, write_files
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.batches import Images, TrainingData
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.optimise import Schedule
+from warlab.engine.images import Images, TrainingData
+from warlab.engine.train import Schedule
 from warlab.methods.base import Method, Samples, Step
 
 SHARED = Schedule(60, 1e-3, (20, 40)).rate
@@ -188,8 +188,8 @@ def test_jof_begins_anew_with_a_fresh_network(tmp_path: Path) -> None:
     trainer = build_trainer(RunConfig.from_dict(resolved("jof", epochs=3)), files.read(), checkpoints)
     first = trainer.models[0].state_dict()["head.1.weight"].clone()
     with StopRequest() as stop:
-        for epoch in range(2):
-            trainer._epoch(epoch, trainer._restore(None), stop)
+        for _ in range(2):
+            trainer._epoch(stop)
     trained = trainer.models[0].state_dict()["head.1.weight"].clone()
     assert trainer.optimisers[0].state
     trainer._begin(Step(2, 3))

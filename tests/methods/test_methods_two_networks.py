@@ -13,8 +13,7 @@ from tests.helpers.on_logits import evaluate, make, some_logits, task
 from tests.helpers.runs import resolved, weights, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import load_study
-from warlab.engine.batches import Images
-from warlab.engine.evaluate import Evaluator
+from warlab.engine.images import Evaluator, Images
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.methods._selection import forget_rate, forgotten, smallest

@@ -13,7 +13,7 @@ from tests.helpers.on_logits import make
 from tests.helpers.runs import CLASSES, resolved, weights, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
-from warlab.engine.batches import Images, TrainingData
+from warlab.engine.images import Images, TrainingData
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.methods import _noise_rate

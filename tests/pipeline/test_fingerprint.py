@@ -63,9 +63,8 @@ OTHER_WORDS = {
         ("s/epoch  remaining", "seconds per epoch, left"),
     ],
     "engine/train.py": [("resumed from", "goes on from"), ("is not a finite number in epoch", "is infinite in epoch")],
-    "engine/build.py": [("are not given.", "are missing.")],
-    "engine/optimise.py": [("The optimiser must be", "An optimiser is")],
-    "methods/_epsilon.py": [("mean losses of its last two epochs", "the last losses")],
+    "engine/build.py": [("are not given.", "are missing."), ("The optimiser must be", "An optimiser is")],
+    "methods/war.py": [("mean losses of its last two epochs", "the last losses")],
     "methods/backward.py": [("uses its pseudo-inverse", "takes the pseudo-inverse")],
     "ot/sinkhorn.py": [('"""\n\n', 'In other words.\n"""\n\n')],
 }
@@ -96,10 +95,10 @@ ALL = set(methods.names())
     [
         ("common/seeds.py", ">> 1", ">> 2", ALL),
         ("engine/train.py", 'derive_seed("step"', 'derive_seed("steps"', ALL),
-        ("engine/optimise.py", "0.999", "0.99", ALL),
+        ("engine/build.py", "0.999", "0.99", ALL),
         ("engine/build.py", 'derive_seed("network"', 'derive_seed("net"', ALL),
         ("engine/device.py", "cudnn.benchmark = False", "cudnn.benchmark = True", ALL),
-        ("engine/outcome.py", "accuracy[-1]", "accuracy[-2]", ALL),
+        ("engine/train.py", "accuracy[-1]", "accuracy[-2]", ALL),
         ("nets/_layers.py", "BatchNorm2d", "InstanceNorm2d", ALL),
         ("adversarial.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", "war"}),
         ("ot/sinkhorn.py", "1e-18", "1e-17", {"war"}),
@@ -108,7 +107,7 @@ ALL = set(methods.names())
         ("losses/tv_loss.py", "0.5 *", "0.6 *", {"tv"}),
         ("losses/ar_loss.py", "(clean, adversarial) if", "(adversarial, clean) if", {"ar"}),
         ("methods/_selection.py", "MOST = 0.9", "MOST = 0.8", {"coteaching", "coteaching_plus", "jocor"}),
-        ("methods/_epsilon.py", "self.epsilon /= 10", "self.epsilon /= 5", {"war"}),
+        ("methods/war.py", "self.epsilon /= 10", "self.epsilon /= 5", {"war"}),
     ],
 )
 def test_another_number_trains_exactly_the_methods_that_use_it(
@@ -118,7 +117,7 @@ def test_another_number_trains_exactly_the_methods_that_use_it(
 
 
 def test_an_error_that_is_no_longer_raised_counts(package: Path) -> None:
-    assert changed(trainings, package / "engine" / "optimise.py", "raise WarlabError", "print") == ALL
+    assert changed(trainings, package / "engine" / "build.py", "raise WarlabError", "print") == ALL
 
 
 def drawn() -> dict[str, str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.activations import write_activations
+from warlab.engine.finished import write_activations
 from warlab.engine.inputs import RunFiles
 from warlab.engine.lease import gpu_lease
 from warlab.pipeline.script import job

@@ -1,1 +1,1 @@
-"""What every room stands on: files written whole, precision, scores, torchvision."""
+"""What every room stands on: files written whole, seeds, precision, settings, wording, torchvision."""

@@ -24,15 +24,11 @@ def tf32_allowed() -> bool:
     return any(precision not in (TRUE, "none") for precision in float32_precision().values())
 
 
-def forbid_tf32() -> None:
-    """For the rest of the process; both interfaces say so afterwards."""
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    _write(dict.fromkeys(_PARTS, TRUE))
-
-
-def allow_tf32() -> None:
+def use_tf32(allowed: bool) -> None:
     """For the rest of the process: faster on GPUs, and less exact. Inside `true_float32` it stays forbidden."""
-    _write(dict.fromkeys(_PARTS, "tf32"))
+    if not allowed:  # both interfaces say so afterwards
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    _write(dict.fromkeys(_PARTS, "tf32" if allowed else TRUE))
 
 
 @contextmanager

@@ -16,8 +16,7 @@ from warlab.errors import WarlabError
 
 # (top, lefts) of patches in one row → probabilities (M, len(lefts), C, patch, patch) of M networks
 Predict = Callable[[int, list[int]], Tensor]
-BAND = 8  # patches: how wide a band may be before it is cut
-TOGETHER = 8  # patches that go through the network at once
+BAND = 8  # patches: how wide a band may be before it is cut, and how many go through the network at once
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,8 @@ def _band(
     lefts = [left for left in lefts if left < columns.stop and left + patch > columns.start]
     total, weight = None, None
     for top, following in zip(tops, [*tops[1:], height], strict=True):
-        for start in range(0, len(lefts), TOGETHER):
-            group = lefts[start : start + TOGETHER]
+        for start in range(0, len(lefts), BAND):
+            group = lefts[start : start + BAND]
             p = predict(top, group)
             if total is None or weight is None:
                 total = p.new_zeros(*p.shape[:1], p.shape[2], patch, columns.stop - columns.start)

@@ -1,7 +1,7 @@
 """From settings and arrays to networks, method, batches and schedule: all that decides the numbers of a run."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -11,31 +11,18 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
-from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_config import RunConfig, Training
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Batches, Evaluation, Material, RunData
+from warlab.engine.batches import Material, RunData
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
 from warlab.engine.inputs import RunInputs
 from warlab.engine.listener import Listener
-from warlab.engine.optimise import Schedule, make_optimiser
-from warlab.engine.train import Row, Trainer
-from warlab.engine.validation import hold_out, with_held_out
+from warlab.engine.train import Row, Schedule, Trainer
+from warlab.engine.validation import hold_out
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
 from warlab.noise.open_set_images import seen_images
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a run is trained and tested with; `fresh` makes the networks of an epoch, `units` as in Material."""
-
-    method: Method
-    models: Sequence[nn.Module]
-    data: Batches
-    evaluate: Evaluation
-    fresh: Callable[[int], Sequence[nn.Module]]
-    units: Callable[[], Tensor] | None
 
 
 def build_trainer(
@@ -44,24 +31,6 @@ def build_trainer(
     checkpoints: CheckpointFolder,
     on_epoch: Callable[[list[Row]], object] = lambda rows: None,
 ) -> Trainer:
-    parts, training = build_parts(run, inputs), run.training
-    return Trainer(
-        method=parts.method,
-        models=parts.models,
-        optimisers=[make_optimiser(model, training) for model in parts.models],
-        schedule=Schedule(training["epochs"], training["lr"], tuple(training["drops"])),
-        data=parts.data,
-        evaluate=parts.evaluate,
-        checkpoints=checkpoints,
-        seed=run.seed,
-        fresh=parts.fresh,
-        on_epoch=on_epoch,
-        evaluate_every=training.get("evaluate_every", 1),
-        listener=Listener(parts.models, len(parts.data), parts.method.task.classes, parts.units),
-    )
-
-
-def build_parts(run: RunConfig, inputs: RunInputs) -> Parts:
     device, training = best_device(), run.training
     about = inputs.data.about
     # An experiment may scale its inputs differently from the others of its dataset.
@@ -75,12 +44,40 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> Parts:
     module = import_module(f"warlab.engine.{about.samples}")
     samples: Material = module.material(RunData(arrays, about, labels, true, training, run.seed))
     fresh = partial(_networks, run, inputs.initial, samples, method, device)
-    evaluate = with_held_out(samples.evaluate, arrays, about, device)
-    return Parts(method, fresh(0), samples.data, evaluate, fresh, samples.units)
+    models = fresh(0)
+    return Trainer(
+        method=method,
+        models=models,
+        optimisers=[make_optimiser(model, training) for model in models],
+        schedule=Schedule(training["epochs"], training["lr"], tuple(training["drops"])),
+        data=samples.data,
+        evaluate=samples.evaluate,
+        checkpoints=checkpoints,
+        seed=run.seed,
+        fresh=fresh,
+        on_epoch=on_epoch,
+        evaluate_every=training.get("evaluate_every", 1),
+        listener=Listener(models, len(samples.data), method.task.classes, samples.units),
+    )
+
+
+def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:
+    """Adam(0.9, 0.999) or SGD with momentum, as the training section of the hyper-parameters says."""
+    lr, decay, kind = training["lr"], training["weight_decay"], training["optimiser"]
+    if kind == "adam":
+        return torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.999), weight_decay=decay)
+    if kind == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=lr, momentum=training["momentum"], weight_decay=decay)
+    raise WarlabError(f"The optimiser must be adam or sgd, not {kind!r}.")
 
 
 def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
-    noise = inputs.noise.manifest
+    noise, predictions = inputs.noise.manifest, inputs.predictions
+    if predictions is not None and len(predictions) != len(labels):
+        raise WarlabError(
+            f"The run that this method builds on has predictions for {len(predictions)} samples, but this run trains "
+            f"on {len(labels)}; give both runs the same `validation`."
+        )
     return Task(
         labels=labels,
         classes=len(inputs.data.about.class_names),
@@ -88,7 +85,7 @@ def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
         realised_rate=noise.realised_rate,
         device=device,
         cost=None if inputs.cost is None else torch.from_numpy(inputs.cost).float(),
-        predictions=_predictions(inputs.predictions, len(labels)),
+        predictions=None if predictions is None else torch.from_numpy(predictions),
         noise_kind=noise.kind,
     )
 
@@ -117,12 +114,3 @@ def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
     own[noise.replaced] = False
     arrays["train_x"] = seen_images(arrays["train_x"], noise, inputs.other)
     return arrays, own
-
-
-def _predictions(found: np.ndarray | None, count: int) -> Tensor | None:
-    if found is not None and len(found) != count:
-        raise WarlabError(
-            f"The run that this method builds on has predictions for {len(found)} samples, but this run trains on "
-            f"{count}; give both runs the same `validation`."
-        )
-    return None if found is None else torch.from_numpy(found)

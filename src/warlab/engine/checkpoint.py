@@ -12,8 +12,8 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,12 +22,25 @@ import torch
 from torch import Tensor
 
 from warlab.artefacts.run_result import Machine
-from warlab.common.files import write_atomic
+from warlab.common.files import read_json, write_atomic, write_json
 from warlab.engine.provenance import machine
 from warlab.errors import WarlabError
 
 logger = logging.getLogger(__name__)
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
+IDENTITY = "identity.json"
+_DEPENDS_ON = {  # all that a run depends on, in words
+    "run": "its settings",
+    "code": "the code",
+    "data": "the data",
+    "data_json": "the description of the data (mean, deviation, classes or shards)",
+    "noise": "the noisy labels",
+    "noise_json": "the description of the noise (rate or kind)",
+    "cost": "the ground cost",
+    "predictions": "the predictions that it reads",
+    "images": "the images of the open-set noise",
+    "initial": "the initial weights",
+}
 
 
 class CheckpointFolder:
@@ -73,11 +86,14 @@ class CheckpointFolder:
         if (content := self._kept) is None:
             return
         checksum = hashlib.sha256(content).hexdigest().encode()
-        with naming(self.next):
+        try:
             write_atomic(self.next, lambda file: (file.write(checksum), file.write(content)))
             if self._latest_is_whole or _content(self.latest) is not None:
                 self.latest.replace(self.previous)
             self.next.replace(self.latest)
+        except OSError as error:
+            error.filename = error.filename or str(self.next)  # a full disk does not say which file it had no room for
+            raise
         self._latest_is_whole = True
         self._kept, self._written = None, time.monotonic()
 
@@ -114,6 +130,18 @@ class CheckpointFolder:
             self.path.parent.rmdir()
 
 
+def remember(folder: Path, mine: Mapping[str, str]) -> None:
+    """Keep the checksums of all that a run depends on with its checkpoints; where only states of another configuration
+    are there, say what differs."""
+    others = sorted(folder.parent.glob(f"*/{IDENTITY}"), key=lambda path: path.stat().st_mtime)
+    if not folder.exists() and others:
+        before = read_json(others[-1])
+        changed = [_DEPENDS_ON.get(name, name) for name in {**before, **mine} if before.get(name) != mine.get(name)]
+        reason = f"because {' and '.join(changed)} changed since the saved state was made"
+        logger.info(f"starting from the beginning, {reason}")
+    write_json(folder / IDENTITY, dict(mine))
+
+
 def seconds_between_writes() -> float:
     """A kill loses at most so much; a stop that is asked for loses nothing. 0 writes after every epoch, and in none."""
     given = os.environ.get(INTERVAL, "120")
@@ -124,16 +152,6 @@ def seconds_between_writes() -> float:
     if not 0 <= seconds < float("inf"):
         raise WarlabError(f"{INTERVAL} is {given!r}; give a number of seconds, such as 120, or 0 for every epoch.")
     return seconds
-
-
-@contextmanager
-def naming(file: Path) -> Iterator[None]:
-    """A full disk does not say which file it had no room for; the user wants to know."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = error.filename or str(file)
-        raise
 
 
 def _content(file: Path) -> bytes | None:

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from warlab.artefacts.run_config import DeviceOptions
-from warlab.common.precision import allow_tf32, forbid_tf32
+from warlab.common.precision import use_tf32
 from warlab.engine.lease import VISIBLE, device_count, visible_entries
 from warlab.errors import WarlabError
 
@@ -44,10 +44,7 @@ def device_settings(threads: int, options: DeviceOptions | None = None) -> None:
     """Same seed, same bits: deterministic kernels where torch has them, and true float32 unless TF32 is asked for."""
     global _options
     _options = options or DeviceOptions()
-    if _options.tf32:
-        allow_tf32()
-    else:
-        forbid_tf32()
+    use_tf32(_options.tf32)
     torch.set_num_threads(threads)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS only warns
     # use_deterministic_algorithms(True, warn_only=True) does the same, but imports the compiler, which takes a second.

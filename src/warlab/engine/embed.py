@@ -12,8 +12,8 @@ from torch.nn.functional import interpolate
 
 from warlab.common.progress import Progress
 from warlab.data.resources._weights import CLASSES
-from warlab.engine.batches import Images
 from warlab.engine.device import best_device, place
+from warlab.engine.images import Images
 from warlab.errors import WarlabError
 
 BATCH = 32

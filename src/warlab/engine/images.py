@@ -1,17 +1,115 @@
-"""Images as samples: what the one loop trains on and is tested on, apart from tiles."""
+"""Images as samples. Small datasets live on the device as uint8; shuffles are functions of (seed, epoch), so a resumed
+run sees the same batches. Of clean labels only the evaluation knows, and nothing flows back into training."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 import torch
+from torch import Tensor, nn
 
-from warlab.engine.batches import Images, Material, RunData, TrainingData
-from warlab.engine.evaluate import Evaluator
+from warlab.common.readings import LAST
+from warlab.common.seeds import derive_seed
+from warlab.engine.batches import Material, Normalise, RunData, purity
+from warlab.methods.base import Batch, Method, evaluating
+
+HELD_OUT = "validation_accuracy"  # by the noisy labels of what `validation.hold_out` keeps back
+
+
+class Images:
+    """uint8 images (N, C, H, W) kept on the device, handed out as normalised float32."""
+
+    def __init__(self, pixels: np.ndarray, mean: Sequence[float], std: Sequence[float], device: torch.device) -> None:
+        self.pixels = torch.from_numpy(pixels).to(device)
+        self.normalise = Normalise(mean, std, device)
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def __getitem__(self, index: Tensor | slice) -> Tensor:
+        return self.normalise(self.pixels[index])
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Images with noisy labels, cut into batches; the only door through which a method sees data."""
+
+    images: Images
+    labels: Tensor
+    batch_size: int
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def epoch(self, epoch: int) -> list[Tensor]:
+        """The epoch's batches as index tensors: every sample once, in an order that (seed, epoch) decides."""
+        generator = np.random.default_rng(derive_seed("order", self.seed, epoch))
+        order = torch.from_numpy(generator.permutation(len(self.images)))
+        chunks = list(order.split(self.batch_size))
+        if len(chunks) > 1 and len(chunks[-1]) == 1:  # batch norm has no statistics of a single sample
+            chunks[-2:] = [torch.cat(chunks[-2:])]
+        return [chunk.to(self.labels.device) for chunk in chunks]
+
+    def batch(self, index: Tensor) -> Batch:
+        return Batch(self.images[index], self.labels[index], index)
+
+    def in_order(self, size: int = 1000) -> Iterator[Batch]:
+        """All samples by their number, for estimates over the whole training set."""
+        for index in torch.arange(len(self.images), device=self.labels.device).split(size):
+            yield self.batch(index)
+
+
+class Evaluator:
+    """The accuracy on the test set in percent, averaged over the networks that the method reports.
+
+    `trusted` says of every training sample whether its label is true, or is None where nobody knows. `validation` are
+    further images and labels by the column that their accuracy is logged in. `recent` holds the predicted classes
+    (M, N) of the last ten evaluations, so that methods can be compared image by image.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        labels: Tensor,
+        trusted: Tensor | None,
+        batch_size: int = 500,
+        validation: Mapping[str, tuple[Images, Tensor]] | None = None,
+    ) -> None:
+        self.images, self.labels, self.trusted, self.batch_size = images, labels, trusted, batch_size
+        self.validation = validation or {}
+        self.recent: list[Tensor] = []
+
+    def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
+        sets = {"test_accuracy": (self.images, self.labels), **self.validation}
+        with evaluating(*models):
+            predicted = {name: self._classes(method, models, images) for name, (images, _) in sets.items()}
+        # Last of all, because a run that is stopped in the middle evaluates again.
+        test = predicted["test_accuracy"]
+        self.recent = [*self.recent, test.to("cpu", torch.int16 if test.max() > 255 else torch.uint8)][-LAST:]
+        return {name: 100 * float((predicted[name] == labels).double().mean()) for name, (_, labels) in sets.items()}
+
+    def _classes(self, method: Method, models: Sequence[nn.Module], images: Images) -> Tensor:
+        """(M, N)"""
+        batches = (images[start : start + self.batch_size] for start in range(0, len(images), self.batch_size))
+        return torch.cat([method.predict(models, batch).argmax(2) for batch in batches], dim=1)
+
+    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
+        return {} if self.trusted is None else purity(selected, self.trusted[index])
 
 
 def material(given: RunData) -> Material:
     arrays, about, labels = given.arrays, given.about, given.labels
-    device = labels.device
-    train, test = (Images(arrays[f"{split}_x"], about.mean, about.std, device) for split in ("train", "test"))
+
+    def images(part: str) -> Images:
+        return Images(arrays[f"{part}_x"], about.mean, about.std, labels.device)
+
+    def classes(part: str) -> Tensor:
+        return torch.from_numpy(arrays[f"{part}_y"]).to(labels.device).long()
+
+    held = {HELD_OUT: (images("held"), classes("held"))} if "held_x" in arrays else {}
     return Material(
         channels=arrays["train_x"].shape[1],
-        data=TrainingData(train, labels, given.training["batch_size"], given.seed),
-        evaluate=Evaluator(test, torch.from_numpy(arrays["test_y"]).to(device), given.trusted),
+        data=TrainingData(images("train"), labels, given.training["batch_size"], given.seed),
+        evaluate=Evaluator(images("test"), classes("test"), given.trusted, validation=held),
     )

@@ -24,17 +24,21 @@ Lock = tuple[str, str]  # GPU, and which of its locks
 
 
 @contextmanager
-def gpu_lease(slots: int, devices: int | None = None, whole: bool = False) -> Iterator[str | None]:
+def gpu_lease(slots: int, whole: bool = False) -> Iterator[str | None]:
     """Make one GPU visible, of whose `slots` one was free, or all if it must be `whole`; None where there is none.
 
     Must be entered before CUDA is used; importing torch does not use it.
     """
-    gpus = _gpus(devices)
+    named = os.environ.get(VISIBLE)
+    gpus = [str(number) for number in range(device_count())] if named is None else visible_entries(named)
     if not gpus:
         yield None
         return
     with ExitStack() as held:
-        gpu = _whole(gpus, slots, held) if whole else _slot(gpus, slots, held)
+        if whole:
+            gpu = _whole(gpus, slots, held)
+        else:  # every GPU gets its first training before one gets a second
+            gpu, _ = _wait([(gpu, f"slot{slot}") for slot in range(slots) for gpu in gpus], held)
         held.enter_context(_only(gpu))
         yield gpu
 
@@ -49,17 +53,6 @@ def visible_entries(value: str) -> list[str]:
     """Numbers or names (GPU-…, MIG-…) of a list for CUDA, which stops reading at the first thing that is neither."""
     entries = (entry.strip() for entry in value.split(","))
     return list(takewhile(re.compile(r"\d+$|(GPU|MIG)-.").match, entries))
-
-
-def _gpus(devices: int | None) -> list[str]:
-    if VISIBLE in os.environ:
-        return visible_entries(os.environ[VISIBLE])
-    return [str(number) for number in range(device_count() if devices is None else devices)]
-
-
-def _slot(gpus: list[str], slots: int, held: ExitStack) -> str:
-    """Every GPU gets its first training before one gets a second."""
-    return _wait([(gpu, f"slot{slot}") for slot in range(slots) for gpu in gpus], held)[0]
 
 
 def _whole(gpus: list[str], slots: int, held: ExitStack) -> str:

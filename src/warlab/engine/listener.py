@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from warlab.audit.record import Means, Record, RecordState
+from warlab.audit.record import Record
 from warlab.methods.base import LOGITS, Batch, Log
 
 
@@ -57,15 +57,6 @@ class Listener:
         index = batch.index if self.unit_of is None else self.unit_of[batch.index]
         for logits in heard:
             self.record.update(logits, batch.y, index)
-
-    def means(self) -> Means:
-        return self.record.means()
-
-    def state_dict(self) -> RecordState:
-        return self.record.state_dict()
-
-    def load_state_dict(self, state: RecordState) -> None:
-        self.record.load_state_dict(state)
 
     def _hear(self, number: int, _model: nn.Module, _inputs: Any, output: Tensor) -> None:
         if self.listens:

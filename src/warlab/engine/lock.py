@@ -90,15 +90,12 @@ def machine_folder() -> Path:
 def _waited_for(path: Path) -> IO[str]:
     """The locked file. One that was deleted while it was waited for locks nobody out, so that its successor is."""
     while True:
-        file = path.open("a+")
-        try:
+        with ExitStack() as unless_returned:
+            file = unless_returned.enter_context(path.open("a+"))
             _wait(file)
-        except BaseException:
-            file.close()
-            raise
-        if _is_in_place(file, path):
-            return file
-        file.close()
+            if _is_in_place(file, path):
+                unless_returned.pop_all()
+                return file
 
 
 def _wait(file: IO[str]) -> None:

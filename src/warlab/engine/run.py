@@ -13,14 +13,13 @@ from warlab.artefacts.run_result import RunResult
 from warlab.common.files import digest, write_arrays, write_atomic, write_text
 from warlab.common.progress import duration, seconds_per_epoch
 from warlab.engine.build import build_trainer
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest, remember
 from warlab.engine.device import device_settings
-from warlab.engine.identity import identity, remember
 from warlab.engine.inputs import RunFiles
 from warlab.engine.lock import only_writer
-from warlab.engine.outcome import label_record, summary, test_predictions
 from warlab.engine.provenance import provenance
-from warlab.engine.train import TIMES, Row, Trainer
+from warlab.engine.train import TIMES, Row, Trainer, summary, test_predictions
+from warlab.engine.validation import of_all_samples
 
 logger = logging.getLogger(__name__)
 OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
@@ -29,6 +28,7 @@ OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "re
 def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: int) -> None:
     """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
     checksums = files.checksums()
+    sources = {"code": code, **checksums}
     run_id = digest(json.dumps([run.to_dict(), code, checksums], sort_keys=True).encode())
     checkpoints = CheckpointFolder(out, run_id)
     with only_writer(out, checkpoints.path.name), StopRequest() as stop:
@@ -36,7 +36,7 @@ def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: in
             logger.info("another process has finished this run meanwhile; its result stands")
             return
         device_settings(threads, run.device)
-        remember(checkpoints.path, identity(run, code, checksums))
+        remember(checkpoints.path, {"run": digest(json.dumps(run.to_dict(), sort_keys=True).encode()), **sources})
         inputs = files.read()
         data, total = inputs.data.about.data, len(inputs.noise.labels)
         live = EpochLines(run.training["epochs"], checkpoints.path / "metrics.csv")
@@ -44,7 +44,7 @@ def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: in
         del inputs  # what the trainer needs of it, it has
         rows = trainer.fit(stop)
         _write_arrays(out, run, trainer, total)
-        source = provenance({"code": code, **checksums}, *(sum(row[name] for row in rows) for name in TIMES))
+        source = provenance(sources, *(sum(row[name] for row in rows) for name in TIMES))
         source["machines"] = checkpoints.machines  # more than one if the run went on elsewhere
         RunResult(run_id, run, data, summary(rows), source).save(out / "result.json")
         checkpoints.remove()
@@ -60,7 +60,7 @@ def _write_arrays(out: Path, run: RunConfig, trainer: Trainer, total: int) -> No
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(trainer.rows)))
-    write_arrays(out / "audit.npz", **label_record(trainer, run, total).arrays())
+    write_arrays(out / "audit.npz", **of_all_samples(trainer.listener.record.means(), run, total).arrays())
 
 
 def to_csv(rows: list[Row]) -> str:

@@ -1,6 +1,5 @@
 """Images that stay on disk: decoded batch by batch, some batches ahead, in the order that (seed, epoch) decides."""
 
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,13 +11,12 @@ from torch import Tensor
 
 from warlab.artefacts.prepared_data import DataDescription
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Images, Material, RunData, TrainingData
-from warlab.engine.device import memory_format
-from warlab.engine.evaluate import Evaluator
-from warlab.engine.validation import CLEAN, WithValidation
+from warlab.engine.batches import Material, Normalise, RunData
+from warlab.engine.images import Evaluator, Images, TrainingData
 
 AHEAD = 4  # batches that are decoded before they are asked for
 EVALUATED = 100  # images at once
+CLEAN = "val_accuracy"  # by the clean validation labels that come with the data
 
 
 class StoredImages(Images):
@@ -26,49 +24,37 @@ class StoredImages(Images):
 
     def __init__(self, pack: Pack, numbers: np.ndarray, about: DataDescription, device: torch.device) -> None:
         self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
-        self.mean = torch.tensor(about.mean, device=device).view(1, -1, 1, 1)
-        self.std = torch.tensor(about.std, device=device).view(1, -1, 1, 1)
+        self.normalise = Normalise(about.mean, about.std, device)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
-        self.waiting: deque[tuple[Tensor, np.ndarray]] = deque()  # announced and not begun, with its numbers
-        self.begun: deque[tuple[Tensor, list[Future[np.ndarray]]]] = deque()
+        self.announced: list[tuple[Tensor, np.ndarray]] = []  # batches and their numbers, in the order of the epoch
+        self.places: dict[int, int] = {}  # id of a batch → its place among the announced
+        self.begun: dict[int, list[Future[np.ndarray]]] = {}  # place → images that are being decoded
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def announce(self, batches: Sequence[Tensor]) -> None:
         """These batches will be asked for in this order."""
-        self.begun.clear()
         # Asked for once: a batch whose numbers come from a GPU would wait for all that the GPU has to do.
         numbers = torch.cat(list(batches)).cpu().split([len(batch) for batch in batches]) if batches else ()
-        self.waiting = deque((batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True))
+        self.announced = [(batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True)]
+        self.places = {id(batch): place for place, batch in enumerate(batches)}
+        self.begun = {}
 
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
         if self.device.type == "cuda":
             decoded = decoded.pin_memory()  # from there the copy runs in parallel
-        images = (decoded.to(self.device, non_blocking=True).float() / 255 - self.mean) / self.std
-        return images.contiguous(memory_format=memory_format(images.device))
+        return self.normalise(decoded.to(self.device, non_blocking=True))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
-        """Those that are at work already if the batch was announced."""
-        self._skip_to(index)
-        while self.waiting and len(self.begun) < AHEAD:
-            batch, places = self.waiting.popleft()
-            self.begun.append((batch, self._begin(places)))
-        if self.begun and self.begun[0][0] is index:
-            return self.begun.popleft()[1]
-        return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
-
-    def _skip_to(self, index: Tensor | slice) -> None:
-        """A resumed run leaves out the batches that it has trained on."""
-        announced = [*self.begun, *self.waiting] if self._next() is not index else []
-        if any(batch is index for batch, _ in announced):
-            while self._next() is not index:
-                (self.begun or self.waiting).popleft()
-
-    def _next(self) -> Tensor | None:
-        queue = self.begun or self.waiting
-        return queue[0][0] if queue else None
+        """Those that are at work already if the batch was announced; a resumed run leaves out the first batches."""
+        place = self.places.get(id(index))
+        if place is None:
+            return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
+        begun, ahead = self.begun, range(place, min(place + AHEAD, len(self.announced)))
+        self.begun = {one: begun[one] if one in begun else self._begin(self.announced[one][1]) for one in ahead}
+        return self.begun.pop(place)
 
     def _begin(self, places: np.ndarray | slice) -> list[Future[np.ndarray]]:
         return [self.pool.submit(self._decoded, int(number)) for number in self.numbers[places]]
@@ -83,18 +69,12 @@ class StoredImages(Images):
 class StoredData(TrainingData):
     """Batches that are decoded ahead."""
 
+    images: StoredImages
+
     def epoch(self, epoch: int) -> list[Tensor]:
         batches = super().epoch(epoch)
-        if isinstance(self.images, StoredImages):
-            self.images.announce(batches)
+        self.images.announce(batches)
         return batches
-
-
-class StoredEvaluator(Evaluator):
-    """The true labels of the training images are not known: there is no purity."""
-
-    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return {}
 
 
 def material(given: RunData) -> Material:
@@ -104,11 +84,11 @@ def material(given: RunData) -> Material:
     def images(part: str) -> StoredImages:
         return StoredImages(pack, arrays[f"{part}_i"], about, device)
 
-    def evaluator(part: str) -> Evaluator:
-        return StoredEvaluator(images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device), given.trusted, EVALUATED)
+    def tested(part: str) -> tuple[StoredImages, Tensor]:
+        return images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device)
 
     return Material(
         channels=len(about.mean),
         data=StoredData(images("train"), labels, given.training["batch_size"], given.seed),
-        evaluate=WithValidation(evaluator("test"), evaluator("val"), CLEAN),
+        evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),
     )

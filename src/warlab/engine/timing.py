@@ -17,8 +17,8 @@ from torch.nn.functional import cross_entropy
 from warlab import methods, nets
 from warlab.artefacts.run_config import MethodConfig, NetConfig, TimingSpec
 from warlab.common.progress import Progress
+from warlab.engine.build import make_optimiser
 from warlab.engine.device import best_device, memory_format, place
-from warlab.engine.optimise import make_optimiser
 from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
@@ -54,27 +54,21 @@ def _measured(takers: dict[str, TakeStep], steps: int, device: torch.device) -> 
     progress = Progress("step {} of {}, the warm-up included", warm_up + steps)
     for number in range(-warm_up, steps):
         for name, take in takers.items():
-            seconds = _timed(take, device)
+            started = time.perf_counter()
+            take()
+            if device.type == "cuda":
+                torch.cuda.synchronize()
             if number >= 0:
-                times[name].append(seconds)
+                times[name].append(time.perf_counter() - started)
         progress(number + warm_up + 1)
     return times
-
-
-def _timed(take: TakeStep, device: torch.device) -> float:
-    started = time.perf_counter()
-    take()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - started
 
 
 def _taker(method: MethodConfig, spec: TimingSpec, device: torch.device) -> TakeStep:
     """One whole training step of a method, after its warm-up."""
     torch.manual_seed(0)
-    net_config = NetConfig(**spec["net"])
-    net = nets.build(net_config.name, spec["shape"][0], spec["classes"], **net_config.settings)
-    model = place(net, device)
+    net = NetConfig(**spec["net"])
+    model = place(nets.build(net.name, spec["shape"][0], spec["classes"], **net.settings), device)
     batch = _batch(spec, device)
     loss = _loss(method, model, batch, spec["classes"])
     optimiser = make_optimiser(model, spec["training"])

@@ -10,22 +10,71 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from warlab.common.readings import is_tested
+from warlab.common.readings import LAST, is_tested
 from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.listener import Listener
-from warlab.engine.optimise import Schedule, set_rate
 from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
 
 logger = logging.getLogger(__name__)
 Row = dict[str, float]
 TIMES = ("seconds", "processor_seconds")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The learning rate is constant, and from each of the zero-based epochs `drops` on a tenth of what it was."""
+
+    epochs: int
+    lr: float
+    drops: tuple[int, ...] = ()
+
+    def rate(self, epoch: int) -> float:
+        return self.lr * 0.1 ** sum(epoch >= drop for drop in self.drops)
+
+
+def _clocks() -> Row:
+    return dict(zip(TIMES, (time.perf_counter(), time.process_time()), strict=True))
+
+
+@dataclass
+class _Meter:
+    """An epoch so far: how many batches are done, sums over them, and how long they took by the clock and of the
+    processor, which pauses and other work do not count for.
+
+    Sums are kept on the device, so that no step waits for a number.
+    """
+
+    batches: int = 0
+    sums: dict[str, Tensor | float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    first_bad: Any = -1
+    times: Row = field(default_factory=lambda: dict.fromkeys(TIMES, 0.0))
+    clocks: Row = field(default_factory=_clocks)  # when `times` were read last
+
+    def tick(self) -> Row:
+        """The times up to now."""
+        before, self.clocks = self.clocks, _clocks()
+        self.times = {name: self.times[name] + self.clocks[name] - before[name] for name in TIMES}
+        return self.times
+
+    def add(self, loss: Tensor, log: Log) -> None:
+        for name, value in {"loss": loss, **log}.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+            self.counts[name] = self.counts.get(name, 0) + 1
+        bad = torch.as_tensor(self.first_bad, device=loss.device)
+        self.first_bad = torch.where((bad < 0) & ~torch.isfinite(loss), self.batches, bad)
+        self.batches += 1
+
+    def means(self) -> Row:
+        return {name: float(value) / self.counts[name] for name, value in self.sums.items()}
 
 
 @dataclass
@@ -44,40 +93,41 @@ class Trainer:
     on_epoch: Callable[[list[Row]], object]
     listener: Listener
     evaluate_every: int = 1  # epochs
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)  # one for each epoch that is done
+    meter: _Meter = field(default_factory=_Meter)  # of the epoch that the run is in
 
     def fit(self, stop: StopRequest) -> list[Row]:
-        position = self._restore(self.checkpoints.load())
+        self._restore(self.checkpoints.load())
         while len(self.rows) < self.schedule.epochs:
-            self._epoch(len(self.rows), position, stop)
-            position = _Position()
+            self._epoch(stop)
         return self.rows
 
-    def _epoch(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
-        clock = _Clock(**position.times)
+    def _epoch(self, stop: StopRequest) -> None:
+        self.meter.clocks = _clocks()
+        epoch = len(self.rows)
         step = Step(epoch, self.schedule.epochs)
-        if position.batch == 0:
-            with watched(stop, lambda: self._leave_before(epoch, stop)):
+        if self.meter.batches == 0:
+            with self._watching(stop):
                 self._begin(step)
         rate = self.method.lr(step, self.schedule.rate)
-        set_rate(self.optimisers, rate)
+        for group in (group for optimiser in self.optimisers for group in optimiser.param_groups):
+            group["lr"] = rate
         for number, index in enumerate(self.data.epoch(epoch)):
-            if number < position.batch:
+            if number < self.meter.batches:
                 continue
             torch.manual_seed(derive_seed("step", self.seed, epoch, number))
-            position.meter.add(number, *self._step(replace(step, batch=number), index))
+            self.meter.add(*self._step(replace(step, batch=number), index))
             if stop:
-                self._interrupt(epoch, _Position(number + 1, clock.times(), position.meter), stop)
+                self._interrupt(stop)
             if self.checkpoints.due():
-                self._save(epoch, _Position(number + 1, clock.times(), position.meter))
-        position.meter.check(self.method, epoch)
-        trained = _Position(position.meter.batches, clock.times(), position.meter)
-        with watched(stop, lambda: self._interrupt(epoch, trained, stop)):
+                self._save()
+        self._check_loss()
+        with self._watching(stop):
             tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
             found = self.evaluate(self.method, self.models) if tested else {}
-        row = {"epoch": epoch + 1, "lr": rate, **position.meter.means(), **found}
-        self.rows.append({**row, **clock.times()})
-        self.checkpoints.keep(self._state(_Position()))
+        self.rows.append({"epoch": epoch + 1, "lr": rate, **self.meter.means(), **found, **self.meter.tick()})
+        self.meter = _Meter()
+        self.checkpoints.keep(self._state())
         self.on_epoch(self.rows)
 
     def _begin(self, step: Step) -> None:
@@ -103,113 +153,81 @@ class Trainer:
             optimiser.step()
         return total, log
 
-    def _interrupt(self, epoch: int, position: "_Position", stop: StopRequest) -> None:
-        self._save(epoch, position)
-        _leave(stop, epoch, position.batch)
+    @contextmanager
+    def _watching(self, stop: StopRequest) -> Iterator[None]:
+        """Leave as soon as a stop is asked for: an evaluation may take longer than a scheduler waits."""
+        handle = register_module_forward_pre_hook(lambda *_: self._interrupt(stop) if stop else None)
+        try:
+            yield
+        finally:
+            handle.remove()
 
-    def _leave_before(self, epoch: int, stop: StopRequest) -> None:
-        """The state at the end of the epoch before is kept; that of now is half prepared."""
-        self.checkpoints.write()
-        _leave(stop, epoch, 0)
+    def _interrupt(self, stop: StopRequest) -> NoReturn:
+        if self.meter.batches == 0:  # half prepared; the state at the end of the epoch before is kept
+            self.checkpoints.write()
+        else:
+            self._save()
+        raise Interrupted(f"{stop.received} received: saved {self._place()}.")
 
-    def _save(self, epoch: int, position: "_Position") -> None:
-        position.meter.check(self.method, epoch)
-        self.checkpoints.save(self._state(position))
+    def _place(self) -> str:
+        """The epoch that the run is in, from 1, and how many of its batches are done."""
+        return f"epoch {len(self.rows) + 1}, batch {self.meter.batches}"
 
-    def _state(self, position: "_Position") -> dict[str, object]:
+    def _save(self) -> None:
+        self._check_loss()
+        self.checkpoints.save(self._state())
+
+    def _check_loss(self) -> None:
+        """Before anything is saved: a loss that is not a number ends the run, the last good state stays."""
+        if (bad := int(self.meter.first_bad)) >= 0:
+            name = type(self.method).__module__.rsplit(".", 1)[-1]
+            raise WarlabError(
+                f"The loss of {name} is not a finite number in epoch {len(self.rows) + 1}, batch {bad + 1}; "
+                "the last good checkpoint is kept: lower the learning rate or beta, or look at the data."
+            )
+
+    def _state(self) -> dict[str, object]:
+        self.meter.tick()
         return {
             "models": [model.state_dict() for model in self.models],
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "method": self.method.state_dict(),
             "rows": self.rows,
             "recent": self.evaluate.recent,
-            "audit": self.listener.state_dict(),
-            "batch": position.batch,
-            "times": position.times,
-            "meter": vars(position.meter),
+            "audit": self.listener.record.state_dict(),
+            "meter": vars(self.meter),
         }
 
-    def _restore(self, state: Mapping[str, Any] | None) -> "_Position":
+    def _restore(self, state: Mapping[str, Any] | None) -> None:
         if state is None:
-            return _Position()
+            return
         for model, saved in zip(self.models, state["models"], strict=True):
             model.load_state_dict(saved)
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         self.method.load_state_dict(state["method"])
-        self.rows = state["rows"]
+        self.rows, self.meter = state["rows"], _Meter(**state["meter"])
         self.evaluate.recent = state["recent"]
-        self.listener.load_state_dict(state["audit"])
-        done, batch = len(self.rows), state["batch"]
-        place = _place(done, batch) if done < self.schedule.epochs else f"epoch {done}, which was the last"
+        self.listener.record.load_state_dict(state["audit"])
+        done = len(self.rows)
+        place = self._place() if done < self.schedule.epochs else f"epoch {done}, which was the last"
         logger.info(f"resumed from {place}")
-        return _Position(state["batch"], state["times"], _Meter(**state["meter"]))
 
 
-@dataclass
-class _Meter:
-    """Sums over the batches of an epoch, kept on the device so that no step waits for a number."""
-
-    batches: int = 0
-    sums: dict[str, Tensor | float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    first_bad: Any = -1
-
-    def add(self, number: int, loss: Tensor, log: Log) -> None:
-        self.batches += 1
-        for name, value in {"loss": loss, **log}.items():
-            self.sums[name] = self.sums.get(name, 0.0) + value
-            self.counts[name] = self.counts.get(name, 0) + 1
-        bad = torch.as_tensor(self.first_bad, device=loss.device)
-        self.first_bad = torch.where((bad < 0) & ~torch.isfinite(loss), number, bad)
-
-    def check(self, method: Method, epoch: int) -> None:
-        """Before anything is saved: a loss that is not a number ends the run, the last good state stays."""
-        if int(self.first_bad) >= 0:
-            name = type(method).__module__.rsplit(".", 1)[-1]
-            raise WarlabError(
-                f"The loss of {name} is not a finite number in epoch {epoch + 1}, batch {int(self.first_bad) + 1}; "
-                "the last good checkpoint is kept: lower the learning rate or beta, or look at the data."
-            )
-
-    def means(self) -> Row:
-        return {name: float(value) / self.counts[name] for name, value in self.sums.items()}
+def summary(rows: list[Row]) -> dict[str, float]:
+    """The readings of a run: mean and spread of the last ten epochs (the paper's), last, and best on test,
+    which is a diagnostic only, since no one may choose an epoch by test labels."""
+    accuracy = np.array([row["test_accuracy"] for row in rows if "test_accuracy" in row])
+    return {
+        "last10_mean": float(accuracy[-LAST:].mean()),
+        "last10_std": float(accuracy[-LAST:].std()),
+        "last": float(accuracy[-1]),
+        "best_on_test_diagnostic": float(accuracy.max()),
+    }
 
 
-@dataclass
-class _Position:
-    """Where inside an epoch a run stands."""
-
-    batch: int = 0
-    times: Row = field(default_factory=dict)
-    meter: _Meter = field(default_factory=_Meter)
-
-
-class _Clock:
-    """How long an epoch has taken: by the clock, and of the processor, which pauses and other work do not count for."""
-
-    def __init__(self, seconds: float = 0.0, processor_seconds: float = 0.0) -> None:
-        self.started = time.perf_counter() - seconds, time.process_time() - processor_seconds
-
-    def times(self) -> Row:
-        now = time.perf_counter(), time.process_time()
-        return dict(zip(TIMES, (end - start for end, start in zip(now, self.started, strict=True)), strict=True))
-
-
-@contextmanager
-def watched(stop: StopRequest, leave: Callable[[], None]) -> Iterator[None]:
-    """`leave` as soon as a stop is asked for: an evaluation may take longer than a scheduler waits."""
-    handle = register_module_forward_pre_hook(lambda *_: leave() if stop else None)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def _leave(stop: StopRequest, epoch: int, batch: int) -> NoReturn:
-    raise Interrupted(f"{stop.received} received: saved {_place(epoch, batch)}.")
-
-
-def _place(epoch: int, batch: int) -> str:
-    """The epoch that a run is in, from 1, and how many of its batches are done."""
-    return f"epoch {epoch + 1}, batch {batch}"
+def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndarray]:
+    """`predictions` (E, M, N): the predicted class of each test image in the last E epochs, by each of M networks, and
+    `epochs` (E,), counted from 1. E is 0 where predictions are not kept, as of tiles."""
+    kept = np.stack([one.numpy() for one in recent]) if recent else np.empty((0, 0, 0), np.uint8)
+    return {"predictions": kept, "epochs": np.arange(epochs - len(recent), epochs) + 1}

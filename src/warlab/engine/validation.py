@@ -1,20 +1,12 @@
 """A part of the training set that no method sees: its noisy labels choose an epoch, as somebody without clean labels
 would have to. With a share of 0, as in the paper, nothing is kept back and nothing is logged."""
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
-import torch
-from torch import Tensor, nn
 
-from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.run_config import RunConfig
+from warlab.audit.record import Means
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Evaluation, Images
-from warlab.engine.evaluate import Evaluator
 from warlab.errors import WarlabError
-from warlab.methods.base import Method
-
-NOISY, CLEAN = "validation_accuracy", "val_accuracy"  # columns: by noisy labels, by clean ones that come with the data
 
 
 def training_part(count: int, share: float, seed: int) -> np.ndarray:
@@ -41,34 +33,7 @@ def hold_out(
     return labels[kept], trusted[kept]
 
 
-def with_held_out(
-    test: Evaluation, data: Mapping[str, np.ndarray], about: DataDescription, device: torch.device
-) -> Evaluation:
-    """The evaluation and the accuracy on the samples that `hold_out` kept back, if there are any."""
-    if "held_x" not in data:
-        return test
-    images = Images(data["held_x"], about.mean, about.std, device)
-    noisy = torch.from_numpy(data["held_y"]).to(device).long()
-    return WithValidation(test, Evaluator(images, noisy, noisy.bool()), NOISY)
-
-
-class WithValidation:
-    """The test set's numbers and the accuracy on validation images, under the name of its column."""
-
-    def __init__(self, test: Evaluation, validation: Evaluator, column: str) -> None:
-        self.test, self.validation, self.column = test, validation, column
-
-    @property
-    def recent(self) -> list[Tensor]:
-        return self.test.recent
-
-    @recent.setter
-    def recent(self, predictions: list[Tensor]) -> None:
-        self.test.recent = predictions
-
-    def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
-        found = self.validation(method, models)["test_accuracy"]
-        return {**self.test(method, models), self.column: found}
-
-    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return self.test.purity(selected, index)
+def of_all_samples(means: Means, run: RunConfig, total: int) -> Means:
+    """The record of the labels by the numbers of all `total` samples, of which those kept back were never seen."""
+    share = run.training.get("validation", 0.0)
+    return means.among(training_part(total, share, run.seed), total) if share else means

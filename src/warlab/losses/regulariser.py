@@ -11,8 +11,7 @@ never come, and the final pass runs through the wrapper, whose reducer sums its 
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -118,7 +117,7 @@ class AdversarialLoss(nn.Module, ABC):
             seed = int(torch.randint(2**62, ()))
             inner, outer = (_same_masks(one, seed, x.device) for one in (inner, outer))
         reused = self._reused(logits, x.dtype)  # asked here: inside, TF32 is off whatever the loop's own pass had
-        with extra_pass(model, self.dropout, self.batchnorm_update), _buffers_kept(model):
+        with extra_pass(model, self.dropout, self.batchnorm_update):
             clean = _no_grad(inner, x) if reused is None else reused
             rows = _Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
             reference = rows.probabilities(clean)
@@ -271,16 +270,3 @@ def _same_masks(predict: Predict, seed: int, device: torch.device) -> Predict:
             return predict(x)
 
     return again
-
-
-@contextmanager
-def _buffers_kept(model: nn.Module) -> Iterator[None]:
-    """DistributedDataParallel overwrites running statistics before a forward: once per step, in the loop's own."""
-    wrappers = [m for m in model.modules() if isinstance(m, DistributedDataParallel) and m.broadcast_buffers]
-    for wrapper in wrappers:
-        wrapper.broadcast_buffers = False
-    try:
-        yield
-    finally:
-        for wrapper in wrappers:
-            wrapper.broadcast_buffers = True

@@ -7,10 +7,6 @@ costs 0.1, between the others 1, so WAR may leave the boundary of red and black 
 Proposition 2; the paper's sentence on its figure says the opposite, see config/fidelity.yaml.)
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import pairwise
-
 import numpy as np
 import torch
 from sklearn.datasets import make_blobs
@@ -25,6 +21,7 @@ CLASSES = ("orange", "red", "black")
 CENTRES = ((-0.75, 0.0), (0.75, 0.0), (0.6, 3.2))
 COST = ((0.0, 1.0, 1.0), (1.0, 0.0, 0.1), (1.0, 0.1, 0.0))
 PREDICTION = (0.15, 0.70, 0.15)  # the fixed prediction that the divergences are drawn around
+OF_CLASS, PLANTED = 80, 8  # points of each class, and how many red ones are labelled black
 SIDE = 121  # points of the drawn grid in each direction
 STEPS, WARM_UP, BETA, EPSILON = 300, 80, 8.0, 0.4
 
@@ -49,48 +46,36 @@ def regularisers() -> dict[str, AdversarialLoss | None]:
     }
 
 
-@dataclass(frozen=True)
-class Points:
-    x: np.ndarray  # (N, 2)
-    true: np.ndarray
-    given: np.ndarray  # the labels trained on
-
-
-def points(n: int = 80, planted: int = 8, seed: int = 0) -> Points:
-    """`n` points of each class, `planted` of the red ones labelled black."""
-    x, true = make_blobs([n] * 3, centers=np.array(CENTRES), cluster_std=0.45, random_state=seed)
+def points() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points (N, 2), their true classes, and the labels to train on, by which some of the red ones are black."""
+    x, true = make_blobs([OF_CLASS] * 3, centers=np.array(CENTRES), cluster_std=0.45, random_state=0)
     order = np.argsort(np.linalg.norm(x - CENTRES[1], axis=1))
     red = [i for i in order if true[i] == 1]
     given = true.copy()
-    given[red[: 3 * planted : 3]] = 2  # well inside the cloud, apart from each other
-    return Points(x.astype(np.float32), true, given)
+    given[red[: 3 * PLANTED : 3]] = 2  # well inside the cloud, apart from each other
+    return x.astype(np.float32), true, given
 
 
-def network(seed: int = 0, sizes: tuple[int, ...] = (2, 64, 64, 3)) -> nn.Sequential:
-    torch.manual_seed(derive_seed("toy", seed))
-    layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.ReLU())]
-    return nn.Sequential(*layers[:-1])
-
-
-def train(data: Points, regulariser: AdversarialLoss | None, steps: int = STEPS, seed: int = 0) -> nn.Sequential:
+def train(x: np.ndarray, given: np.ndarray, regulariser: AdversarialLoss | None, steps: int) -> nn.Sequential:
     """All points in every step, Adam; the regulariser begins after the warm-up."""
-    net = network(seed)
+    torch.manual_seed(derive_seed("toy", 0))
+    net = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 3))
     optimiser = torch.optim.Adam(net.parameters(), lr=5e-3)
-    x, y = torch.from_numpy(data.x), torch.from_numpy(data.given)
+    inputs, labels = torch.from_numpy(x), torch.from_numpy(given)
     for step in range(steps):
-        logits = net(x)
-        loss = cross_entropy(logits, y)
+        logits = net(inputs)
+        loss = cross_entropy(logits, labels)
         if regulariser is not None and step >= WARM_UP:
-            loss = loss + BETA * regulariser(net, x, logits)
+            loss = loss + BETA * regulariser(net, inputs, logits)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
     return net.eval()
 
 
-def plane(data: Points) -> tuple[np.ndarray, np.ndarray]:
+def plane(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Axes of a grid around all points."""
-    low, high = data.x.min(0) - 0.6, data.x.max(0) + 0.6
+    low, high = x.min(0) - 0.6, x.max(0) + 0.6
     return np.linspace(low[0], high[0], SIDE), np.linspace(low[1], high[1], SIDE)
 
 
@@ -123,22 +108,21 @@ def directions(net: nn.Module, loss: AdversarialLoss, x: np.ndarray) -> np.ndarr
     given = torch.from_numpy(x)
     with torch.no_grad():
         clean = probabilities(net(given))
-    divergence: Callable[[Tensor, Tensor], Tensor] = loss.divergence
-    return perturbation(lambda z: probabilities(net(z)), divergence, given, clean, EPSILON, "sum").numpy()
+    return perturbation(lambda z: probabilities(net(z)), loss.divergence, given, clean, EPSILON).numpy()
 
 
 def compute(steps: int = STEPS) -> dict[str, np.ndarray]:
     """All that the two figures of the plane show, as arrays."""
-    data, losses = points(), regularisers()
-    axes, at = plane(data), simplex()
-    nets = {name: train(data, loss, steps) for name, loss in losses.items()}
-    before = train(data, None, WARM_UP)
+    (x, true, given), losses = points(), regularisers()
+    axes, at = plane(x), simplex()
+    nets = {name: train(x, given, loss, steps) for name, loss in losses.items()}
+    before = train(x, given, None, WARM_UP)
     pair = {"AR": losses["KL (AR)"], "WAR": losses["WAR, λ = 0.05"]}
-    moved = [directions(before, loss, data.x) for loss in pair.values() if loss is not None]
+    moved = [directions(before, loss, x) for loss in pair.values() if loss is not None]
     return {
-        "x": data.x,
-        "true": data.true,
-        "given": data.given,
+        "x": x,
+        "true": true,
+        "given": given,
         "axis_x": axes[0],
         "axis_y": axes[1],
         "names": np.array(list(losses)),

@@ -94,7 +94,11 @@ class WARLoss(AdversarialLoss):
     ) -> None:
         super().__init__(epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim)
         cost = torch.as_tensor(cost, dtype=torch.float32).detach()
-        _check(cost, lam, iterations, signed)
+        values = cost.double().cpu().numpy()
+        # Entries that single precision rounds apart count as equal.
+        check_cost(values, "of WARLoss", signed, rounding=1e-6 * abs(values).max(initial=0.0))
+        if not lam > 0 or iterations < 1:
+            raise WarlabError(f"lambda must be above 0 and iterations at least 1, not {lam} and {iterations}.")
         self.register_buffer("cost", cost)
         self.lam = lam
         self.iterations = iterations
@@ -108,11 +112,3 @@ class WARLoss(AdversarialLoss):
             )
         cost = self.cost.to(adversarial)
         return sinkhorn(adversarial, clean, cost, self.lam, self.iterations, self.log_domain)
-
-
-def _check(cost: Tensor, lam: float, iterations: int, signed: bool) -> None:
-    """Entries that single precision rounds apart count as equal."""
-    values = cost.double().cpu().numpy()
-    check_cost(values, "of WARLoss", signed, rounding=1e-6 * abs(values).max(initial=0.0))
-    if not lam > 0 or iterations < 1:
-        raise WarlabError(f"lambda must be above 0 and iterations at least 1, not {lam} and {iterations}.")

@@ -19,7 +19,6 @@ names = METHODS.names
 class Declaration:
     """What a method's file says before it is imported: the fields of its `Config` and its class attributes."""
 
-    name: str
     settings: dict[str, Setting]
     needs_run: str | None  # another method whose run of the same cell must come first
     label: str
@@ -31,7 +30,7 @@ def declaration(name: str) -> Declaration:
     if not METHODS.body(name, "Algorithm"):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
     attributes = METHODS.literals(name, "Algorithm")
-    return Declaration(name, METHODS.settings(name), attributes.get("needs_run"), attributes.get("label", name))
+    return Declaration(METHODS.settings(name), attributes.get("needs_run"), attributes.get("label", name))
 
 
 def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":

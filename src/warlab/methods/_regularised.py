@@ -31,16 +31,13 @@ class Regularised(Method):
         return {name: getattr(self.config, name) for name in names}
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        if self._rests(step):
+        if step.epoch < self.config.warmup or self.config.beta == 0:
             return cross_entropy(models[0](batch.x), batch.y), {}
         if self.config.direction == "clean" and self.regulariser.epsilon > 0:
             return self._through_one_graph(models[0], batch)
         logits = models[0](batch.x)
         log: Log = {}
         return self._both(models[0], batch, logits.detach(), cross_entropy(logits, batch.y), log), log
-
-    def _rests(self, step: Step) -> bool:
-        return step.epoch < self.config.warmup or self.config.beta == 0
 
     def _through_one_graph(self, model: nn.Module, batch: Batch) -> tuple[Losses, Log]:
         """The direction is a gradient of the clean forward, whose graph must still be there."""

@@ -89,7 +89,7 @@ def forget_rate(setting: str | float, task: Task) -> float:
     realised  the share of all labels that are wrong: about 0.2 for asym-40, where half of the classes stay clean
     halved    JoCoR's code: half of the nominal rate for every asymmetric noise, the nominal rate otherwise
 
-    A fifth name, estimated, is no rate that is known beforehand: see `Selecting`.
+    A fourth name, estimated, is no rate that is known beforehand: see `Selecting`.
     """
     asymmetric = task.noise_kind.startswith("asym")
     named = {
@@ -97,8 +97,6 @@ def forget_rate(setting: str | float, task: Task) -> float:
         "realised": task.realised_rate,
         "halved": task.noise_rate / 2 if asymmetric else task.noise_rate,
     }
-    if isinstance(setting, str) and setting not in named:
-        raise WarlabError(f"The forget rate is {', '.join([*named, ESTIMATED])} or a number, not {setting!r}.")
     return named[setting] if isinstance(setting, str) else float(setting)
 
 

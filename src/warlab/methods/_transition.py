@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Corrected(Method):
-    """A method that knows T: (C, C), rows sum to 1."""
+    """A method that corrects its loss by a matrix (C, C): T itself, whose rows sum to 1, or what it makes of T."""
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
@@ -31,11 +31,12 @@ class Corrected(Method):
             raise WarlabError(
                 "A transition matrix needs the predictions of the CCE run of the same cell; train it first."
             )
-        self.transition = estimate(task.predictions.double().numpy(), config.percentile)
-        logger.info(f"condition number of the estimated transition matrix: {np.linalg.cond(self.transition):.3g}")
+        transition = estimate(task.predictions.double().numpy(), config.percentile)
+        logger.info(f"condition number of the estimated transition matrix: {np.linalg.cond(transition):.3g}")
+        self.matrix = torch.from_numpy(self.correction(transition)).float().to(task.device)
 
-    def tensor(self, matrix: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(matrix).float().to(self.task.device)
+    def correction(self, transition: np.ndarray) -> np.ndarray:
+        return transition
 
 
 def estimate(predictions: np.ndarray, percentile: float | None) -> np.ndarray:

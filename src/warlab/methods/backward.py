@@ -9,7 +9,6 @@ Patrini et al., Making deep neural networks robust to label noise: a loss correc
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from torch import nn
@@ -17,7 +16,7 @@ from torch import nn
 from warlab.common.setting import setting
 from warlab.methods._probabilities import clipped
 from warlab.methods._transition import Corrected
-from warlab.methods.base import Batch, Log, Losses, Step, Task
+from warlab.methods.base import Batch, Log, Losses, Step
 
 logger = logging.getLogger(__name__)
 WORST_CONDITION = 1e3  # our choice: beyond it, T^-1 magnifies errors of the estimate a thousandfold
@@ -29,22 +28,21 @@ class Config:
     percentile: float | None = setting(97.0, "baseline's code", minimum=0, maximum=100)
 
 
-class Algorithm(Corrected):
-    label = "Backward"
-    needs_run = "cce"
-
-    def __init__(self, config: Any, task: Task) -> None:
-        super().__init__(config, task)
-        self.matrix = self.tensor(inverse(self.transition))
-
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        log_p = clipped(models[0](batch.x)).log()
-        return -(self.matrix[batch.y] * log_p).sum(1).mean(), {}
-
-
 def inverse(transition: np.ndarray) -> np.ndarray:
     """T^-1; of a nearly singular T the pseudo-inverse without its smallest singular values."""
     if np.linalg.cond(transition) <= WORST_CONDITION:
         return np.linalg.inv(transition)
     logger.info("the estimated transition matrix is nearly singular: Backward uses its pseudo-inverse")
     return np.linalg.pinv(transition, rcond=1 / WORST_CONDITION)
+
+
+class Algorithm(Corrected):
+    label = "Backward"
+    needs_run = "cce"
+
+    def correction(self, transition: np.ndarray) -> np.ndarray:
+        return inverse(transition)
+
+    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+        log_p = clipped(models[0](batch.x)).log()
+        return -(self.matrix[batch.y] * log_p).sum(1).mean(), {}

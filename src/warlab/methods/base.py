@@ -25,15 +25,6 @@ class Batch:
     index: Tensor
 
 
-@dataclass(frozen=True)
-class Step:
-    """Where in the training a batch stands; epochs and batches count from 0."""
-
-    epoch: int
-    epochs: int
-    batch: int = 0
-
-
 class Samples(Protocol):
     """All training samples, for estimates that need more than a batch."""
 
@@ -44,6 +35,15 @@ class Samples(Protocol):
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:
         """All samples by their number."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where in the training a batch stands; epochs and batches count from 0."""
+
+    epoch: int
+    epochs: int
+    batch: int = 0
 
 
 @dataclass(frozen=True)

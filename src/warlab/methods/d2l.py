@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.methods._lid import lid
 from warlab.methods._probabilities import hard, soft_cross_entropy
 from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
@@ -75,3 +74,19 @@ class Algorithm(Method):
         label, predicted = (hard(classes, self.task.classes) for classes in (batch.y, logits.argmax(1)))
         target = self.alpha * label + (1 - self.alpha) * predicted
         return soft_cross_entropy(logits, target).mean(), {"lid": self.lids[-1], "alpha": self.alpha}
+
+
+def lid(points: Tensor, neighbours: int) -> Tensor:
+    """Local intrinsic dimensionality by maximum likelihood from the distances r_j to the k nearest neighbours:
+
+        LID(x) = - k / sum_{j=1..k} log( r_j(x) / r_k(x) + 1e-8 )
+
+    (n, d) → (n,), neighbours looked for among the n points themselves; NaN for a single point. Amsaleg et al.,
+    Estimating local intrinsic dimensionality, 2015; the constant is in the code of D2L.
+    """
+    k = min(neighbours, len(points) - 1)
+    # Not by matrix products, whose rounding is as large as the distances of near neighbours.
+    distances = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    near = distances.fill_diagonal_(torch.inf).sort(1).values[:, :k]
+    ratios = near / near[:, -1:].clamp_min(torch.finfo(points.dtype).tiny) if k else near
+    return -k / torch.log(ratios + 1e-8).sum(1)

@@ -8,7 +8,6 @@ Patrini et al., Making deep neural networks robust to label noise: a loss correc
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import nn
 from torch.nn.functional import nll_loss
@@ -16,7 +15,7 @@ from torch.nn.functional import nll_loss
 from warlab.common.setting import setting
 from warlab.methods._probabilities import EPSILON, clipped
 from warlab.methods._transition import Corrected
-from warlab.methods.base import Batch, Log, Losses, Step, Task
+from warlab.methods.base import Batch, Log, Losses, Step
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,6 @@ class Config:
 class Algorithm(Corrected):
     label = "Forward"
     needs_run = "cce"
-
-    def __init__(self, config: Any, task: Task) -> None:
-        super().__init__(config, task)
-        self.matrix = self.tensor(self.transition)
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         noisy = clipped(models[0](batch.x)) @ self.matrix

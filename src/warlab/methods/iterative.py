@@ -18,10 +18,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, normalize
 
 from warlab.common.setting import setting
-from warlab.methods._lof import local_outlier_factor
 from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
 Pairs = tuple[Tensor, Tensor]  # places of i and of j in the batch
@@ -138,3 +137,23 @@ def _distance(a: Tensor, b: Tensor) -> Tensor:
 def _mean(values: Tensor) -> Tensor:
     """0 for nothing: a batch may hold no pair, or no clean sample."""
     return values.sum() / max(1, len(values))
+
+
+def local_outlier_factor(points: Tensor, neighbours: int) -> Tensor:
+    """How much sparser the surroundings of a point are than those of its neighbours:
+
+        reach(a, b) = max(k-distance(b), d(a, b)),   density(a) = 1 / mean_{b in N_k(a)} reach(a, b)
+        LOF(a) = mean_{b in N_k(a)} density(b) / density(a)        about 1 inside a cluster, larger outside
+
+    (n, d) → (n,) under the cosine distance, in float64; a point without neighbours has 1. Breunig et al., LOF:
+    identifying density-based local outliers, 2000.
+    """
+    k = min(max(1, neighbours), len(points) - 1)
+    if k < 1:
+        return torch.ones(len(points), dtype=torch.float64, device=points.device)
+    unit = normalize(points.double())
+    distances = (1 - unit @ unit.T).clamp_min(0).fill_diagonal_(torch.inf)
+    near, who = distances.topk(k, largest=False)
+    reach = torch.maximum(near, near[:, -1][who])
+    density = 1 / (reach.mean(1) + 1e-10)  # duplicates have no distance
+    return density[who].mean(1) / density

@@ -5,8 +5,9 @@
 The variants of the paper (war_01, war_w2v, war_embed, war_random) differ in the ground cost C alone.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -16,9 +17,10 @@ from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.losses.regulariser import AdversarialLoss
 from warlab.losses.war_loss import WARLoss
-from warlab.methods._epsilon import EpsilonRule
 from warlab.methods._regularised import Regularised
 from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,42 @@ class Config:
     # "mean" is the authors' scaling, too short without dropout
     direction: str = setting("sum", "our choice", choices=("sum", "mean", "clean"))
     power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
-    # "loss" is the paper's rule for Clothing1M, see _epsilon.py
+    # "loss" is the paper's rule for Clothing1M, see EpsilonRule; "always" divides whatever the loss does
     epsilon_rule: str = setting("never", "our choice", choices=("never", "loss", "always"))
     epsilon_after: int = setting(5, "paper", unit="epochs")
+
+
+@dataclass
+class EpsilonRule:
+    """The paper's rule for Clothing1M: epsilon / 10 after five epochs "when the training loss is not decreasing". Read
+    as: at the end of that epoch, if its mean training loss is not below that of the epoch before it.
+
+    All of it is part of a run's checkpoint.
+    """
+
+    rule: str
+    after: int
+    epsilon: float
+    means: list[float] = field(default_factory=list)  # the loss of each epoch
+    total: Tensor | float = 0.0
+    batches: int = 0
+
+    def see(self, loss: Tensor) -> None:
+        self.total = self.total + loss.detach()
+        self.batches += 1
+
+    def begin(self, epoch: int) -> None:
+        """Called before each epoch; decides once."""
+        if self.batches:
+            self.means.append(float(self.total) / self.batches)
+            self.total, self.batches = 0.0, 0
+        if self.rule == "never" or epoch != self.after or epoch == 0:
+            return
+        decreased = len(self.means) > 1 and self.means[-1] < self.means[-2]
+        if self.rule == "always" or not decreased:
+            self.epsilon /= 10
+        told = " and ".join(f"{mean:.4f}" for mean in self.means[-2:])
+        logger.info(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {told}")
 
 
 class Algorithm(Regularised):
@@ -67,10 +102,10 @@ class Algorithm(Regularised):
         self.rule.see(torch.stack(parts).sum())
 
     def state_dict(self) -> dict[str, Any]:
-        return self.rule.state()
+        return dict(vars(self.rule))
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.rule.restore(state)
+        vars(self.rule).update(state)
 
     def make_regulariser(self) -> AdversarialLoss:
         if self.task.cost is None:

@@ -90,9 +90,12 @@ def word_cost(
             [0.6784, 0.0000, 0.3843],
             [0.3679, 0.3843, 0.0000]])
     """
-    names = _class_names(names)
-    path = Path(vectors) if isinstance(vectors, str | PathLike) else embedded_vectors()
+    if isinstance(names, str) or len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise WarlabError(
+            f"word_cost needs a list with the names of at least two classes, such as ['cat', 'dog'], not {names!r}."
+        )
     if vectors is None or isinstance(vectors, str | PathLike):
+        path = Path(vectors) if vectors is not None else embedded_vectors()
         return _finished(word_points(names, load_vectors(path, binary), path.name), "of words")
     vectors = getattr(vectors, "wv", vectors)  # gensim's models keep their KeyedVectors there
     if not hasattr(vectors, "__contains__") or not hasattr(vectors, "__getitem__"):
@@ -147,14 +150,6 @@ def _finished(points: np.ndarray, name: str) -> Tensor:
     cost = from_distances(pairwise_distances(points))
     check_cost(cost, name)
     return torch.from_numpy(cost).float()
-
-
-def _class_names(names: Sequence[str]) -> list[str]:
-    if isinstance(names, str) or len(names) < 2 or not all(isinstance(name, str) for name in names):
-        raise WarlabError(
-            f"word_cost needs a list with the names of at least two classes, such as ['cat', 'dog'], not {names!r}."
-        )
-    return list(names)
 
 
 def _array(values: Tensor | ArrayLike) -> np.ndarray:

@@ -59,7 +59,12 @@ def sinkhorn(
     """
     if log_domain is None:
         _check_rows(a, b, cost)
-        return _checked(sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam)))
+        value = sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam))
+        if not bool(torch.isfinite(value).all()):
+            raise WarlabError(
+                "The transport is not a finite number; a and b must be rows of probabilities without NaN."
+            )
+        return value
     if len(a) >= MANY and not log_domain and not cost.requires_grad:
         return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
     return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
@@ -71,12 +76,6 @@ def _check_rows(a: Tensor, b: Tensor, cost: Tensor) -> None:
             f"sinkhorn needs a and b of shape (B, C) and a cost of shape (C, C), not {tuple(a.shape)}, "
             f"{tuple(b.shape)} and {tuple(cost.shape)}."
         )
-
-
-def _checked(value: Tensor) -> Tensor:
-    if not bool(torch.isfinite(value).all()):
-        raise WarlabError("The transport is not a finite number; a and b must be rows of probabilities without NaN.")
-    return value
 
 
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
@@ -91,10 +90,10 @@ def needs_log_domain(cost: Tensor, lam: float) -> bool:
 def plan(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
     """The coupling after `iterations` updates, (B, C, C): for verification, not for training."""
     if needs_log_domain(cost, lam):
-        f, g = _potentials_log(a, b, cost, lam, iterations)
-        return (f[:, :, None] + g[:, None, :] - cost / lam).exp()
-    u, v = _scalings(a, b, torch.exp(-cost / lam), iterations)
-    return u[:, :, None] * torch.exp(-cost / lam) * v[:, None, :]
+        return _plan_log(a, b, cost, lam, iterations)
+    kernel = torch.exp(-cost / lam)
+    u, v = _scalings(a, b, kernel, iterations)
+    return u[:, :, None] * kernel * v[:, None, :]
 
 
 def _value(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
@@ -112,12 +111,11 @@ def _scalings(a: Tensor, b: Tensor, kernel: Tensor, iterations: int) -> tuple[Te
 
 
 def _value_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
-    f, g = _potentials_log(a, b, cost, lam, iterations)
-    return ((f[:, :, None] + g[:, None, :] - cost / lam).exp() * cost).sum((1, 2))
+    return (_plan_log(a, b, cost, lam, iterations) * cost).sum((1, 2))
 
 
-def _potentials_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> tuple[Tensor, Tensor]:
-    """log u and log v by the same updates as `_scalings`; the twin for costs of any sign and size."""
+def _plan_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
+    """The plan by the same updates as `_scalings` on f = log u and g = log v, for costs of any sign and size."""
     tiny = torch.finfo(a.dtype).tiny
     log_a, log_b = a.clamp_min(tiny).log(), b.clamp_min(tiny).log()
     log_kernel = -cost / lam
@@ -125,4 +123,4 @@ def _potentials_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: 
     for _ in range(iterations):
         g = log_b - torch.logsumexp(f[:, :, None] + log_kernel, dim=1)
         f = log_a - torch.logsumexp(g[:, None, :] + log_kernel, dim=2)
-    return f, g
+    return (f[:, :, None] + g[:, None, :] - cost / lam).exp()

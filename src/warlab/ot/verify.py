@@ -24,9 +24,10 @@ def verify_cost(cost: np.ndarray, lam: float, iterations: int, signed: bool = Fa
     """All checks of one cost. `signed` permits the raw random costs of the paper: any sign, not symmetric."""
     check_square(cost)
     a, b = prediction_pairs(len(cost), PAIRS)
-    checks = [*shape_checks(cost, signed), *pot_checks(a, b, cost, lam, iterations)]
+    plans, exact = _plan(a, b, cost, lam, CONVERGED), exact_transport(a, b, cost)
+    checks = [*basic_checks(cost, signed), triangle(cost), *pot_checks(a, b, cost, lam, iterations, plans, exact)]
     if not signed and all(check.passed for check in checks if check.required):
-        checks += proposition_2(a, b, cost, lam)
+        checks += proposition_2(*lower_bounds(a, b, cost), exact, (plans * cost).sum((1, 2)))
     return Verification(PAIRS, ot.__version__, [replace(check, lam=lam, iterations=iterations) for check in checks])
 
 
@@ -43,23 +44,21 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
     return e / e.sum(1, keepdims=True)
 
 
-def shape_checks(cost: np.ndarray, signed: bool) -> list[Check]:
-    return [*basic_checks(cost, signed), triangle(cost)]
-
-
-def pot_checks(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> list[Check]:
-    """Our plan and value next to POT's, and exact transport as the lower bound of the converged value."""
-    ours = _plan(a, b, cost, lam, CONVERGED)
+def pot_checks(
+    a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int, plans: np.ndarray, exact: np.ndarray
+) -> list[Check]:
+    """Our converged plans and our value next to POT's, and exact transport as the lower bound of what they cost."""
     short, single = (_value(a, b, cost, lam, iterations, dtype) for dtype in (torch.float64, torch.float32))
     pairs = list(zip(a, b, strict=True))
     pot = np.stack([_pot_plan(x, y, cost, lam, CONVERGED) for x, y in pairs])
     short_pot = np.array([(_pot_plan(x, y, cost, lam, iterations) * cost).sum() for x, y in pairs])
     size = max(1e-3, np.abs(short).max())
-    below = _exact(a, b, cost) - (ours * cost).sum((1, 2))
+    below = exact - (plans * cost).sum((1, 2))
     marginal = np.abs(_plan(a, b, cost, lam, iterations).sum(1) - b).sum(1).mean()
     stage = f"after {iterations} iterations"
+    converged = f"largest difference after {CONVERGED} iterations"
     return [
-        at_most("plan against POT", np.abs(ours - pot).max(), 1e-6, f"largest difference after {CONVERGED} iterations"),
+        at_most("plan against POT", np.abs(plans - pot).max(), 1e-6, converged),
         at_most("value against POT", np.abs(short - short_pot).max() / size, 1e-6, f"relative, {stage}"),
         at_most("float32 against float64", np.abs(short - single).max() / size, 1e-5, f"relative, {stage}"),
         at_most("exact transport below", below.max(), 1e-6, "ot.emd2 minus ours at convergence"),
@@ -67,19 +66,21 @@ def pot_checks(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, itera
     ]
 
 
-def proposition_2(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float) -> list[Check]:
-    """c TV <= 1/2 sum_k c_k |a_k - b_k| <= W <= OT. The paper prints it without the 1/2, which does not hold."""
+def lower_bounds(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each pair c TV and the weighted TV, 1/2 sum_k c_k |a_k - b_k|; c_k is the smallest cost of leaving class k."""
     smallest = (cost + np.where(np.eye(len(cost)), np.inf, 0.0)).min(1)
     difference = np.abs(a - b)
-    weighted = 0.5 * difference @ smallest
-    plain = smallest.min() * 0.5 * difference.sum(1)
-    exact, entropic = _exact(a, b, cost), (_plan(a, b, cost, lam, CONVERGED) * cost).sum((1, 2))
+    return smallest.min() * 0.5 * difference.sum(1), 0.5 * difference @ smallest
+
+
+def proposition_2(plain: np.ndarray, weighted: np.ndarray, exact: np.ndarray, entropic: np.ndarray) -> list[Check]:
+    """c TV <= weighted TV <= W <= OT. The paper prints it without the 1/2, which does not hold."""
     printed = float((2 * weighted > entropic + 1e-6).sum())
     return [
         at_most("Proposition 2, left", (plain - weighted).max(), 1e-7, "c TV ≤ weighted TV"),
         at_most("Proposition 2, middle", (weighted - exact).max(), 1e-7, "weighted TV ≤ exact transport"),
         at_most("Proposition 2, right", (exact - entropic).max(), 1e-6, "exact ≤ entropic transport"),
-        at_most("Proposition 2 as printed", printed, 0.0, f"violations in {len(a)} pairs, without the 1/2", False),
+        at_most("Proposition 2 as printed", printed, 0.0, f"violations in {len(plain)} pairs, without the 1/2", False),
     ]
 
 
@@ -102,7 +103,7 @@ def _pot_plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterat
     return solver(a, b, cost, lam, numItermax=iterations, stopThr=threshold, warn=False)
 
 
-def _exact(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
+def exact_transport(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
     return np.array([ot.emd2(x, y, cost) for x, y in zip(a, b, strict=True)])
 
 

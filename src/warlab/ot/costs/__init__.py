@@ -7,7 +7,7 @@ call the helpers of `warlab.ot.ground`.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from warlab.artefacts.ground_cost import GroundCost
+from warlab.artefacts.ground_cost import GroundCost, Provenance
 from warlab.registry import Registry
 
 if TYPE_CHECKING:
@@ -33,4 +33,6 @@ def user_files(kind: str, settings: Mapping[str, Any]) -> dict[str, str]:
 def make_cost(kind: str, inputs: "CostInputs", settings: Mapping[str, Any]) -> GroundCost:
     """The cost matrix (C, C) in float64 and where it came from."""
     matrix, origin = COSTS.load(kind).make(inputs, **settings)
-    return GroundCost(matrix, inputs.provenance(kind, settings, origin))
+    kept = {name: getattr(inputs, name) for name in ("dataset", "data", "key", "features")}
+    about = Provenance(cost=kind, settings=dict(settings), class_names=list(inputs.class_names), **kept, **vars(origin))
+    return GroundCost(matrix, about)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warlab.artefacts.ground_cost import Provenance
-
 
 @dataclass(frozen=True)
 class CostInputs:
@@ -26,18 +24,6 @@ class CostInputs:
     data: str = ""
     key: str = ""
     features: Mapping[str, object] | None = None
-
-    def provenance(self, kind: str, settings: Mapping[str, object], origin: "Origin") -> Provenance:
-        return Provenance(
-            cost=kind,
-            settings=dict(settings),
-            class_names=list(self.class_names),
-            dataset=self.dataset,
-            data=self.data,
-            key=self.key,
-            features=self.features,
-            **vars(origin),
-        )
 
 
 @dataclass(frozen=True)
