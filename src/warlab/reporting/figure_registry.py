@@ -73,7 +73,7 @@ def _ranked(wanted: Sequence[int], design: Design) -> tuple[bool, str]:
     return met, f"no experiment has {methods} methods that all run in {settings} settings, to average their ranks"
 
 
-# Whether a study has what a figure asks for, and what to say where it has not.
+# Whether a study has what a figure asks for, and what to say if it does not.
 ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
     "experiment": lambda name, design: (name in design.experiments, f"the scale has no experiment {name}"),
     "dataset": lambda name, design: (name in {cell[0] for cell in design.cells}, f"no run is of {name}"),
