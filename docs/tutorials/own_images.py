@@ -91,12 +91,13 @@ axes.set(xlabel="epoch", ylabel="test accuracy (%)")
 axes.legend(frameon=False)
 
 # %% [markdown]
-# The test labels are true. The accuracy of both networks falls when they begin to memorise the wrong labels, and at this
-# size WAR gains nothing. Before we wrote this page we tried smaller images, weights of 1, 3 and 10, longer perturbations
-# and narrow versions of the paper's network, one seed each, for 470 to 1560 steps: WAR was level with cross entropy
-# or up to eight points below. A likely reason, which we did not test separately, is that WAR slows down the fitting. In
-# [the demo](../evidence/demo/README.md), with the paper's nine layers at a quarter of their width, 3000 images, 40 epochs
-# and three seeds, cross entropy ends at 71.4 and WAR at 75.8 %. So train with both on your own data before you decide.
+# The test labels are true. The accuracy of both networks falls when they begin to memorise the wrong labels, and at
+# this size WAR gains nothing. Before we wrote this page we tried smaller images, weights of 1, 3 and 10, longer
+# perturbations and narrow versions of the paper's network, one seed each, for 470 to 1560 steps: WAR was level with
+# cross entropy or up to eight points below. A likely reason, which we did not test separately, is that WAR slows down
+# the fitting. In [the demo](../evidence/demo/README.md), with the paper's nine layers at a quarter of their width,
+# 3000 images, 40 epochs and three seeds, cross entropy ends at 71.4 and WAR at 75.8 %. So train with both on your own
+# data before you decide.
 #
 # ## What to change for your data
 #

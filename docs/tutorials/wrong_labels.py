@@ -3,7 +3,8 @@
 #
 # CIFAR-10N (Wei et al., 2022) contains the labels that paid annotators gave to the images of CIFAR-10. In its set
 # `worse`, about 40 % of them differ from the original labels. We train a small network on these human labels, let
-# `LabelAudit` watch, and see which labels it suspects. The original labels are used only at the end, to judge the suspects.
+# `LabelAudit` watch, and see which labels it suspects. The original labels are used only at the end, to judge the
+# suspects.
 #
 # The data (140 MB) are downloaded into `data/` on first use. If that fails, the page continues with the part
 # of Fashion-MNIST that comes with warlab and with labels that were made wrong on purpose. The first output says which
@@ -115,14 +116,14 @@ for axes, row in zip(grid.ravel(), suspects, strict=False):
     axes.axis("off")
 
 # %% [markdown]
-# Each title shows the given label → the suggested label. It is green if the given label differs from the original label,
-# and red if the two agree.
+# Each title shows the given label → the suggested label. It is green if the given label differs from the original
+# label, and red if the two agree.
 #
 # ## How good is the order?
 #
-# AUROC is the probability that a wrong label gets a higher score than a right one. If k labels are wrong, the precision is
-# the share of wrong labels among the k most suspicious samples; for a random order it is the share of wrong labels in the
-# data.
+# AUROC is the probability that a wrong label gets a higher score than a right one. If k labels are wrong, the
+# precision is the share of wrong labels among the k most suspicious samples; for a random order it is the share of
+# wrong labels in the data.
 
 # %%
 scores = audit.scores(cost=cost)
