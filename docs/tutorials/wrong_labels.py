@@ -61,7 +61,7 @@ wrong = labels != original
 print(f"{len(images)} images, {wrong.mean():.0%} of their labels differ from the original ones")
 
 # %% [markdown]
-# ## The training, and one line for the audit
+# ## The training loop, with one line for the audit
 #
 # `index` holds the index of each sample in the batch. The audit records the logits that the loss uses; it
 # needs no extra forward pass. We train with WAR; cross entropy alone gives a list of about the same quality, as
