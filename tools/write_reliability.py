@@ -18,7 +18,7 @@ def table(lines: list[str]) -> str:
         done[entry["what"]] += entry["n"]
         lost[entry["what"]] += entry["lost"]
     rows = [f"| {what} | {done[what]} | {lost[what]} |" for what in sorted(done)]
-    total = f"| **together** | **{sum(done.values())}** | **{sum(lost.values())}** |"
+    total = f"| **total** | **{sum(done.values())}** | **{sum(lost.values())}** |"
     return "\n".join(["| fault | times | losses |", "| --- | ---: | ---: |", *rows, total])
 
 

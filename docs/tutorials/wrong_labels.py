@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Finding wrong labels in real human annotations
 #
-# CIFAR-10N (Wei et al., 2022) has the labels that paid annotators gave to the images of CIFAR-10. In its set `worse`
-# about 40 % of them differ from the original labels. We train a small network on these human labels, let `LabelAudit`
-# watch, and see which labels it suspects. The original labels are used only at the end, to judge the suspects.
+# CIFAR-10N (Wei et al., 2022) contains the labels that paid annotators gave to the images of CIFAR-10. In its set
+# `worse`, about 40 % of them differ from the original labels. We train a small network on these human labels, let
+# `LabelAudit` watch, and see which labels it suspects. The original labels are used only at the end, to judge the
+# suspects.
 #
-# The data are downloaded on first use, 140 MB, into `data/`. Where that is impossible, the page goes on with the part
-# of Fashion-MNIST that comes with warlab and labels that were made wrong on purpose. The first output says which data
-# you see.
+# The data (140 MB) are downloaded into `data/` on first use. If that fails, the page continues with the part
+# of Fashion-MNIST that comes with warlab and with labels that were made wrong on purpose. The first output says which
+# data you see.
 
 # %%
 from pathlib import Path
@@ -32,7 +33,7 @@ torch.manual_seed(0)
 
 
 def human_labels(n):
-    """Images of CIFAR-10, the labels that people gave them, and the original ones."""
+    """Images of CIFAR-10, the labels that people gave them, and the original labels."""
     folders = {one.name: Path("data", one.name, "real") for one in (cifar10.DATASET, cifar_n.RESOURCE)}
     for resource in (cifar_n.RESOURCE, cifar10.DATASET):
         fetch(resource, folders[resource.name], "real")
@@ -43,7 +44,7 @@ def human_labels(n):
 
 
 def made_labels(n):
-    """Images of Fashion-MNIST and labels of which some are flipped to a similar class."""
+    """Images of Fashion-MNIST, with some labels flipped to a similar class."""
     arrays = subset(fashion_mnist.DATASET.load(asset_folder(fashion_mnist.DATASET)), n, None, seed=0)
     flips, rng = transition_matrix("asym", 0.4, "fashion_mnist", 10), np.random.default_rng(0)
     labels = np.array([rng.choice(10, p=flips[label]) for label in arrays.train_y])
@@ -60,11 +61,11 @@ wrong = labels != original
 print(f"{len(images)} images, {wrong.mean():.0%} of their labels differ from the original ones")
 
 # %% [markdown]
-# ## The training, and one line for the audit
+# ## The training loop, with one line for the audit
 #
-# `index` is the number of each sample of the batch. The audit takes note of the logits that the loss is made of; it
-# needs no pass of its own. We train with WAR; cross entropy alone gives a list of about the same quality, see
-# [the study of it](../evidence/audit/README.md).
+# `index` holds the index of each sample in the batch. The audit records the logits that the loss uses; it
+# needs no extra forward pass. We train with WAR; cross entropy alone gives a list of about the same quality, as
+# [this study](../evidence/audit/README.md) shows.
 
 # %%
 x = torch.from_numpy(images).float() / 127.5 - 1
@@ -95,7 +96,7 @@ for epoch in range(12):
 # %% [markdown]
 # ## The suspects
 #
-# A suspect is a sample for which the network suggests another label than the given one. They come in order, the most
+# A suspect is a sample for which the network suggests a label other than the given one. Suspects are sorted, the most
 # suspicious first.
 
 # %%
@@ -115,14 +116,14 @@ for axes, row in zip(grid.ravel(), suspects, strict=False):
     axes.axis("off")
 
 # %% [markdown]
-# Given label → suggested label; green where the original label says that the given one is wrong, red where it agrees
-# with it.
+# Each title shows the given label → the suggested label. It is green if the given label differs from the original
+# label, and red if the two agree.
 #
 # ## How good is the order?
 #
-# AUROC is the chance that a wrong label gets a higher score than a right one. The precision is the share of wrong
-# labels among as many of the most suspicious samples as there are wrong labels; a random order has the share of wrong
-# labels in the data.
+# AUROC is the probability that a wrong label gets a higher score than a right one. If k labels are wrong, the
+# precision is the share of wrong labels among the k most suspicious samples; for a random order it is the share of
+# wrong labels in the data.
 
 # %%
 scores = audit.scores(cost=cost)
@@ -132,6 +133,6 @@ for name in SCORES:
 print(f"{'random':10} 0.500  {wrong.mean():.1%}")
 
 # %% [markdown]
-# One small network and one seed: a demonstration. What the scores are, and how to get the list for a folder of your
-# own images without writing any code, is in [Find wrong labels](../find-wrong-labels.md). Look at the suspects before
-# you change a label: the original labels of CIFAR-10 are not all right either.
+# This is a demonstration with one small network and one seed. [Find wrong labels](../find-wrong-labels.md) explains the
+# scores, and how to get the list for a folder of your own images without writing any code. Look at the suspects before
+# you change a label: not all original labels of CIFAR-10 are right either.

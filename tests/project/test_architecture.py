@@ -27,7 +27,7 @@ class Row:
 
 
 def table() -> list[Row]:
-    lines = PAGE[PAGE.index("| room |") :].split("\n\n")[0].splitlines()[2:]
+    lines = PAGE[PAGE.index("| package |") :].split("\n\n")[0].splitlines()[2:]
     parts = ([re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:5]] for line in lines)
     return [Row(rooms[0], *map(frozenset, (rooms, imports, packages))) for rooms, _, imports, packages in parts]
 
