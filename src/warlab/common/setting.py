@@ -20,26 +20,23 @@ Rule = Mapping[str, Any]  # a JSON schema
 
 
 @dataclass(frozen=True)
-class PlaceValue:
-    """The value at a place, such as cifar10 or cifar10@asym-40."""
-
-    value: Any
-    source: str
-
-
-@dataclass(frozen=True)
 class Setting:
-    """One entry of the table of hyperparameters."""
+    """An entry of the table of hyperparameters."""
 
     value: Any
     source: str
     unit: str | None = None
     rule: Rule | None = None  # None: anything finite
-    places: Mapping[str, PlaceValue] = field(default_factory=dict)
+    places: Mapping[str, "Setting"] = field(default_factory=dict)  # such as cifar10 or cifar10@asym-40
+
+    def at(self, places: Sequence[str]) -> Any:
+        """The value at the last of these places that has one, otherwise the general value."""
+        special = [self.places[place] for place in places if place in self.places]
+        return special[-1].value if special else self.value
 
     @property
     def words(self) -> list[str]:
-        """The words that it may be, where it may not be any."""
+        """The words that are allowed, if not every word is."""
         rule = self.rule or {}
         return [word for one in (rule, *rule.get("anyOf", [])) for word in one.get("enum", [])]
 

@@ -170,7 +170,7 @@ _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
     "cost": lambda flow, names: costs.module(
         flow.study.settings.cost_kind(CostId.parse(names.cost).name, names.dataset)
     ),
-    "method": lambda flow, names: METHODS.module(flow.study.settings.method_file(names.method)),
+    "method": lambda flow, names: METHODS.module(flow.study.numbers.method_file(names.method)),
     "samples": lambda flow, names: f"warlab.engine.{flow.samples[names.dataset]}",
     "net": lambda _, names: NETS.module(names.net),
     "network": lambda _, names: NETS.module(names.network),  # a pre-trained one
