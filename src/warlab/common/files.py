@@ -3,12 +3,12 @@
 import hashlib
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -19,24 +19,16 @@ def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Call `write(file)` on a temporary file in the folder of `path`, then rename it to `path`."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_text(path: Path, text: str) -> None:

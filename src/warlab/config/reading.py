@@ -160,7 +160,5 @@ _LIMITS = {
     "exclusiveMaximum": "below",
     "minItems": "with entries, at least",
     "maxItems": "with entries, at most",
-    "minLength": "of a length of at least",
-    "maxLength": "of a length of at most",
     "pattern": "that matches",
 }
