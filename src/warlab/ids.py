@@ -3,7 +3,7 @@
 run       fashion_mnist/asym-40/cnn9/war_w2v+beta=5/seed0
 method    war_w2v+beta=5: the method war_w2v with one setting changed
 cost      w2v, random.7 with a seed, or embed@asym-40@seed0 where the cost is computed from noisy labels
-place     cifar10@asym-40: a dataset with a noise, a sort of noise or a method, where a setting has another value
+place     cifar10@asym-40: a dataset with a noise, a kind of noise or a method, where a setting has another value
 column    cce@clean: a method in a table whose other methods were trained on another noise
 """
 

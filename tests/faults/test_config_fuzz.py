@@ -363,9 +363,9 @@ def test_a_schedule_for_what_no_run_has_is_refused(place: str) -> None:
             "sl",
             "a",
             "cifar100@asim-40",
-            "'asim-40' is neither a noise nor a sort of noise; did you mean 'asym",
+            "'asim-40' is neither a noise nor a kind of noise; did you mean 'asym",
         ),
-        ("methods", "sl", "a", "cifar100@sl", "'sl' is neither a noise nor a sort of noise"),  # no run would read it
+        ("methods", "sl", "a", "cifar100@sl", "'sl' is neither a noise nor a kind of noise"),  # no run would read it
         ("costs", "w2v", "vectors", "cifar10@asym-40", "the value depends on the dataset only; write cifar10 without"),
     ],
 )

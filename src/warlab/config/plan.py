@@ -11,7 +11,7 @@ from typing import Any, cast
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.entries import Cells, Choice, Experiment, Scale
-from warlab.config.settings import Settings, remembered
+from warlab.config.settings import Settings, cached_method
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
 
@@ -47,7 +47,7 @@ class Plan:
         wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
-    @remembered
+    @cached_method
     def cells(self, experiment: str) -> list[RunId]:
         """Return the cells of a table at this scale: those that the scale chooses, and the blocks in `also` of the
         scale or otherwise of the experiment."""
@@ -85,7 +85,7 @@ class Plan:
         """The methods whose numbers the authors took from other papers: shown, but run only if a scale adds them."""
         return self.experiments[experiment].get("quoted", [])
 
-    @remembered
+    @cached_method
     def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
         """Return (dataset, noise, network, method in the table, method of the run) where the two methods differ.
 
@@ -102,7 +102,7 @@ class Plan:
         default = self.scale.get("seeds", self.experiments[experiment]["seeds"])
         return self._chosen(experiment).get("seeds", default)
 
-    @remembered
+    @cached_method
     def trained_as(self, cell: RunId) -> RunId:
         """Return the run behind a cell, without changes that change nothing, such as war_w2v+beta=10."""
         method = MethodId.parse(cell.method)

@@ -24,7 +24,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-def remembered(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+def cached_method(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """Cache the results of a method in its object: planning asks a study the same question for every job.
 
     `functools.cache` needs a hash of the object and would keep every object alive. It also shares its results, while
@@ -75,13 +75,13 @@ class Settings:
             DeviceOptions(**self.config.get("device", {})),
         )
 
-    @remembered
+    @cached_method
     def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Training:
         """Return the schedule of a dataset, with what its noise or the method changes there."""
         entries, values, share = self._schedule(dataset, noise_id, method_id)
         return cast(Training, for_epochs(values, entries, share))
 
-    @remembered
+    @cached_method
     def net(self, name: str, dataset: str) -> Options:
         return self._resolve("nets", name, dataset)
 
@@ -98,7 +98,7 @@ class Settings:
         """Return the settings of a network without its weights, for jobs that need only its shape."""
         return {key: value for key, value in self.net(name, dataset).items() if key != "weights"}
 
-    @remembered
+    @cached_method
     def method(self, method_id: str, dataset: str, noise_id: str = "") -> Options:
         """Return the settings of a method: those of its file, for a variant those that the variant, the scale and
         `overrides` give to its name, and last those of the id (`+key=value`)."""
@@ -118,7 +118,7 @@ class Settings:
 
     # ---- data, noise and costs
 
-    @remembered
+    @cached_method
     def data_spec(self, dataset: str) -> DataSpec:
         whole = {"dataset": dataset, "train": None, "test": None, "pool": 1}
         return cast(DataSpec, whole | self.scale["datasets"][dataset])
@@ -142,7 +142,7 @@ class Settings:
     def cost_kind(self, name: str, dataset: str) -> str:
         return str(self.cost(name, dataset)["kind"])
 
-    @remembered
+    @cached_method
     def cost_key(self, cell: RunId) -> str | None:
         """The folder of a run's ground cost: w2v, or embed@asym-40@seed0 if the cost reads the noisy labels."""
         name = self.cost_name(cell)
@@ -154,7 +154,7 @@ class Settings:
             raise WarlabError(f"The cost {name} needs images in memory, unlike {cell.dataset}; choose another cost.")
         return str(CostId(name, cell.noise, cell.seed))
 
-    @remembered
+    @cached_method
     def cost(self, name: str, dataset: str) -> Options:
         """Return the kind and the settings of a named cost; random.7 is the cost `random` with the seed 7."""
         base, seed = split_cost(name)
@@ -191,7 +191,7 @@ class Settings:
             values |= values_for(layer, name, dataset)
         return values
 
-    @remembered
+    @cached_method
     def _schedule(self, dataset: str, noise_id: str, method_id: str) -> tuple[dict[str, Setting], Options, float]:
         """Return the entries and values of a schedule, each place adding to the more general ones, and the share of
         the paper's epochs that is trained."""

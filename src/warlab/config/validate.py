@@ -54,7 +54,7 @@ def check_numbers(numbers: Numbers) -> None:
         for place, special in setting.places.items():
             names = noise.kind_names() if section == "methods" else []
             what = f"{section}.{name}.{key} at {place}"
-            _check_place(numbers, place, f"{FILE}: {what}", names, "a noise nor a sort of noise")
+            _check_place(numbers, place, f"{FILE}: {what}", names, "a noise nor a kind of noise")
             check_value(what, setting.rule, special.value, FILE)
     for place in numbers.training:
         _check_training_place(numbers, place, FILE)
@@ -112,7 +112,7 @@ def _check_place(numbers: Numbers, place: str, what: str, names: list[str], kind
 
 
 def _is_noise(name: str) -> bool:
-    """Whether a name is a noise, such as asym-40, or a sort of noise, such as openset."""
+    """Whether a name is a noise, such as asym-40, or a kind of noise, such as openset."""
     if name and any(f"{kind}_".startswith(f"{name}_") for kind in noise.kind_names()):
         return True
     try:
