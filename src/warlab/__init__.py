@@ -1,8 +1,8 @@
-"""warlab: learning with label noise. The losses, ground costs and transport for your own PyTorch loop are here:
+"""warlab: learning with label noise. Losses, ground costs and optimal transport for your own PyTorch loop:
 
     from warlab import WARLoss, word_cost
 
-They are imported when first used, so that `import warlab` costs nothing and the workflow's rules need no torch.
+They are imported when first used, so that `import warlab` is fast and the rules of the workflow need no torch.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""`warlab` and `python -m warlab`: the commands of the workflow, or one sentence where only the core is installed."""
+"""The command `warlab`, or `python -m warlab`; one sentence if only the core is installed."""
 
 import sys
 

@@ -1,12 +1,9 @@
-"""The one exception that users see: its text is one sentence that says what is wrong and what to do.
-
-`Interrupted` is not an error: a job was asked to stop and has saved its state.
-"""
+"""The exceptions of warlab."""
 
 
 class WarlabError(Exception):
-    """Bad input or an impossible request; the message is meant for the user, without a traceback."""
+    """Bad input or an impossible request. Users see its text without a traceback: what is wrong and what to do."""
 
 
 class Interrupted(Exception):
-    """A stop was asked for and the state is saved."""
+    """Not an error: a job was asked to stop and has saved its state."""

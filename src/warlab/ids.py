@@ -1,9 +1,9 @@
-"""The ids that name folders, rows of tables and settings. Each parses and prints itself; nothing else splits one.
+"""The ids that name folders, rows of tables and settings. They are parsed and printed here and nowhere else.
 
 run       fashion_mnist/asym-40/cnn9/war_w2v+beta=5/seed0
 method    war_w2v+beta=5: the method war_w2v with one setting changed
-cost      w2v, or embed@asym-40@seed0 where the cost is computed from noisy labels
-place     cifar10@asym-40: a dataset with a noise, a sort of noise or a method
+cost      w2v, random.7 with a seed, or embed@asym-40@seed0 where the cost is computed from noisy labels
+place     cifar10@asym-40: a dataset with a noise, a kind of noise or a method, where a setting has another value
 column    cce@clean: a method in a table whose other methods were trained on another noise
 """
 
@@ -28,18 +28,18 @@ class MethodId:
 
     @property
     def changed(self) -> dict[str, str]:
-        """setting → value as it is written"""
+        """The changed settings with their values as text."""
         return dict(change.split("=", 1) for change in self.changes if "=" in change)
 
 
 def base_method(method: str) -> str:
-    """`war_w2v` of `war_w2v+beta=5`."""
+    """Return the method without its changes: `war_w2v` for war_w2v+beta=5."""
     return MethodId.parse(method).base
 
 
 @dataclass(frozen=True, order=True)
 class RunId:
-    """One run: dataset, noise, network, method with its changes, and seed."""
+    """A run: dataset, noise, network, method with its changes, and seed."""
 
     dataset: str
     noise: str
@@ -49,23 +49,23 @@ class RunId:
 
     @classmethod
     def parse(cls, path: str) -> "RunId":
-        """Of the last five folders of a path."""
+        """Parse the last five folders of a path."""
         *_, dataset, noise, net, method, seed = path.strip("/").split("/")
         return cls(dataset, noise, net, method, int(seed.removeprefix("seed")))
 
     def __str__(self) -> str:
-        """Its folder below the runs of a scale."""
+        """The folder of the run below those of its scale."""
         return f"{self.dataset}/{self.noise}/{self.net}/{self.method}/seed{self.seed}"
 
     @property
     def cell(self) -> tuple[str, str, str, str]:
-        """The cell of a table that the run counts in: all but the seed."""
+        """The cell of a table that the run belongs to: everything but the seed."""
         return self.dataset, self.noise, self.net, self.method
 
 
 @dataclass(frozen=True, order=True)
 class CostId:
-    """A ground cost of a dataset, with the noise and the seed whose labels it is computed from, if it reads labels."""
+    """A ground cost of a dataset, with the noise and the seed of the labels that it is computed from, if any."""
 
     name: str
     noise: str | None = None
@@ -83,15 +83,29 @@ class CostId:
         return self.name if self.noise is None else f"{self.name}@{self.noise}@seed{self.seed}"
 
 
-def split_place(place: str) -> tuple[str, str]:
-    """`cifar10` and `asym-40` of the place cifar10@asym-40, where a setting has a value of its own."""
-    dataset, _, special = place.partition("@")
-    return dataset, special
+def split_cost(name: str) -> tuple[str, str | None]:
+    """Split random.7 into `random` and the seed `7`; w2v has no seed, which is None."""
+    base, dot, seed = name.partition(".")
+    return base, seed if dot else None
+
+
+def split_place(place: str) -> tuple[str, str | None]:
+    """Split cifar10@asym-40 into `cifar10` and `asym-40`; the second part is None where there is no @."""
+    dataset, at, special = place.partition("@")
+    return dataset, special if at else None
+
+
+def places_of(dataset: str, noise_id: str = "", *method_names: str) -> list[str]:
+    """Return the places of a run from the general to the special: cifar10, cifar10@openset, cifar10@openset_svhn,
+    cifar10@openset_svhn-40, then cifar10@<method> for each of the names."""
+    ends = [match.start() for match in re.finditer("[_-]", noise_id)]
+    special = [*(noise_id[:end] for end in (*ends, len(noise_id))), *method_names]
+    return [dataset, *(f"{dataset}@{name}" for name in special if name)]
 
 
 @dataclass(frozen=True, order=True)
 class ColumnId:
-    """A method as a column of a table, with its noise where the other columns have another one."""
+    """A method as a column of a table, with its noise where that differs from the other columns."""
 
     method: str
     noise: str = ""
@@ -111,7 +125,7 @@ _RATED = re.compile(r"([a-z0-9_]+)-((?:0|[1-9][0-9]?)(?:\.[0-9]*[1-9])?)", re.AS
 
 @dataclass(frozen=True, order=True)
 class NoiseId:
-    """`asym-40` is the kind asym at 40 percent; clean, human_worse or file_mine have no percentage."""
+    """A noise: `asym-40` is the kind asym at 40 percent; clean, human_worse and file_mine have no percentage."""
 
     kind: str
     percent: str | None = None
@@ -126,5 +140,5 @@ class NoiseId:
 
     @property
     def rate(self) -> float:
-        """The nominal share of changed labels, 0 where the id has none."""
+        """The nominal share of wrong labels, 0 where the id has no percentage."""
         return 0.0 if self.percent is None else float(self.percent) / 100

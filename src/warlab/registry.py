@@ -1,9 +1,9 @@
-"""How methods, networks, datasets, noises, costs, figures and checks of claims are found.
+"""Registries of methods, networks, datasets, noises, costs, figures and checks of claims.
 
-A registry is a folder. Each file in it is a member with the file's name. Files whose names begin with an underscore and
-`base.py`, the contract of the members, are shared parts and no members. What the workflow must know of a member before
-it runs is a literal in its file. It is read from the syntax tree, because an import would load torch or matplotlib into
-every small job.
+A registry is a folder, and each file in it is a member with the file's name. The exceptions are `base.py`, which has
+the contract of the members, and files whose names begin with an underscore. What the workflow must know of a member
+before it runs is read from the syntax tree of its file, because an import would load torch or matplotlib into every
+small job.
 """
 
 import ast
@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).parent
 
 
 class Registry:
-    """The members of a package, such as `Registry("warlab.methods", "method")`; `kind` is their name in messages."""
+    """The members of a package, as in `Registry("warlab.methods", "method")`; messages call a member `kind`."""
 
     def __init__(self, package: str, kind: str) -> None:
         self.package, self.kind = package, kind
@@ -50,7 +50,7 @@ class Registry:
         return import_module(self.module(name))
 
     def body(self, name: str, of_class: str = "") -> list[ast.stmt]:
-        """The statements of a member's file, or of one of its classes; none where it has no such class."""
+        """Return the statements of a member's file, or of one of its classes; none if it has no such class."""
         self.check(name)
         file = self.folder / f"{name}.py"
         body = _parse(file, file.stat().st_mtime_ns).body
@@ -59,21 +59,21 @@ class Registry:
         return body
 
     def literals(self, name: str, of_class: str = "") -> dict[str, Any]:
-        """The constants at the top of a member's file, or of one of its classes."""
+        """Return the constants of a member's file, or of one of its classes."""
         return dict(pair for node in self.body(name, of_class) for pair in _assigned(node))
 
     def settings(self, name: str) -> dict[str, Setting]:
-        """The fields of a member's class `Config`; none where it has no such class."""
+        """Return the fields of a member's class `Config`; none if it has no such class."""
         fields = [node for node in self.body(name, "Config") if isinstance(node, ast.AnnAssign)]
         return {ast.unparse(node.target): _setting(node, f"{self.folder.name}/{name}.py") for node in fields}
 
     def methods(self, name: str, of_class: str) -> set[str]:
-        """The methods that one of a member's classes defines itself."""
+        """Return the names of the methods that a class in a member's file defines."""
         return {node.name for node in self.body(name, of_class) if isinstance(node, ast.FunctionDef)}
 
 
 @cache
-def _parse(file: Path, _changed: int) -> ast.Module:
+def _parse(file: Path, _mtime: int) -> ast.Module:
     return ast.parse(file.read_text())
 
 
@@ -86,15 +86,15 @@ def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:
 
 
 def _setting(node: ast.AnnAssign, file: str) -> Setting:
-    """Of `share: float = 0.1`, or of a call of `setting`."""
-    given = node.value
+    """Read a field such as `share: float = 0.1`, or one whose value is a call of `setting`."""
+    value = node.value
     try:
-        if isinstance(given, ast.Call) and ast.unparse(given.func) == "setting":
-            named = {one.arg or "": ast.literal_eval(one.value) for one in given.keywords}
-            made = setting.setting(*map(ast.literal_eval, given.args), **named)
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "setting":
+            keywords = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in value.keywords}
+            default = setting.setting(*map(ast.literal_eval, value.args), **keywords)
         else:
-            made = ast.literal_eval(given or "")
+            default = ast.literal_eval(value or "")
     except (ValueError, TypeError, SyntaxError) as error:
         where = f"{file}: {ast.unparse(node)}"
         raise WarlabError(f"{where} cannot be read ({error}); write a value, or setting(value, source, …).") from error
-    return setting.described(ast.unparse(node.annotation), made)
+    return setting.described(ast.unparse(node.annotation), default)

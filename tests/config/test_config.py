@@ -3,6 +3,7 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,6 +13,8 @@ from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
 from warlab.artefacts.run_config import RunConfig
+from warlab.common.setting import SOURCES, UNITS
+from warlab.config import entries
 from warlab.config.reading import read_yaml
 from warlab.config.settings import changed_setting
 from warlab.config.study import Study, load_study
@@ -88,8 +91,33 @@ def test_user_overrides_reach_the_run() -> None:
 def test_every_number_has_a_source() -> None:
     numbers = study().numbers
     for section in ("training", "nets", "methods", "costs"):
-        for entries in numbers.section(section).values():
-            assert all(entry.source for entry in entries.values())
+        for settings_ in numbers.section(section).values():
+            assert all(setting.source for setting in settings_.values())
+
+
+def schema(name: str) -> dict[str, Any]:
+    return read_yaml(ROOT / "workflow" / "schemas" / f"{name}.schema.yaml")
+
+
+def test_methods_and_hyperparameters_have_the_same_sources_and_units() -> None:
+    known = schema("hyperparameters")["$defs"]
+    assert known["source"]["enum"] == list(SOURCES)
+    assert known["number"]["properties"]["unit"]["enum"] == list(UNITS)
+
+
+@pytest.mark.parametrize(
+    ("entry", "rules"),
+    [
+        (entries.UserConfig, schema("config")),
+        (entries.Scale, schema("scale")),
+        (entries.Choice, schema("scale")["properties"]["experiments"]["additionalProperties"]),
+        (entries.Experiment, schema("experiments")["additionalProperties"]),
+        (entries.Variant, schema("hyperparameters")["properties"]["variants"]["additionalProperties"]),
+    ],
+)
+def test_types_have_the_keys_of_their_schemas(entry: Any, rules: dict[str, Any]) -> None:
+    assert set(rules["properties"]) <= set(entry.__annotations__)
+    assert entry.__required_keys__ <= set(rules.get("required", [])) <= set(rules["properties"])
 
 
 def test_lock_environment_and_project_agree() -> None:

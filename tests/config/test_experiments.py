@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.helpers.reports import PUBLISHED
-from warlab.config.numbers import places_of
 from warlab.config.plan import expanded
 from warlab.config.study import Study, load_study
 from warlab.engine.timing import seconds_per_epoch
 from warlab.errors import WarlabError
-from warlab.ids import RunId
+from warlab.ids import RunId, places_of
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.reporting.read.results import read_published, summarise

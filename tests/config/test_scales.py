@@ -251,3 +251,5 @@ def test_a_setting_of_one_dataset_leaves_the_others_alone() -> None:
     assert [study.settings.net("cnn9", name)["width"] for name in ("cifar10", "fashion_mnist")] == [0.5, 0.25]
     with pytest.raises(WarlabError, match=r"nets.cnn9@cifar: 'cifar' is not a dataset; did you mean 'cifar10'"):
         load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@cifar": {"width": 0.5}}}}, ROOT)
+    with pytest.raises(WarlabError, match=r"nets.cnn9@: '' is not a dataset"):
+        load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@": {"width": 0.5}}}}, ROOT)

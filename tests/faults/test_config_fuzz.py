@@ -325,7 +325,7 @@ def find_settings(study: Any) -> None:
 @given(st.permutations(range(5)), st.sets(st.integers(0, 4), min_size=1), st.sampled_from(["war_w2v", "war_01", "ar"]))
 def test_the_more_special_and_later_setting_wins(order: list[int], there: set[int], variant: str) -> None:
     """hyperparameters.yaml < scale < overrides for the method, then the same for its variant, then the id."""
-    file = PAPER.settings.method_file(variant)
+    file = PAPER.numbers.method_file(variant)
     trees: list[dict[str, Any]] = [{}, {}]
     for place in order:  # in any order of writing
         if place in there and place < 4 and (place < 2 or variant != file):
@@ -363,9 +363,9 @@ def test_a_schedule_for_what_no_run_has_is_refused(place: str) -> None:
             "sl",
             "a",
             "cifar100@asim-40",
-            "'asim-40' is neither a noise nor a sort of noise; did you mean 'asym",
+            "'asim-40' is neither a noise nor a kind of noise; did you mean 'asym",
         ),
-        ("methods", "sl", "a", "cifar100@sl", "'sl' is neither a noise nor a sort of noise"),  # no run would read it
+        ("methods", "sl", "a", "cifar100@sl", "'sl' is neither a noise nor a kind of noise"),  # no run would read it
         ("costs", "w2v", "vectors", "cifar10@asym-40", "the value depends on the dataset only; write cifar10 without"),
     ],
 )

@@ -32,7 +32,7 @@ def extremes(rule: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def settings_of(method: str) -> list[tuple[str, Any]]:
-    declared = methods.declaration(study().settings.method_file(method)).settings
+    declared = methods.declaration(study().numbers.method_file(method)).settings
     rules = {key: one.rule for key, one in declared.items() if key != "cost"}
     return [(key, value) for key, rule in rules.items() if rule for value in extremes(rule)]
 

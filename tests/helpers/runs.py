@@ -42,7 +42,7 @@ def method_ids() -> list[str]:
     distinct = {}
     for name in [*study().numbers.variants, *methods.names()]:
         settings = {**study().settings.method(name, "fashion_mnist"), "cost": ""}
-        distinct[study().settings.method_file(name), json.dumps(settings, sort_keys=True)] = name
+        distinct[study().numbers.method_file(name), json.dumps(settings, sort_keys=True)] = name
     return sorted(distinct.values())
 
 
@@ -67,7 +67,7 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
 
 def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
     """A run of the smoke scale's hyper-parameters with its schedules shrunk to `epochs`, for the files above."""
-    file = study().settings.method_file(method_id)
+    file = study().numbers.method_file(method_id)
     own = {**study(epochs).settings.method(method_id, "fashion_mnist"), **settings}
     return {
         "dataset": "blobs",

@@ -89,7 +89,7 @@ def tile_run(method_id: str, epochs: int = 2, **settings: Any) -> dict[str, Any]
         "net": {"name": "unet", "settings": {"width": 0.0625, "dropout": 0.1}},
         "method": {
             "id": method_id,
-            "file": own.settings.method_file(method_id),
+            "file": own.numbers.method_file(method_id),
             "settings": {**own.settings.method(method_id, "vaihingen"), **settings},
         },
         "training": training,

@@ -1,1 +1,1 @@
-"""What every room stands on: files written whole, seeds, precision, settings, wording, torchvision."""
+"""Shared by all rooms: files, seeds, precision, settings, wording, torchvision."""

@@ -1,14 +1,14 @@
-"""Files that are either whole or not there: temporary file in the same folder, fsync, rename."""
+"""Reading files, and writing them atomically: a temporary file in the same folder, fsync, rename."""
 
 import hashlib
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -16,27 +16,19 @@ from warlab.errors import WarlabError
 
 
 def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Call `write(file)` on a temporary file in the folder of `path`, then put it in place of `path`."""
+    """Call `write(file)` on a temporary file in the folder of `path`, then rename it to `path`."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_text(path: Path, text: str) -> None:
@@ -55,12 +47,12 @@ def read_json(path: Path) -> Any:
 
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> None:
-    """A compressed npz whose bytes depend on the arrays alone (numpy stores no times in it)."""
+    """Write a compressed npz file, whose bytes depend only on the arrays (numpy stores no times in it)."""
     write_atomic(path, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
 
 
 def read_arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
-    """The arrays of an npz file: those that are named, without reading the others, or all."""
+    """Read the named arrays of an npz file, or all of them."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in names or file.files}
@@ -69,7 +61,7 @@ def read_arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
 
 
 def digest(data: bytes | np.ndarray, algorithm: str = "sha256") -> str:
-    """Checksum of bytes, or of an array's dtype, shape and content."""
+    """Return the checksum of bytes, or of an array's dtype, shape and content."""
     checksum = hashlib.new(algorithm)
     if isinstance(data, np.ndarray):
         checksum.update(f"{data.dtype.str}{data.shape}".encode())

@@ -1,7 +1,7 @@
-"""The precision of float32 on a GPU: whether TF32, with its ten bits of mantissa, may stand in for it.
+"""The precision of float32 on a GPU: whether TF32, with its ten bits of mantissa, may replace it.
 
 torch has two interfaces, `allow_tf32` and `fp32_precision`, and reading the first after writing the second is an error.
-Here the second is read and written, which is possible whichever one was used before.
+This module uses the second, which works whichever one was used before.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 TRUE = "ieee"
-_CUDNN: Any = torch.backends.cudnn  # whose `conv` type checkers do not see
+_CUDNN: Any = torch.backends.cudnn  # type checkers do not see its `conv`
 _PARTS: dict[str, Any] = {"matmul": torch.backends.cuda.matmul, "conv": _CUDNN.conv, "rnn": _CUDNN.rnn}
 
 
 def float32_precision() -> dict[str, str]:
-    """ "ieee", "tf32", or "none" where nothing was asked for, which is true float32."""
+    """Return "ieee", "tf32" or "none" for each part; "none" is the default, which is true float32."""
     return {name: part.fp32_precision for name, part in _PARTS.items()}
 
 
@@ -25,15 +25,15 @@ def tf32_allowed() -> bool:
 
 
 def use_tf32(allowed: bool) -> None:
-    """For the rest of the process: faster on GPUs, and less exact. Inside `true_float32` it stays forbidden."""
-    if not allowed:  # both interfaces say so afterwards
+    """Allow or forbid TF32 in this process: faster on GPUs, less exact. `true_float32` forbids it all the same."""
+    if not allowed:  # in both interfaces
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     _write(dict.fromkeys(_PARTS, "tf32" if allowed else TRUE))
 
 
 @contextmanager
 def true_float32() -> Iterator[None]:
-    """No TF32 and no autocast: a perturbation of length 0.005 does not survive ten bits of mantissa."""
+    """Switch off TF32 and autocast: a perturbation of length 0.005 does not survive ten bits of mantissa."""
     before = float32_precision()
     _write(dict.fromkeys(_PARTS, TRUE))
     try:

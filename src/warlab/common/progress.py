@@ -1,4 +1,4 @@
-"""How far a long piece of work is and how long the rest will take, in the same words everywhere."""
+"""Log lines on the progress of long jobs and the time that remains."""
 
 import logging
 import time
@@ -10,7 +10,7 @@ RECENT = 3  # epochs
 
 
 def duration(seconds: float) -> str:
-    """1 h 05 min, 3 min 20 s or 12 s"""
+    """Return a duration as text: 1 h 05 min, 3 min 20 s or 12 s."""
     whole = round(seconds)
     if whole >= 3600:
         return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
@@ -18,26 +18,26 @@ def duration(seconds: float) -> str:
 
 
 def seconds_per_epoch(seconds: Sequence[float]) -> float:
-    """Of the epochs to come, by the newest ones: a warm-up is cheaper than what follows it."""
+    """Estimate the time of the next epochs from the latest ones: those of a warm-up are cheaper than what follows."""
     recent = seconds[-RECENT:]
     return sum(recent) / len(recent)
 
 
 class Progress:
-    """Logs a line every ten seconds and at the end: `Progress("step {} of {}", 100)(20)`.
+    """Log a line every ten seconds and at the end: `Progress("step {} of {}", 100)(20)`.
 
-    `start` is what was done before, and took no time now. `unit` divides the numbers that are shown.
+    `start` is what an earlier process has done. `unit` divides the numbers that are shown.
     """
 
     def __init__(self, text: str, total: int, start: int = 0, unit: int = 1) -> None:
         self.text, self.total, self.start, self.unit = text, total, start, unit
-        self.began = self.said = time.monotonic()
+        self.began = self.logged = time.monotonic()
 
     def __call__(self, done: int) -> None:
         now = time.monotonic()
-        if now - self.said < EVERY and done < self.total:
+        if now - self.logged < EVERY and done < self.total:
             return
-        self.said = now
+        self.logged = now
         left = (now - self.began) * (self.total - done) / max(done - self.start, 1)
         shown = [n if self.unit == 1 else n / self.unit for n in (done, self.total)]
         logger.info(f"{self.text.format(*shown)}, remaining {duration(left)}")

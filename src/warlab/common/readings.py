@@ -1,12 +1,13 @@
-"""Which epochs are tested: all of those that the paper reads."""
+"""Which epochs are tested: always the last ones, whose mean accuracy is the paper's figure of merit."""
 
-LAST = 10  # epochs: the paper's figure of merit is the mean of their accuracies
+LAST = 10  # epochs that are averaged, unless an experiment has its own number
 
 
 def is_tested(epoch: int, epochs: int, every: int) -> bool:
-    """Whether an epoch (from 0) is tested: every so often, and always among the last ones."""
+    """Whether an epoch (counted from 0) is tested: every `every` epochs, and always among the last ones."""
     return (epoch + 1) % every == 0 or epoch >= epochs - LAST
 
 
 def tested_epochs(epochs: int, every: int) -> int:
+    """How many epochs of a run are tested."""
     return sum(is_tested(epoch, epochs, every) for epoch in range(epochs))

@@ -1,9 +1,9 @@
-"""A setting of a method or a network: its general value, where that comes from, and what the value may be.
+"""Settings of methods and networks: the general value, its source, and which values are allowed.
 
     a: float = setting(0.1, "baseline's code", minimum=0)
 
-stands in the dataclass `Config` of a member's file, and nowhere else. `Registry.settings` reads the line from the
-syntax tree. Values for one dataset or one noise are in config/hyperparameters.yaml.
+is a field of the dataclass `Config` in the file of a method or network. `Registry.settings` reads it from the syntax
+tree. Values for one dataset or one noise are in config/hyperparameters.yaml.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,33 +13,30 @@ from typing import Any
 SOURCES = ("paper", "authors' code", "baseline's code", "baseline's author", "public rerun", "our choice")
 UNITS = ("epochs", "per epoch")
 MOST_EPOCHS = 100_000
-LARGEST = 1_000_000  # of numbers with limits, unless another maximum is given
+LARGEST = 1_000_000  # the maximum of numbers, unless another one is given
 _TYPES = {"float": "number", "int": "integer", "str": "string", "bool": "boolean", "None": "null"}
 
 Rule = Mapping[str, Any]  # a JSON schema
 
 
 @dataclass(frozen=True)
-class PlaceValue:
-    """The value at a place, such as cifar10 or cifar10@asym-40."""
-
-    value: Any
-    source: str
-
-
-@dataclass(frozen=True)
 class Setting:
-    """One entry of the table of hyperparameters."""
+    """An entry of the table of hyperparameters."""
 
     value: Any
     source: str
     unit: str | None = None
-    rule: Rule | None = None  # None: anything finite
-    places: Mapping[str, PlaceValue] = field(default_factory=dict)
+    rule: Rule | None = None  # None: every finite value
+    places: Mapping[str, "Setting"] = field(default_factory=dict)  # such as cifar10 or cifar10@asym-40
+
+    def at(self, places: Sequence[str]) -> Any:
+        """The value at the last of these places that has one, otherwise the general value."""
+        special = [self.places[place] for place in places if place in self.places]
+        return special[-1].value if special else self.value
 
     @property
     def words(self) -> list[str]:
-        """The words that it may be, where it may not be any."""
+        """The words that are allowed, if not every word is."""
         rule = self.rule or {}
         return [word for one in (rule, *rule.get("anyOf", [])) for word in one.get("enum", [])]
 
@@ -56,10 +53,10 @@ def setting(
     choices: Sequence[str] = (),
     pattern: str | None = None,
 ) -> Any:
-    """A field of `Config`. Limits are for numbers, `choices` and `pattern` for words; the annotation is the type.
+    """Declare a field of `Config`. Limits are for numbers, `choices` and `pattern` for words.
 
-    With the unit "epochs" the value shrinks where a scale trains for fewer epochs than the paper; with "per epoch",
-    something that is done a little in every epoch, it grows by as much.
+    A value with the unit "epochs" shrinks in proportion where a scale trains for fewer epochs than the paper. One with
+    the unit "per epoch" grows in proportion.
     """
     if source not in SOURCES:
         raise ValueError(f"the source {source!r} must be one of {', '.join(SOURCES)}")
@@ -75,16 +72,16 @@ def setting(
     return field(default=value, metadata={"source": source, "unit": unit, "number": number, "word": word})
 
 
-def described(annotation: str, made: Any) -> Setting:
-    """The setting behind a field that `setting` made, or behind a plain default value."""
-    if not hasattr(made, "metadata"):
-        return Setting(made, "our choice", rule=_rule(annotation, {}, {}))
-    about = made.metadata
-    return Setting(made.default, about["source"], about["unit"], _rule(annotation, about["number"], about["word"]))
+def described(annotation: str, default: Any) -> Setting:
+    """Return the setting of a field from what `setting` returned, or from a plain default value."""
+    if not hasattr(default, "metadata"):
+        return Setting(default, "our choice", rule=_rule(annotation, {}, {}))
+    about = default.metadata
+    return Setting(default.default, about["source"], about["unit"], _rule(annotation, about["number"], about["word"]))
 
 
 def _rule(annotation: str, number: Rule, word: Rule) -> Rule | None:
-    """`float | None` is a number within the limits, or null; of another annotation nothing is known."""
+    """Return the schema of an annotation: `float | None` is a number within the limits or null; None if unknown."""
     names = [name.strip() for name in annotation.split("|")]
     if not set(names) <= set(_TYPES):
         return None

@@ -1,8 +1,8 @@
-"""`from warlab.common.vision import torchvision`: the one place that imports it.
+"""Import torchvision: `from warlab.common.vision import torchvision`.
 
 torchvision's wheel for CUDA fails with a CPU build of torch ("operator torchvision::nms does not exist"), because
-its compiled operators do not load while its Python code registers more on top of them. Declaring the two missing
-ones first is enough for models and transforms. Where torchvision imports by itself, nothing is declared.
+its compiled operators do not load, but its Python code needs them. Declaring the two missing ones first is enough for
+models and transforms. Where torchvision can be imported, nothing is declared.
 """
 
 import sys
@@ -13,7 +13,7 @@ import torch
 
 MISSING = ("nms", "qnms")
 SIGNATURE = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-_libraries: list[torch.library.Library] = []  # an operator lives as long as the library that declared it
+_libraries: list[torch.library.Library] = []  # an operator exists as long as the library that declared it
 
 
 def load() -> ModuleType:
@@ -23,7 +23,7 @@ def load() -> ModuleType:
         if "torchvision::nms" not in str(error):
             raise
     for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-        del sys.modules[name]  # what the failed import left half made
+        del sys.modules[name]  # left over from the failed import
     library = torch.library.Library("torchvision", "FRAGMENT")
     for name in MISSING:
         library.define(f"{name}{SIGNATURE}")

@@ -1,1 +1,1 @@
-"""What a study asks for: configuration read, checked and resolved."""
+"""The configuration of a study: read, checked and resolved."""

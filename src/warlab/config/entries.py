@@ -1,14 +1,14 @@
-"""What stands in the configuration files, once their schemas have been checked."""
+"""The types of the configuration files. What their values may be is in workflow/schemas."""
 
 from typing import NotRequired, TypedDict
 
 from warlab.artefacts.run_config import Options
 
-Section = dict[str, Options]  # what a scale or `overrides` gives: name or name@place → key → value
+Section = dict[str, Options]  # of a scale or `overrides`: name or name@place → key → value
 
 
 class Cells(TypedDict, total=False):
-    """A block of a table: every combination of these."""
+    """A block of a table: all combinations of these."""
 
     datasets: list[str]
     noises: list[str]
@@ -17,7 +17,7 @@ class Cells(TypedDict, total=False):
 
 
 class Choice(Cells, total=False):
-    """What a scale takes of an experiment."""
+    """The part of an experiment that a scale runs."""
 
     add_methods: list[str]
     seeds: int
@@ -26,7 +26,7 @@ class Choice(Cells, total=False):
 
 
 class Experiment(Choice):
-    """One table of the paper: all that there is to choose from, and how it is shown."""
+    """A table of the paper: all of its cells, and how it is shown."""
 
     title: str
     metric: str
@@ -42,7 +42,7 @@ class Experiment(Choice):
 
 
 class Layer(TypedDict, total=False):
-    """Settings in place of the general ones."""
+    """Settings that replace the general ones."""
 
     training: Section
     nets: Section
@@ -52,18 +52,18 @@ class Layer(TypedDict, total=False):
 
 
 class Scale(Layer):
-    """What of the paper's experiments a machine can carry."""
+    """The part of the paper's experiments that a machine has time for."""
 
     description: str
-    datasets: dict[str, Options]  # how much of each is taken: `DataSpec`
+    datasets: dict[str, Options]  # how much of each is used: `DataSpec`
     experiments: dict[str, Choice]
     seeds: NotRequired[int]
     threads: NotRequired[int]
-    evidence: NotRequired[dict[str, dict[str, str]]]  # committed results that the report shows: folder, command
+    evidence: NotRequired[dict[str, dict[str, str]]]  # committed results in the report: folder and command
 
 
 class UserConfig(TypedDict):
-    """config/config.yaml, with what the command line adds."""
+    """config/config.yaml and what the command line adds."""
 
     scale: str
     data_root: NotRequired[str]
@@ -77,7 +77,7 @@ class UserConfig(TypedDict):
 
 
 class Variant(TypedDict):
-    """A method of the tables that is another method with settings of its own."""
+    """A method of the tables that is another method with other settings."""
 
     method: str
     label: str

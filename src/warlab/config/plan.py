@@ -1,4 +1,4 @@
-"""The plan: which runs a study needs, which table shows which of them, and what is timed."""
+"""The plan: the runs of a study, the cells of its tables, and what is timed."""
 
 import re
 from collections import defaultdict
@@ -11,11 +11,11 @@ from typing import Any, cast
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.entries import Cells, Choice, Experiment, Scale
-from warlab.config.settings import Settings, remembered
+from warlab.config.settings import Settings, cached_method
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
 
-MOST_METHODS = 1000  # that one name stands for
+MOST_METHODS = 1000  # in one range such as {0..19}
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Plan:
 
     @cached_property
     def tables(self) -> list[str]:
-        """The experiments of trainings that have at least one cell at this scale."""
+        """The experiments with trained runs that have at least one cell at this scale."""
         return [name for name in self.scale["experiments"] if not self.is_timing(name) and self.cells(name)]
 
     @cached_property
     def timed(self) -> list[RunId]:
-        """What is timed in place of being trained."""
+        """The cells that are timed, not trained."""
         return [cell for name in self.scale["experiments"] if self.is_timing(name) for cell in self.cells(name)]
 
     def is_timing(self, experiment: str) -> bool:
@@ -42,15 +42,15 @@ class Plan:
 
     @cached_property
     def runs(self) -> list[RunId]:
-        """Every run once, however many tables show it, with the runs that other runs need."""
+        """All runs, each once, including those that other runs need."""
         shown = {cell for name in self.tables for cell in self.cells(name)}
         wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
-    @remembered
+    @cached_method
     def cells(self, experiment: str) -> list[RunId]:
-        """The runs behind one table at this scale: the scale's choice, and the blocks that it or else the experiment
-        names in `also`."""
+        """Return the cells of a table at this scale: those that the scale chooses, and the blocks in `also` of the
+        scale or otherwise of the experiment."""
         chosen = self._chosen(experiment)
         also = chosen.get("also", self.experiments[experiment].get("also", []))
         blocks = [self._block(experiment, block) for block in (chosen, *also)]
@@ -60,73 +60,74 @@ class Plan:
         return self.scale["experiments"].get(experiment, {})
 
     def _block(self, experiment: str, chosen: Cells) -> Iterator[RunId]:
-        """Every combination of what `chosen` has, or else the experiment."""
+        """Yield every combination of what `chosen` names, or the experiment where it names nothing."""
         entry = cast(Experiment, {**self.experiments[experiment], **chosen})
         shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
-        methods_shown = dict.fromkeys(one for several in shown for one in expanded(several))
+        methods_shown = dict.fromkeys(method for name in shown for method in expanded(name))
         datasets = [name for name in entry["datasets"] if name in self.scale["datasets"]]
         seeds = range(self.seeds(experiment))
         return starmap(RunId, product(datasets, entry["noises"], entry["nets"], methods_shown, seeds))
 
     def layout(self, experiment: str) -> list[tuple[str, str, str, str]]:
-        """Every setting of a table with each of its methods, in the paper's order; what is not run is a gap."""
+        """Return every row of a table with each of its methods, in the paper's order; what is not run is a gap."""
         cells = self.cells(experiment)
-        if "metrics" in self.experiments[experiment]:  # every setting is a column of its own: there are no gaps
+        if "metrics" in self.experiments[experiment]:  # every cell is a column: there are no gaps
             clean_first = sorted(cells, key=lambda cell: cell.noise != "clean")
             quoted = [replace(cell, method=method) for method in self.quoted(experiment) for cell in cells]
             return list(dict.fromkeys(cell.cell for cell in (*clean_first, *quoted)))
         noises = self.experiments[experiment]["noises"]
         rows = dict.fromkeys((cell.dataset, cell.noise, cell.net) for cell in cells)
-        known = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))
-        methods_of = dict.fromkeys([*(cell.method for cell in cells), *self.quoted(experiment)])
-        return [(*row, method) for row in known for method in methods_of]
+        in_order = sorted(rows, key=lambda row: noises.index(row[1]) if row[1] in noises else len(noises))
+        methods_shown = dict.fromkeys([*(cell.method for cell in cells), *self.quoted(experiment)])
+        return [(*row, method) for row in in_order for method in methods_shown]
 
     def quoted(self, experiment: str) -> list[str]:
-        """Methods whose published numbers the authors took from others: shown, and not run unless a scale adds them."""
+        """The methods whose numbers the authors took from other papers: shown, but run only if a scale adds them."""
         return self.experiments[experiment].get("quoted", [])
 
-    @remembered
+    @cached_method
     def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
-        """(dataset, noise, network, method in the table, method of the run) where the two methods differ.
+        """Return (dataset, noise, network, method in the table, method of the run) where the two methods differ.
 
-        By whole cells: `sl+a=2.0` is `sl` where the noise gives `sl` this value, and a run of its own elsewhere."""
+        This depends on the cell: `sl+a=2.0` is `sl` where the noise gives `sl` this value, and another run elsewhere.
+        """
         shown = dict.fromkeys(replace(cell, seed=0) for cell in self.cells(experiment))
         named = [(*cell.cell, self.trained_as(cell).method) for cell in shown]
         return [names for names in named if names[3] != names[4]]
 
     def seeds(self, experiment: str) -> int:
-        """Of the scale's experiment, or else of the scale, or else the paper's number in experiments.yaml."""
+        """The number of seeds: of the experiment in the scale, otherwise of the scale, otherwise the paper's."""
         if self.is_timing(experiment):
             return 1  # steps are timed once
-        usual = self.scale.get("seeds", self.experiments[experiment]["seeds"])
-        return self._chosen(experiment).get("seeds", usual)
+        default = self.scale.get("seeds", self.experiments[experiment]["seeds"])
+        return self._chosen(experiment).get("seeds", default)
 
-    @remembered
+    @cached_method
     def trained_as(self, cell: RunId) -> RunId:
-        """The run behind a cell: an override of a value by itself, such as war_w2v+beta=10, changes nothing."""
+        """Return the run behind a cell, without changes that change nothing, such as war_w2v+beta=10."""
         method = MethodId.parse(cell.method)
         plain = self._method(cell, method.base) if method.changes else {}
-        alone = {change: str(MethodId(method.base, (change,))) for change in method.changes}
-        kept = [change for change, one in alone.items() if self._method(cell, one) != plain]
-        return replace(cell, method=str(MethodId(method.base, tuple(kept))))
+        changed = {change: self._method(cell, str(MethodId(method.base, (change,)))) for change in method.changes}
+        effective = tuple(change for change, settings in changed.items() if settings != plain)
+        return replace(cell, method=str(MethodId(method.base, effective)))
 
     def _method(self, cell: RunId, method_id: str) -> Options:
         return self.settings.method(method_id, cell.dataset, cell.noise)
 
     def needed_run(self, cell: RunId) -> RunId | None:
-        """The run of the same cell that this one reads, such as the CCE run behind Forward."""
-        needs = methods.declaration(self.settings.method_file(cell.method)).needs_run
+        """The run of the same cell that this one reads, such as a CCE run for Forward."""
+        needs = methods.declaration(self.settings.numbers.method_file(cell.method)).needs_run
         return None if needs is None else replace(cell, method=needs)
 
     @cached_property
     def cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
-        """(dataset, folder of a cost) → the distinct (lambda, iterations) with which the study's runs use it"""
-        found: dict[tuple[str, str], set[Any]] = defaultdict(set)
+        """(dataset, folder of a cost) → the (lambda, iterations) with which the runs use it"""
+        uses: dict[tuple[str, str], set[Any]] = defaultdict(set)
         for cell in self.runs:
             if key := self.settings.cost_key(cell):
                 settings = self._method(cell, cell.method)
-                found[cell.dataset, key].add((settings["lam"], settings["iterations"]))
-        return {place: sorted(uses) for place, uses in found.items()}
+                uses[cell.dataset, key].add((settings["lam"], settings["iterations"]))
+        return {cost: sorted(pairs) for cost, pairs in uses.items()}
 
     # ---- times
 
@@ -145,21 +146,21 @@ class Plan:
 
     @property
     def timed_steps(self) -> dict[str, int]:
-        """dataset → how many steps are timed"""
+        """dataset → number of steps that are timed"""
         return self.experiments["timing"].get("steps", {}) | self._chosen("timing").get("steps", {})
 
     def timed_as(self, method_id: str) -> str:
-        """The method whose settings a timed one has: itself, unless the experiment names another."""
+        """The method whose settings a timed method has: itself, unless the experiment names another."""
         return self.experiments["timing"].get("settings_of", {}).get(method_id, method_id)
 
     def _timed_method(self, cell: RunId) -> Options:
         method_id = self.timed_as(cell.method)
         settings = self.settings.method(method_id, cell.dataset)
-        return {"id": cell.method, "file": self.settings.method_file(method_id), "settings": settings}
+        return {"id": cell.method, "file": self.settings.numbers.method_file(method_id), "settings": settings}
 
 
 def expanded(method: str) -> list[str]:
-    """`war_random+cost=random.{0..19}` as the twenty methods that it stands for."""
+    """Return the methods that a range stands for: twenty for `war_random+cost=random.{0..19}`."""
     if (match := re.search(r"\{(\d+)\.\.(\d+)\}", method)) is None:
         return [method]
     numbers = range(int(match[1]), int(match[2]) + 1)

@@ -1,4 +1,4 @@
-"""Configuration files: read, checked against their schema, and every mistake told in one sentence."""
+"""Reading configuration files and checking them against their schemas; each mistake ends in one sentence."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from warlab.errors import WarlabError
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Only true and false are truth values, as in YAML 1.2: `dropout: off` is a word."""
+    """Only true and false are booleans, as in YAML 1.2: the value of `dropout: off` is a word."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -29,12 +29,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         content = parse_yaml(path.read_text())
     except OSError as error:
-        raise WarlabError(
-            f"The configuration file {path} cannot be read ({error.strerror}); check its name."
-        ) from error
+        reason = error.strerror
+        raise WarlabError(f"The configuration file {path} cannot be read ({reason}); check its name.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date such as 2026-99-99 is a ValueError
-        where = getattr(error, "problem_mark", None)
-        line = f" in line {where.line + 1}" if where else ""
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark else ""
         reason = " ".join(str(getattr(error, "problem", None) or error).split())
         raise WarlabError(f"{str(path)!r} is not valid YAML{line}: {reason}.") from error
     if not isinstance(content, dict):
@@ -43,14 +42,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def parse_yaml(text: str) -> Any:
-    """Without aliases: ten lines of them unfold to a billion values, or to a value that contains itself."""
+    """Parse YAML without aliases: ten lines of them can expand to a billion values, or to one that contains itself."""
     if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
         raise ValueError("aliases (*name) are not read here, write the value out")
     return yaml.load(text, Loader=_Loader)
 
 
 def as_yaml(value: Any) -> Any:
-    """Texts as a YAML file would give them: Snakemake hands on '0.9' of `--config 'overrides={…: 0.9}'` as text."""
+    """Convert texts to what a YAML file would give: Snakemake passes 0.9 in `--config 'overrides={…: 0.9}'` as text."""
     if isinstance(value, dict):
         return {key: as_yaml(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -58,41 +57,41 @@ def as_yaml(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        found = yaml.load(value, Loader=_Loader)
+        parsed = yaml.load(value, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return value
-    is_null = found is None and value.strip() != ""
-    return found if is_null or isinstance(found, bool | int | float) else value
+    is_null = parsed is None and value.strip() != ""
+    return parsed if is_null or isinstance(parsed, bool | int | float) else value
 
 
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:
-    """`content` itself, or a sentence that names file, key, value and what it must be."""
-    if found := problem(content, read_yaml(schema)):
-        raise WarlabError(f"{name}: {found}")
+    """Return `content`, or raise a WarlabError with the file, the key, its value and what it must be."""
+    if message := problem(content, read_yaml(schema)):
+        raise WarlabError(f"{name}: {message}")
     return content
 
 
 def check_known(name: str, known: Iterable[str], problem: str) -> None:
-    """A WarlabError with this problem and the name that was probably meant, unless the name is a known one."""
+    """Raise a WarlabError with this problem and the name that was probably meant, unless the name is known."""
     names = list(known)
     if name not in names:
         raise WarlabError(f"{problem}; {suggest(str(name), names)}")
 
 
-def _odd(value: Any, place: tuple[str, ...]) -> Iterator[str]:
-    """What no schema finds: keys that are no names, endless texts and nesting, numbers that are not finite."""
+def _oddities(value: Any, place: tuple[str, ...]) -> Iterator[str]:
+    """Yield what no schema finds: keys that are not text, long texts, deep nesting, numbers that are not finite."""
     name = ".".join(place) or "the top level"
     if len(place) > _DEEPEST:
         yield f"{place[0]} is nested too deeply; write at most {_DEEPEST} levels."
     elif isinstance(value, dict):
         for key, inner in value.items():
             if isinstance(key, str) and len(key) <= _LONGEST:
-                yield from _odd(inner, (*place, key))
+                yield from _oddities(inner, (*place, key))
             else:
                 yield f"the key {short(key)} at {name} must be text of at most {_LONGEST} characters."
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _odd(inner, (*place, str(number)))
+            yield from _oddities(inner, (*place, str(number)))
     elif isinstance(value, str) and len(value) > _LONGEST:
         yield f"{name} is {short(value)}; it must be text of at most {_LONGEST} characters."
     elif isinstance(value, float) and not math.isfinite(value):
@@ -100,7 +99,7 @@ def _odd(value: Any, place: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_integer(_checker: Any, value: Any) -> bool:
-    """JSON knows no difference between 3 and 3.0, but Python's range does."""
+    """3.0 is an integer in JSON, but not for Python's range."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -111,14 +110,14 @@ _Validator: Any = jsonschema.validators.extend(
 
 
 def problem(content: Any, schema: Rule, name: str = "") -> str | None:
-    """What is wrong with `content`, in one sentence, or None."""
-    if odd := next(_odd(content, (name,) if name else ()), None):
-        return odd
+    """Describe in one sentence what is wrong with `content`; None if nothing is."""
+    if oddity := next(_oddities(content, (name,) if name else ()), None):
+        return oddity
     errors = sorted(_Validator(schema).iter_errors(content), key=lambda e: (len(e.absolute_path), str(e.absolute_path)))
-    return sentence(errors[0], name) if errors else None
+    return _sentence(errors[0], name) if errors else None
 
 
-def sentence(error: jsonschema.ValidationError, name: str = "") -> str:
+def _sentence(error: jsonschema.ValidationError, name: str = "") -> str:
     place = ".".join([name] * bool(name) + [str(part) for part in error.absolute_path]) or "the top level"
     rule: Any = error.validator_value
     value: Any = error.instance
@@ -130,19 +129,19 @@ def sentence(error: jsonschema.ValidationError, name: str = "") -> str:
     if error.validator == "required":
         return f"{place} lacks the key {next(key for key in rule if key not in value)!r}; add it."
     if "propertyNames" in error.schema_path:
-        return f"the name {short(value)} at {place} must be {words(schema)}."
-    return f"{place} is {short(value)}; it must be {words(schema)}."
+        return f"the name {short(value)} at {place} must be {_words(schema)}."
+    return f"{place} is {short(value)}; it must be {_words(schema)}."
 
 
-def words(schema: Rule) -> str:
-    """A schema as people say it: a number above 0 and at most 1."""
+def _words(schema: Rule) -> str:
+    """Describe a schema: a number above 0 and of at most 1."""
     if "anyOf" in schema:
-        return ", or ".join(words(one) for one in schema["anyOf"])
+        return ", or ".join(_words(one) for one in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(map(str, schema["enum"]))
     kinds = schema.get("type", "anything")
     text = " or ".join(_KINDS.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds))
-    limits = [f"{say} {schema[key]}" for key, say in _LIMITS.items() if key in schema]
+    limits = [f"{phrase} {schema[key]}" for key, phrase in _LIMITS.items() if key in schema]
     return " ".join([text, " and ".join(limits)]).strip()
 
 
@@ -161,7 +160,5 @@ _LIMITS = {
     "exclusiveMaximum": "below",
     "minItems": "with entries, at least",
     "maxItems": "with entries, at most",
-    "minLength": "of a length of at least",
-    "maxLength": "of a length of at most",
     "pattern": "that matches",
 }

@@ -1,4 +1,4 @@
-"""What a scale changes: every value that differs from the paper's, or from what stands in its place, by code."""
+"""What a scale changes: every value that differs from the paper's, found by comparing settings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,8 +15,8 @@ Row = tuple[str, str, str]
 
 
 def reductions(study: Study) -> list[dict[str, str]]:
-    """Rows (what, paper, here): data, seeds, and every setting of a training, network, method or cost that a scale or
-    `overrides` changes, or that shrinks with the number of epochs."""
+    """Return rows (what, paper, here) for seeds, data, and every setting of a schedule, network, method or cost that
+    the scale or `overrides` changes, or that shrinks with the number of epochs."""
     full = replace(
         study,
         scale=cast(Scale, {key: value for key, value in study.scale.items() if key not in SECTIONS}),
@@ -40,8 +40,7 @@ def _data(study: Study) -> Iterator[Row]:
         if spec["source"] != "real":
             meaning = {"embedded": "the part that comes with warlab", "stand_in": "procedural stand-in"}
             yield f"{known.title}: data", "official files", meaning[spec["source"]]
-        for split, count in zip(("train", "test"), known.images, strict=True):
-            here = spec["train"] if split == "train" else spec["test"]
+        for split, count, here in zip(("train", "test"), known.images, (spec["train"], spec["test"]), strict=True):
             if here not in (None, count) and count:
                 yield f"{known.title}: {split} {kind}", str(count), str(here)
         if spec["pool"] != 1:
@@ -55,12 +54,11 @@ def _size(shape: tuple[int, int, int], pool: int) -> str:
 def _settings(study: Study, full: Settings) -> Iterator[Row]:
     here, labels = study.settings, study.labels["method"]
     for run in dict.fromkeys(replace(run, method=base_method(run.method), seed=0) for run in study.plan.runs):
-        title, at = data.get(run.dataset).title, (run.dataset, run.noise, run.method)
-        yield from _changed(title, full.training(*at), here.training(*at))
-        nets = (settings.net(run.net, run.dataset) for settings in (full, here))
-        yield from _changed(f"{title}, {run.net}", *nets)
-        methods = (settings.method(run.method, run.dataset, run.noise) for settings in (full, here))
-        yield from _changed(f"{title}, {labels.get(run.method, run.method)}", *methods)
+        title, method = data.get(run.dataset).title, labels.get(run.method, run.method)
+        paper, reduced = full.run(run), here.run(run)
+        yield from _changed(title, paper.training, reduced.training)
+        yield from _changed(f"{title}, {run.net}", paper.net.settings, reduced.net.settings)
+        yield from _changed(f"{title}, {method}", paper.method.settings, reduced.method.settings)
         if cost := here.cost_name(run):
             yield from _changed(f"{title}, cost {cost}", full.cost(cost, run.dataset), here.cost(cost, run.dataset))
 

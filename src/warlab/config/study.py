@@ -1,6 +1,6 @@
-"""The study: configuration, scale, experiments and numbers become a plan of runs, each with its settings.
+"""The study: the configuration files become a plan of runs, each with its settings.
 
-Nothing here imports torch: the Snakefile is read again in every job.
+Nothing here imports torch, because the Snakefile is read again in every job.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from warlab.config.reading import as_yaml, check, check_known, read_yaml
 from warlab.config.settings import Settings
 from warlab.config.validate import validate
 
-# What the paper's tables have and no study trains.
+# Methods in the paper's tables that no study trains.
 _OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
 _METRICS = {
     "test_accuracy": "test accuracy",
@@ -27,7 +27,7 @@ _METRICS = {
 
 @dataclass(frozen=True)
 class Study:
-    """What one scale asks for: `plan` says which runs there are, `settings` what each of them is set to."""
+    """A study at one scale: `plan` has its runs, `settings` their settings."""
 
     name: str
     config: UserConfig
@@ -45,13 +45,14 @@ class Study:
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
-        """What ids are called in print, also of what only the paper's tables have: kind → id → text."""
-        printed = [name for entry in self.experiments.values() for name in entry["datasets"]]
-        noises = [name for entry in self.experiments.values() for name in entry["noises"]]
+        """The printed names of ids, including those that only the paper's tables have: kind → id → text."""
+        datasets = [*self.scale["datasets"], *(name for one in self.experiments.values() for name in one["datasets"])]
+        noises = [run.noise for run in self.plan.runs]
+        noises += [name for entry in self.experiments.values() for name in entry["noises"]]
         variants = {name: entry["label"] for name, entry in self.numbers.variants.items()}
         return {
-            "dataset": {name: data.get(name).title for name in dict.fromkeys([*self.scale["datasets"], *printed])},
-            "noise": {name: noise.label(name) for name in dict.fromkeys([*(c.noise for c in self.plan.runs), *noises])},
+            "dataset": {name: data.get(name).title for name in dict.fromkeys(datasets)},
+            "noise": {name: noise.label(name) for name in dict.fromkeys(noises)},
             "method": {name: methods.declaration(name).label for name in methods.names()} | variants | _OTHER_LABELS,
             "metric": _METRICS,
             "experiment": {name: entry["title"] for name, entry in self.experiments.items()},
@@ -59,25 +60,23 @@ class Study:
 
 
 def load_study(config: dict[str, Any], root: Path) -> Study:
-    """Read and check everything; each mistake ends in a WarlabError of one sentence."""
-    schemas = root / "workflow" / "schemas"
+    """Read and check the configuration; each mistake ends in a WarlabError of one sentence."""
+    schemas, folder = root / "workflow" / "schemas", root / "config"
     check(config, schemas / "config.schema.yaml", "the configuration")
-    file = _scale_file(config["scale"], root)
+    file = _scale_file(config["scale"], folder / "scales")
     scale = check(read_yaml(file), schemas / "scale.schema.yaml", str(file))
     numbers = read_numbers(root)
-    tables = root / "config" / "experiments.yaml"
-    experiments = check(read_yaml(tables), schemas / "experiments.schema.yaml", "experiments.yaml")
+    experiments = read_yaml(folder / "experiments.yaml")
+    check(experiments, schemas / "experiments.schema.yaml", "experiments.yaml")
     config = config | {"overrides": as_yaml(config.get("overrides", {}))}
     study = Study(file.stem, cast(UserConfig, config), cast(Scale, scale), experiments, numbers)
     validate(study.plan)
     return study
 
 
-def _scale_file(name: str, root: Path) -> Path:
-    folder = root / "config" / "scales"
+def _scale_file(name: str, folder: Path) -> Path:
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    check_known(
-        name, sorted(path.stem for path in folder.glob("*.yaml")), f"There is no scale {name!r} in config/scales"
-    )
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    check_known(name, known, f"There is no scale {name!r} in config/scales")
     return folder / f"{name}.yaml"

@@ -1,6 +1,7 @@
-"""Mistakes in a study, each found before anything runs and told in one sentence."""
+"""Checks of a study before anything runs. Each mistake ends in a WarlabError of one sentence."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,100 +15,104 @@ from warlab.config.plan import Plan
 from warlab.config.reading import check_known, problem
 from warlab.config.settings import IMAGENET, Settings, changed_setting
 from warlab.errors import WarlabError
-from warlab.ids import MethodId, NoiseId, RunId, split_place
+from warlab.ids import MethodId, NoiseId, RunId, split_cost, split_place
 
 _METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
 
 
 def validate(plan: Plan) -> None:
-    """From the parts to the whole, so that what is asked of a later check is there."""
-    settings, where = plan.settings, f"scale {plan.name}"
+    """Check a study from its parts to the whole: later checks rely on earlier ones."""
+    settings = plan.settings
     check_numbers(settings.numbers)
     for name in plan.scale["experiments"]:
         check_known(name, plan.experiments, f"Scale {plan.name} asks for the experiment {name!r}")
     for name in plan.scale["datasets"]:
         data.get(name)
     for section in SECTIONS:
-        for layer, of in ((plan.scale, where), (settings.config.get("overrides", {}), "overrides")):
-            check_settings(settings.numbers, section, cast(Section, layer.get(section, {})), of)
-    _user_files(settings)
+        for layer, where in ((plan.scale, f"scale {plan.name}"), (settings.config.get("overrides", {}), "overrides")):
+            check_settings(settings.numbers, section, cast(Section, layer.get(section, {})), where)
+    for name in settings.config.get("local_data", {}):
+        data.resource(name)
+    for name in settings.config.get("noise_files", {}):
+        if "given" not in noise.needs(name):
+            raise WarlabError(f"noise_files: {name!r} reads no file; the name must be file or file_<name>.")
     for name in plan.scale["experiments"]:
-        _experiment(plan, name)
+        _check_experiment(plan, name)
     if not plan.runs and not plan.timed:
         raise WarlabError(f"Scale {plan.name} trains nothing: name a dataset of its experiments in its datasets.")
     for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in plan.runs}.values():
-        _noise(settings, cell)
-        _cost(settings, cell)
-        _weights(settings, cell)
+        _check_run(settings, cell)
 
 
 # ---- numbers and settings
 
 
 def check_numbers(numbers: Numbers) -> None:
-    """Values, places and variants of hyperparameters.yaml and of the files of methods and networks."""
+    """Check the values, places and variants of hyperparameters.yaml and of the files of methods and networks."""
     for section, name, key, setting in numbers.each():
         check_value(f"{section}.{name}.{key}", setting.rule, setting.value, FILE)
-        for place, at in setting.places.items():
+        for place, special in setting.places.items():
             names = noise.kind_names() if section == "methods" else []
-            what = f"{FILE}: {section}.{name}.{key} at {place}"
-            _check_place(numbers, place, what, names, "a noise nor a sort of noise")
-            check_value(f"{section}.{name}.{key} at {place}", setting.rule, at.value, FILE)
+            what = f"{section}.{name}.{key} at {place}"
+            _check_place(numbers, place, f"{FILE}: {what}", names, "a noise nor a kind of noise")
+            check_value(what, setting.rule, special.value, FILE)
     for place in numbers.training:
-        _training_place(numbers, place, FILE)
+        _check_training_place(numbers, place, FILE)
     for name, variant in numbers.variants.items():
         where, file = f"{FILE}, variants.{name}", variant["method"]
         check_known(file, numbers.methods, f"{where}: there is no method {file!r}")
-        _values(numbers, "methods", file, variant["settings"], where)
+        _check_values(numbers, "methods", file, variant["settings"], where)
 
 
 def check_settings(numbers: Numbers, section: str, content: Section, where: str) -> None:
-    """Names, keys and values that a scale or `overrides` gives."""
-    for name, given in content.items():
-        base, special = split_place(name)
+    """Check the names, keys and values that a scale or `overrides` gives."""
+    for name, values in content.items():
+        base, dataset = split_place(name)
         known = [*numbers.section(section), *(numbers.variants if section == "methods" else ())]
         check_known(base, known, f"{where}: {section}.{name} does not exist")
         if section == "training":
-            _training_place(numbers, name, where)
-        elif special:
-            _check_place(numbers, special, f"{where}: {section}.{name}", [], "")
-        _values(numbers, section, name if section == "training" else base, given, where)
+            _check_training_place(numbers, name, where)
+        elif dataset is not None:
+            _check_place(numbers, dataset, f"{where}: {section}.{name}", [], "")
+        _check_values(numbers, section, name if section == "training" else base, values, where)
 
 
-def _values(numbers: Numbers, section: str, name: str, given: Options, where: str) -> None:
-    """Keys and values that are given to a schedule, network, method, variant, cost or noise."""
+def _check_values(numbers: Numbers, section: str, name: str, values: Options, where: str) -> None:
+    """Check the keys and values of a schedule, network, method, variant, cost or noise."""
     file = numbers.method_file(name) if section == "methods" else name
     base, _ = split_place(file)
     known = numbers.section(section).get(base, {}) | numbers.section(section).get(file, {})
-    for key, value in given.items():
+    for key, value in values.items():
         check_known(key, known, f"{where}: {section}.{name} has no {key!r}")
         check_value(f"{section}.{base}.{key}", known[key].rule, value, where)
 
 
 def check_value(name: str, rule: Rule | None, value: Any, where: str) -> None:
-    """A WarlabError that names the setting, its value and what it must be, unless that is so."""
-    if found := problem(value, rule or {}, name):
-        raise WarlabError(f"{where}: {found}")
+    """Raise a WarlabError with the setting, its value and what it must be, unless the rule allows the value."""
+    if message := problem(value, rule or {}, name):
+        raise WarlabError(f"{where}: {message}")
 
 
-def _training_place(numbers: Numbers, place: str, where: str) -> None:
+def _check_training_place(numbers: Numbers, place: str, where: str) -> None:
     names = [*noise.kind_names(), *numbers.methods, *numbers.variants]
     _check_place(numbers, place, f"{where}: training.{place}", names, "a noise nor a method")
 
 
 def _check_place(numbers: Numbers, place: str, what: str, names: list[str], kinds: str) -> None:
-    """A place is a dataset, or a dataset with one of these names or with a noise; no run would find another one."""
-    datasets = [name for name in numbers.training if "@" not in name]
+    """Check that a place is a dataset, alone or with one of these names or a noise: no run has another place."""
     dataset, special = split_place(place)
+    datasets = [name for name in numbers.training if split_place(name)[1] is None]
     check_known(dataset, datasets, f"{what}: {dataset!r} is not a dataset")
-    if "@" in place and not names:
+    if special is None:
+        return
+    if not names:
         raise WarlabError(f"{what}: the value depends on the dataset only; write {dataset} without @{special}.")
-    if "@" in place and special not in names and not _is_noise(special):
+    if special not in names and not _is_noise(special):
         raise WarlabError(f"{what}: {special!r} is neither {kinds}; {suggest(NoiseId.parse(special).kind, names)}")
 
 
 def _is_noise(name: str) -> bool:
-    """Whether it is a noise, such as asym-40, or a sort of noise, such as openset."""
+    """Whether a name is a noise, such as asym-40, or a kind of noise, such as openset."""
     if name and any(f"{kind}_".startswith(f"{name}_") for kind in noise.kind_names()):
         return True
     try:
@@ -120,32 +125,17 @@ def _is_noise(name: str) -> bool:
 # ---- experiments
 
 
-def _user_files(settings: Settings) -> None:
-    """A name under which nothing is read is a typing error."""
-    for name in settings.config.get("local_data", {}):
-        data.resource(name)
-    for name in settings.config.get("noise_files", {}):
-        if "given" not in noise.needs(name):
-            raise WarlabError(f"noise_files: {name!r} reads no file; the name must be file or file_<name>.")
-
-
-def _experiment(plan: Plan, name: str) -> None:
-    timing = plan.is_timing(name)
-    if timing and name != "timing":
-        raise WarlabError(f"experiments.yaml: {name}.kind is timing; only the experiment timing can have this kind.")
-    cells = plan.cells(name)
-    for cell in {(cell.dataset, cell.noise, cell.net): cell for cell in cells}.values():
-        _names(plan.settings.numbers, cell)
-    for method in dict.fromkeys(cell.method for cell in cells if not timing):
-        check_method(plan.settings.numbers, method)
-    if timing:
-        _timing(plan)
-
-
-def _names(numbers: Numbers, cell: RunId) -> None:
-    noise.parse(cell.noise)
-    check_known(cell.dataset, numbers.training, f"There is no dataset {cell.dataset!r} in training of {FILE}")
-    check_known(cell.net, numbers.nets, f"There is no network {cell.net!r}")
+def _check_experiment(plan: Plan, name: str) -> None:
+    numbers, cells = plan.settings.numbers, plan.cells(name)
+    for dataset, noise_id, net in dict.fromkeys(cell.cell[:3] for cell in cells):
+        noise.parse(noise_id)
+        check_known(dataset, numbers.training, f"There is no dataset {dataset!r} in training of {FILE}")
+        check_known(net, numbers.nets, f"There is no network {net!r}")
+    if plan.is_timing(name):
+        _check_timing(plan, name)
+    else:
+        for method in dict.fromkeys(cell.method for cell in cells):
+            check_method(numbers, method)
 
 
 def check_method(numbers: Numbers, method_id: str) -> None:
@@ -153,12 +143,14 @@ def check_method(numbers: Numbers, method_id: str) -> None:
     check_known(method.base, [*methods.names(), *numbers.variants], f"There is no method {method.base!r}")
     if not _METHOD_ID.fullmatch(method_id):
         raise WarlabError(f"The method {short(method_id)} is also a folder: it must be letters, digits and +=._- only.")
-    file = numbers.method_file(method.base)
+    file = numbers.method_file(method_id)
     changes = [changed_setting(change, method_id, list(numbers.methods[file])) for change in method.changes]
-    _values(numbers, "methods", file, dict(changes), f"The method {method_id}")
+    _check_values(numbers, "methods", file, dict(changes), f"The method {method_id}")
 
 
-def _timing(plan: Plan) -> None:
+def _check_timing(plan: Plan, name: str) -> None:
+    if name != "timing":
+        raise WarlabError(f"experiments.yaml: {name}.kind is timing; only the experiment timing can have this kind.")
     if "seeds" in plan.scale["experiments"]["timing"]:
         raise WarlabError(f"Scale {plan.name}: timing has no seeds, its steps are timed once; remove the line.")
     for cell in plan.timed:
@@ -170,32 +162,24 @@ def _timing(plan: Plan) -> None:
 # ---- runs
 
 
-def _noise(settings: Settings, cell: RunId) -> None:
-    needed = noise.needs(cell.noise)
+def _check_run(settings: Settings, cell: RunId) -> None:
     noise.check(cell.noise, cell.dataset)
-    if "given" in needed:
-        _check_file(settings, f"noise_files.{cell.noise}", settings.noise_file(cell.noise))
-    if "images" in needed and needed["images"] not in settings.scale["datasets"]:
-        raise WarlabError(
-            f"The noise {cell.noise} takes images of {needed['images']}; add it to the datasets of the scale."
-        )
+    images = noise.needs(cell.noise).get("images")
+    if images and images not in settings.scale["datasets"]:
+        raise WarlabError(f"The noise {cell.noise} takes images of {images}; add it to the datasets of the scale.")
+    settings.cost_key(cell)
+    for setting, file in _user_files(settings, cell):
+        if not settings.config.get("runs_from") and not Path(file).is_file():  # finished runs are reported without it
+            raise WarlabError(f"{setting} names {file}, which does not exist; correct the path.")
 
 
-def _cost(settings: Settings, cell: RunId) -> None:
-    if (name := settings.cost_name(cell)) is not None:
-        settings.cost_key(cell)
-        settings.features(name, cell.dataset)
-        for key, file in settings.cost_files(name, cell.dataset).items():
-            _check_file(settings, f"costs.{name.partition('.')[0]}.{key}", file)
-
-
-def _weights(settings: Settings, cell: RunId) -> None:
+def _user_files(settings: Settings, cell: RunId) -> Iterator[tuple[str, str]]:
+    """Yield the user's files that a run reads, each with the setting that names it."""
+    if "given" in noise.needs(cell.noise):
+        yield f"noise_files.{cell.noise}", settings.noise_file(cell.noise)
+    if (cost := settings.cost_name(cell)) is not None:
+        for key, file in settings.cost_files(cost, cell.dataset).items():
+            yield f"costs.{split_cost(cost)[0]}.{key}", file
     weights = settings.weights(cell.net, cell.dataset)
-    if weights not in (None, IMAGENET):
-        _check_file(settings, f"nets.{cell.net}.weights", weights)
-
-
-def _check_file(settings: Settings, setting: str, file: str) -> None:
-    """A file of the user's; finished runs are reported without it."""
-    if not settings.config.get("runs_from") and not Path(file).is_file():
-        raise WarlabError(f"{setting} names {file}, which does not exist; correct the path.")
+    if weights is not None and weights != IMAGENET:
+        yield f"nets.{cell.net}.weights", weights

@@ -7,9 +7,10 @@ from typing import Any
 
 from warlab import nets
 from warlab.artefacts.run_config import Options
+from warlab.common.readings import LAST
 from warlab.config.reductions import reductions
 from warlab.ids import RunId
-from warlab.pipeline.table_jobs import LAST, TableJobs
+from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
 from warlab.reporting.figure_registry import (

@@ -76,7 +76,7 @@ def _factors(study: Study, runs: dict[RunId, Path], per_image: PerImage, gpu: bo
     """Method → images of the reference that one of its training images is worth, after its warm-up."""
     found = defaultdict(list)
     for cell, run in runs.items():
-        file = study.settings.method_file(cell.method)
+        file = study.numbers.method_file(cell.method)
         if file == reference or MethodId.parse(cell.method).changes or (cell.dataset, cell.net) not in per_image:
             continue
         warmup = study.settings.warmup(cell)

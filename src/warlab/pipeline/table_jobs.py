@@ -8,12 +8,11 @@ from pathlib import Path
 
 from warlab import data
 from warlab.artefacts.run_config import Options, TimingSpec
+from warlab.common.readings import LAST
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.pipeline.workflow import Wildcards, Workflow
 from warlab.reporting.page.sections import category
-
-LAST = 10  # epochs that a table averages unless its experiment says otherwise
 
 
 @dataclass(frozen=True, eq=False, repr=False)

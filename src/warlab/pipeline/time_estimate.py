@@ -153,7 +153,7 @@ def seconds(study: Study, cell: RunId, speed: Factors) -> float:
     width = study.settings.width(cell.net, cell.dataset)
     pixels = pixels_of(study, cell.dataset)
     image = reference["seconds_per_image"] * (width / reference["width"]) ** 2 * pixels / reference["pixels"]
-    factor = speed["methods"].get(study.settings.method_file(cell.method), 1.0)
+    factor = speed["methods"].get(study.numbers.method_file(cell.method), 1.0)
     warmup = study.settings.warmup(cell)
     train, test = images(study, cell.dataset)
     tested = tested_epochs(training["epochs"], training.get("evaluate_every", 1))

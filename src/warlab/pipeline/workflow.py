@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from warlab import data, noise
-from warlab.config.settings import remembered
+from warlab.config.settings import cached_method
 from warlab.config.study import Study
 from warlab.errors import WarlabError
 from warlab.ids import CostId, RunId
@@ -66,7 +66,7 @@ class Workflow:
         file = self.root / path
         return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
-    @remembered
+    @cached_method
     def code(self, script: str, *modules: str) -> str:
         """What a job's result depends on in the code: comments and docstrings do not count."""
         return fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
@@ -170,7 +170,7 @@ _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
     "cost": lambda flow, names: costs.module(
         flow.study.settings.cost_kind(CostId.parse(names.cost).name, names.dataset)
     ),
-    "method": lambda flow, names: METHODS.module(flow.study.settings.method_file(names.method)),
+    "method": lambda flow, names: METHODS.module(flow.study.numbers.method_file(names.method)),
     "samples": lambda flow, names: f"warlab.engine.{flow.samples[names.dataset]}",
     "net": lambda _, names: NETS.module(names.net),
     "network": lambda _, names: NETS.module(names.network),  # a pre-trained one

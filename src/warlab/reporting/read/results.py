@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.files import read_json
+from warlab.common.readings import LAST
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting.setting import ACCURACY, SETTING, kind_of_data
 
-LAST = 10  # epochs, the paper's figure of merit
 TOLERANCE = 2.0  # points between a run and its repetition: another processor rounds differently, training magnifies it
 CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from warlab.common.readings import LAST
 from warlab.common.wording import several
-from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
+from warlab.reporting.read.results import CELL, RUN, at_best, finished, last_epochs
 from warlab.reporting.setting import ACCURACY, SETTING
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.stats.statistic import Statistic

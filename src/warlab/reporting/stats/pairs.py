@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from warlab.common.readings import LAST
 from warlab.common.seeds import derive_seed
 from warlab.ids import RunId
 from warlab.reporting.read.predictions import Kept, right_answers
-from warlab.reporting.read.results import LAST
 from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
