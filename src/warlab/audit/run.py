@@ -16,7 +16,7 @@ from warlab.artefacts.prepared_data import PreparedData
 from warlab.audit.record import Means
 from warlab.audit.scoring import SCORES, suspects
 from warlab.common.files import read_arrays
-from warlab.data.formats.tiles import objects, starts, unflat
+from warlab.data.formats.flat_tiles import objects, starts, unflat
 from warlab.errors import WarlabError
 
 COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from warlab.artefacts.prepared_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
-from warlab.data.formats.tiles import objects, starts, unflat
+from warlab.data.formats.flat_tiles import objects, starts, unflat
 from warlab.engine.batches import Material, Normalise, RunData, purity
 from warlab.engine.blend import Window, blended
 from warlab.errors import WarlabError

