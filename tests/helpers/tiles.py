@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.helpers.runs import study
 from warlab.artefacts.ground_cost import matrix_text
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, PreparedData
 from warlab.common.files import write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.flat_tiles import Tile, flat_arrays

@@ -13,7 +13,7 @@ from tests.conftest import blobs
 from tests.helpers.artefacts import data_on_disk, described, noise_on_disk
 from tests.helpers.runs import resolved, write_files
 from warlab import noise
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_json, write_json
 from warlab.data.auxiliary import cifar_n

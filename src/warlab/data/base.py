@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, PreparedData
 from warlab.common.files import digest, file_digest
 from warlab.errors import WarlabError
 

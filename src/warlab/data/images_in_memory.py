@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.seeds import derive_seed
 from warlab.data.base import Dataset, DataSpec
 from warlab.errors import WarlabError

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import digest
 from warlab.data.base import Dataset, DataSpec
 from warlab.data.formats.shards import pack

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.data.base import DataSpec
 from warlab.data.formats.flat_tiles import Tile, flat_arrays, pooled
 from warlab.data.user_data import InPlace

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import digest, read_json, write_json
 from warlab.data.base import Classes, Dataset, DataSpec, Pixels, Resource
 from warlab.data.images_in_memory import Arrays, prepare_images, validate

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from warlab.artefacts.ground_cost import read_matrix
-from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
 from warlab.common.files import file_digest, read_arrays
 from warlab.data import weights_file
 

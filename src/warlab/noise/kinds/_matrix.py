@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.common.files import read_json
 from warlab.data.auxiliary import cifar_n
 from warlab.data.images_in_memory import choose, subset_seed

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels, ObjectCounts
+from warlab.artefacts.labelled_data import NoisyLabels, ObjectCounts
 from warlab.data.formats.flat_tiles import EIGHT, unflat
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId

@@ -1,7 +1,7 @@
 """The labels as they came with the data, where those are noisy by themselves (Clothing1M)."""
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
