@@ -11,7 +11,8 @@ import pytest
 import warlab.data
 from tests.helpers.artefacts import data_on_disk
 from warlab.data.fetch import fetch
-from warlab.data.formats import cifar, pickles
+from warlab.data.formats import cifar
+from warlab.data.formats.archives import dump_pickle
 from warlab.data.images_in_memory import Arrays
 from warlab.data.sets import _cifar100_names as names
 from warlab.data.sets import cifar10, cifar100
@@ -73,7 +74,7 @@ def test_another_archive_is_converted_anew(tmp_path: Path) -> None:
 )
 def test_what_is_not_a_batch_is_refused(tmp_path: Path, batch: object) -> None:
     cifar10.DATASET.stand_in(tmp_path, 0)
-    (tmp_path / "cifar-10-batches-py" / "test_batch").write_bytes(pickles.dumps(batch))
+    (tmp_path / "cifar-10-batches-py" / "test_batch").write_bytes(dump_pickle(batch))
     with pytest.raises(WarlabError, match="test_batch is not a batch of CIFAR images"):
         cifar10.load(tmp_path)
 

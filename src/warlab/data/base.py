@@ -10,7 +10,7 @@ import hashlib
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -125,7 +125,7 @@ def _wrong(files: tuple[Source, ...], root: Path) -> list[Source]:
     return [entry for entry in files if entry.problem(root / entry.file)]
 
 
-def check_source(source: object) -> None:
+def check_source(source: str) -> None:
     if source not in SOURCES:
         raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(SOURCES)}.")
 
@@ -140,13 +140,8 @@ class DataSpec:
     pool: int = 1
     size: int | None = None
 
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "DataSpec":
-        known = [entry.name for entry in fields(cls)]
-        if unknown := sorted(set(settings) - set(known)):
-            raise WarlabError(f"Unknown data settings {', '.join(unknown)}; there are {', '.join(sorted(known))}.")
-        check_source(settings.get("source"))
-        return cls(**settings)
+    def __post_init__(self) -> None:
+        check_source(self.source)
 
 
 # class → {class that its label may become: share of the noise rate}; the shares of a class sum to 1
@@ -196,7 +191,7 @@ class Dataset(Resource, ABC):
 
     def prepare(self, root: Path, settings: Mapping[str, Any], threads: int = 1) -> PreparedData:
         """Check and read the raw files in `root`, and return the part that `settings` (of a `DataSpec`) ask for."""
-        spec = DataSpec.of(settings)
+        spec = DataSpec(**settings)
         self.check(root, spec.source)
         if spec.size is not None and not self.resizes:
             raise WarlabError(f"`size` is for your own images; {self.title} is made smaller by `pool`.")

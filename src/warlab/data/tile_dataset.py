@@ -1,6 +1,6 @@
 """Tiles: the kind of dataset whose samples are the pixels of images of different sizes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -26,7 +26,7 @@ class TileDataset(InPlace):
     }
 
     read_tile: Callable[[Path, str], Tile]
-    splits: Mapping[str, tuple[str, ...]]
+    splits: Mapping[str, Sequence[str]]
     scored: Mapping[int, str]
 
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:

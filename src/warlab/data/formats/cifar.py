@@ -9,8 +9,7 @@ import numpy as np
 
 from warlab.common.files import file_digest, read_arrays, write_atomic
 from warlab.data.base import Pixels, Source
-from warlab.data.formats import pickles
-from warlab.data.formats.archives import read_tar
+from warlab.data.formats.archives import dump_pickle, load_pickle, read_tar
 from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
@@ -87,7 +86,7 @@ def _from_batches(layout: Layout, contents: dict[str, bytes]) -> Arrays:
 
 
 def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    batch = pickles.loads(content, name)
+    batch = load_pickle(content, name)
     try:
         rows, labels = batch["data"], np.array(batch[layout.labels], np.int64)
         images = rows.reshape(len(labels), 3, SIDE, SIDE)
@@ -115,4 +114,4 @@ def write_stand_in(layout: Layout, names: Sequence[str], groups: Sequence[object
 
 
 def _write(path: Path, content: object) -> None:
-    write_atomic(path, lambda file: file.write(pickles.dumps(content)))
+    write_atomic(path, lambda file: file.write(dump_pickle(content)))

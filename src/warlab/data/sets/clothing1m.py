@@ -16,22 +16,10 @@ from warlab.data.images_on_disk import ImagesOnDisk, Lists
 from warlab.data.synthetic.patterns import draw, mistaken, shuffled_labels
 from warlab.errors import WarlabError
 
-NAMES = (
-    "T-Shirt",
-    "Shirt",
-    "Knitwear",
-    "Chiffon",
-    "Sweater",
-    "Hoodie",
-    "Windbreaker",
-    "Jacket",
-    "Down coat",
-    "Suit",
-    "Shawl",
-    "Dress",
-    "Vest",
-    "Underwear",
-)
+_LISTING = """
+T-Shirt, Shirt, Knitwear, Chiffon, Sweater, Hoodie, Windbreaker, Jacket, Down coat, Suit, Shawl, Dress, Vest, Underwear
+"""
+NAMES = tuple(_LISTING.strip().split(", "))
 SIDE, CROP = 256, 224  # paper: resized to 256, centre crop of 224
 _LISTS = {
     "train": ("noisy_train_key_list.txt", "noisy_label_kv.txt"),

@@ -27,9 +27,11 @@ from warlab.errors import WarlabError
 _NAMES = ("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter")
 COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
 # The 16 tiles whose ground truth was public first, in the usual split; the paper lists no tiles but tests on tile 12.
-TRAIN = (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37)
-VALIDATION = (11, 15, 28, 30, 34)
-TEST = (12, 2, 4, 6, 8, 10, 14, 16, 20, 22, 24, 27, 29, 31, 33, 35, 38)  # 12 first: the maps show it at every scale
+_SPLITS = {
+    "train": "1 3 5 7 13 17 21 23 26 32 37".split(),
+    "validation": "11 15 28 30 34".split(),
+    "test": "12 2 4 6 8 10 14 16 20 22 24 27 29 31 33 35 38".split(),  # 12 first: the maps show it at every scale
+}
 DSM_STEP, NDSM_STEP = 0.2, 0.1  # metres per grey level
 _TRUTH = ("gts_for_participants", "ground_truth", "ISPRS_semantic_labeling_Vaihingen_ground_truth_COMPLETE")
 _NDSM = ("ndsm", "nDSM", "NDSM")
@@ -108,14 +110,14 @@ def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
 
 def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
     """Draw tiles in the owners' files."""
-    names = (*TRAIN, *VALIDATION, *TEST)
+    names = [name for split in _SPLITS.values() for name in split]
     sizes = np.random.default_rng(seed).integers(low, high, (len(names), 2)).tolist()  # a reader takes any size
     for name, (height, width) in zip(names, sizes, strict=True):
         _write_tile(root, name, height, width, np.random.default_rng(derive_seed("tile", seed, name)))
     user_data.write_pointer(root, ".")
 
 
-def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
+def _write_tile(root: Path, name: str, height: int, width: int, rng: np.random.Generator) -> None:
     # imported here because SciPy is slow to import, and every plan of the workflow imports this module
     from warlab.data.synthetic.aerial import town
     from warlab.data.synthetic.photograph import irrg, surface
@@ -127,7 +129,7 @@ def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.G
     _save(root / "dsm" / f"dsm_09cm_matching_area{name}.tif", dsm, "TIFF")
     _save(root / _NDSM[0] / _NDSM_NAMES[0].format(name), _bytes(ndsm, NDSM_STEP), "JPEG", quality=95)
     _save(root / _TRUTH[0] / top.name, np.array(COLOURS, np.uint8)[scene.labels], "TIFF")
-    write_text(top.with_suffix(".tfw"), f"0.4\n0\n0\n-0.4\n{1000 * name}.2\n999.8\n")
+    write_text(top.with_suffix(".tfw"), f"0.4\n0\n0\n-0.4\n{name}000.2\n999.8\n")
 
 
 def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
@@ -140,15 +142,11 @@ DATASET = TileDataset(
     classes=Classes(_NAMES, colours=COLOURS),
     # The shape is approximate: the tiles differ.
     pixels=Pixels((5, 2500, 2000), mean=(0.47, 0.32, 0.32, 0.15, 0.10), std=(0.20, 0.13, 0.13, 0.15, 0.15)),
-    images=(len(TRAIN), len(TEST)),
+    images=(len(_SPLITS["train"]), len(_SPLITS["test"])),
     licence="ISPRS benchmark: research use, registration with the owners",
     homepage="https://www.isprs.org/education/benchmarks/UrbanSemLab/2d-sem-label-vaihingen.aspx",
     stand_in=stand_in,
     read_tile=read_tile,
-    splits={
-        "train": tuple(map(str, TRAIN)),
-        "validation": tuple(map(str, VALIDATION)),
-        "test": tuple(map(str, TEST)),
-    },
+    splits=_SPLITS,
     scored={1: "f1_buildings", 4: "f1_cars", 0: "f1_impervious_surfaces", 2: "f1_low_vegetation", 3: "f1_trees"},
 )
