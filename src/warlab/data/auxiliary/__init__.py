@@ -1,1 +1,1 @@
-"""What else can be fetched: human labels and weights of pre-trained networks, one file each."""
+"""Other resources that can be fetched: human labels and weights of pre-trained networks, one file each."""

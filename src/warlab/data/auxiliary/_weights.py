@@ -1,4 +1,4 @@
-"""Weights of pre-trained networks: fetched like a dataset, and drawn at random for a stand-in."""
+"""Weights of pre-trained networks: fetched like a dataset, drawn at random for a stand-in."""
 
 from functools import partial
 from importlib import import_module
@@ -19,8 +19,8 @@ def read(network: str, receipt: Path) -> bytes:
 
 
 def draw(network: str, file: str, root: Path, seed: int) -> None:
-    """A stand-in: weights of the right names and shapes, drawn by the seed."""
-    import torch  # only here: reading the weights is the business of other jobs
+    """Write a stand-in: random weights with the right names and shapes."""
+    import torch  # only drawing needs it
 
     from warlab.common.vision import torchvision
 
@@ -31,7 +31,7 @@ def draw(network: str, file: str, root: Path, seed: int) -> None:
 
 
 def of_torchvision(name: str, title: str, file: str, size: int, sha256: str, otherwise: str) -> Resource:
-    """The weights IMAGENET1K_V1 of one of torchvision's networks."""
+    """The weights IMAGENET1K_V1 of a network of torchvision."""
     return Resource(
         name=name,
         title=f"{title} with ImageNet weights",

@@ -28,9 +28,9 @@ _NAMES = ("impervious surfaces", "building", "low vegetation", "tree", "car", "c
 COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
 # The 16 tiles whose ground truth was public first, in the usual split; the paper lists no tiles but tests on tile 12.
 _SPLITS = {
-    "train": "1 3 5 7 13 17 21 23 26 32 37".split(),
-    "validation": "11 15 28 30 34".split(),
-    "test": "12 2 4 6 8 10 14 16 20 22 24 27 29 31 33 35 38".split(),  # 12 first: the maps show it at every scale
+    "train": (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37),
+    "validation": (11, 15, 28, 30, 34),
+    "test": (12, 2, 4, 6, 8, 10, 14, 16, 20, 22, 24, 27, 29, 31, 33, 35, 38),  # the maps show the first at every scale
 }
 DSM_STEP, NDSM_STEP = 0.2, 0.1  # metres per grey level
 _TRUTH = ("gts_for_participants", "ground_truth", "ISPRS_semantic_labeling_Vaihingen_ground_truth_COMPLETE")
@@ -117,7 +117,7 @@ def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
     user_data.write_pointer(root, ".")
 
 
-def _write_tile(root: Path, name: str, height: int, width: int, rng: np.random.Generator) -> None:
+def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
     # imported here because SciPy is slow to import, and every plan of the workflow imports this module
     from warlab.data.synthetic.aerial import town
     from warlab.data.synthetic.photograph import irrg, surface
@@ -129,7 +129,7 @@ def _write_tile(root: Path, name: str, height: int, width: int, rng: np.random.G
     _save(root / "dsm" / f"dsm_09cm_matching_area{name}.tif", dsm, "TIFF")
     _save(root / _NDSM[0] / _NDSM_NAMES[0].format(name), _bytes(ndsm, NDSM_STEP), "JPEG", quality=95)
     _save(root / _TRUTH[0] / top.name, np.array(COLOURS, np.uint8)[scene.labels], "TIFF")
-    write_text(top.with_suffix(".tfw"), f"0.4\n0\n0\n-0.4\n{name}000.2\n999.8\n")
+    write_text(top.with_suffix(".tfw"), f"0.4\n0\n0\n-0.4\n{1000 * name}.2\n999.8\n")
 
 
 def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
@@ -147,6 +147,6 @@ DATASET = TileDataset(
     homepage="https://www.isprs.org/education/benchmarks/UrbanSemLab/2d-sem-label-vaihingen.aspx",
     stand_in=stand_in,
     read_tile=read_tile,
-    splits=_SPLITS,
+    splits={split: [str(name) for name in names] for split, names in _SPLITS.items()},
     scored={1: "f1_buildings", 4: "f1_cars", 0: "f1_impervious_surfaces", 2: "f1_low_vegetation", 3: "f1_trees"},
 )
