@@ -10,11 +10,10 @@ when the data are prepared; the receipt and the run's identity have checksums of
 from functools import partial
 from pathlib import Path
 from typing import IO
-from zipfile import BadZipFile
 
 import numpy as np
 
-from warlab.common.files import write_arrays, write_atomic
+from warlab.common.files import read_arrays, write_arrays, write_atomic
 from warlab.data.base import Classes, Pixels, Source
 from warlab.data.images_in_memory import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
@@ -48,22 +47,14 @@ def _convert(root: Path, n: int, file: IO[bytes]) -> None:
 
 
 def _labels(path: Path) -> np.ndarray:
-    return _member(path, "labels").astype(np.int64).reshape(-1) - 1
+    return read_arrays(path, "labels")["labels"].astype(np.int64).reshape(-1) - 1
 
 
 def _images(path: Path) -> np.ndarray:
-    rows, n = _member(path, "data"), len(_labels(path))
+    rows, n = read_arrays(path, "data")["data"], len(_labels(path))
     if rows.dtype != np.uint8 or rows.size != n * int(np.prod(_SHAPE)):
         raise WarlabError(f"{path} has {n} labels and {rows.shape} values; see the owners' npz files.")
     return rows.reshape(n, *_SHAPE)
-
-
-def _member(path: Path, name: str) -> np.ndarray:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return file[name]
-    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
-        raise WarlabError(f"{path} is not a batch of ImageNet32 ({error}); see the owners' npz files.") from error
 
 
 def stand_in(root: Path, seed: int, n_train: int = 2000, n_test: int = 1000) -> None:
