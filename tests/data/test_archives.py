@@ -168,3 +168,12 @@ def test_another_whole_form_in_the_users_folder_will_do(tmp_path: Path) -> None:
     receipt = fetch(toy("npm"), tmp_path / "raw", "real", tmp_path / "mine")
     assert receipt["origin"].startswith("folder")
     assert receipt["files"]["toy-1.0.tgz"]["sha256"] == FORM.checksum
+
+
+def test_a_wrong_file_beside_another_whole_form_is_refused(tmp_path: Path) -> None:
+    """The reader of CIFAR-10 would take the archive."""
+    (tmp_path / "toy-1.0.tgz").write_bytes(ARCHIVE)
+    toy("npm").check(tmp_path, "real")
+    (tmp_path / "cifar-10-python.tar.gz").write_bytes(b"something else")
+    with pytest.raises(WarlabError, match=r"cifar-10-python\.tar\.gz in .* are not the real files of Toy"):
+        toy("npm").check(tmp_path, "real")

@@ -107,12 +107,13 @@ class Resource:
 
     def wrong_files(self, root: Path, source: str) -> list[Source]:
         """The files that are missing in `root` or are not those of the `source`. Those of a stand-in may have any
-        content."""
-        if source == "embedded":
-            return _wrong(self.embedded, root)
-        if source == STAND_IN or self.complete_form(root):
+        content. With another complete form, files may be missing but not wrong, as a reader might prefer them."""
+        if source == STAND_IN:
             return []
-        return _wrong(self.sources, root)
+        wrong = _wrong(self.embedded if source == "embedded" else self.sources, root)
+        if wrong and source == "real" and self.complete_form(root):
+            return [entry for entry in wrong if (root / entry.file).exists()]
+        return wrong
 
     def check(self, root: Path, source: str) -> None:
         """Refuse other files: a stand-in in the wrong folder must not be taken for the real data."""
