@@ -21,7 +21,6 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import Study, load_study
 from warlab.data import get
 from warlab.data.fetch import fetch
-from warlab.data.prepare import prepare
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.inputs import RunFiles
@@ -78,7 +77,7 @@ def write_files(folder: Path, study: Study) -> RunFiles:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
     spec = {key: value for key, value in study.settings.data_spec("fashion_mnist").items() if key != "dataset"}
-    data = prepare(dataset, folder / "raw", spec)
+    data = dataset.prepare(folder / "raw", spec)
     data.save(folder / "data.npz")
     names = data.about.class_names
     make_noise(NoiseRequest("fashion_mnist", "asym-40", 0, names, "real"), data.arrays, {}).save(folder / "noise.npz")

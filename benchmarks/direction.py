@@ -20,7 +20,6 @@ from torch.nn.functional import cross_entropy
 from warlab import data
 from warlab.adversarial import perturbation, unit
 from warlab.data.fetch import fetch
-from warlab.data.prepare import prepare
 from warlab.engine.device import place
 from warlab.engine.images import Images
 from warlab.losses.logits import probabilities
@@ -43,7 +42,7 @@ class Task:
             dataset, root = data.get("fashion_mnist"), Path(folder)
             fetch(dataset, root / "raw", "embedded")
             spec = {"source": "embedded", "train": train, "test": test, "pool": 2}
-            self.data = prepare(dataset, root / "raw", spec)
+            self.data = dataset.prepare(root / "raw", spec)
         self.names = self.data.about.class_names
         self.train, self.test = (
             Images(self.data.arrays[f"{part}_x"], self.data.about.mean, self.data.about.std, CPU)

@@ -35,7 +35,7 @@ def write_task(folder: Path) -> None:
     """As few images as make two batches."""
     import numpy as np
 
-    from warlab.artefacts.prepared_data import DataDescription, PreparedData
+    from warlab.artefacts.labelled_data import DataDescription, PreparedData
     from warlab.common.files import write_json
     from warlab.noise import make_noise
     from warlab.noise.kinds.base import NoiseRequest

@@ -14,7 +14,7 @@ import numpy as np
 from warlab.common.files import file_digest
 from warlab.common.seeds import derive_seed
 from warlab.data.fetch import fetch
-from warlab.data.images import subset, validate
+from warlab.data.images_in_memory import subset, validate
 from warlab.data.sets import fashion_mnist
 
 ASSETS = Path(__file__).parents[1] / "src" / "warlab" / "assets" / "fashion_mnist"
@@ -26,7 +26,7 @@ def main(folder: Path, out: Path) -> None:
     fetch(dataset, folder, "real")
     seed = derive_seed("embedded", dataset.name)
     arrays = subset(fashion_mnist.load(folder), N_TRAIN, N_TEST, seed)
-    validate(arrays, len(dataset.class_names))
+    validate(arrays, len(dataset.classes.names))
     assert set(np.bincount(arrays.train_y)) == {N_TRAIN // 10}
     assert set(np.bincount(arrays.test_y)) == {N_TEST // 10}
     fashion_mnist.save(out, arrays)

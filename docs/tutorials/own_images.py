@@ -16,13 +16,12 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from warlab import WARLoss, word_cost
-from warlab.data.check import asset_folder
-from warlab.data.images import pool, subset
+from warlab.data.images_in_memory import pool, subset
 from warlab.data.sets.fashion_mnist import DATASET
 from warlab.noise import transition_matrix
 
 torch.set_num_threads(1)
-arrays = pool(subset(DATASET.load(asset_folder(DATASET)), 2000, 1000, seed=0), 2)
+arrays = pool(subset(DATASET.load(DATASET.asset_folder), 2000, 1000, seed=0), 2)
 scaled = [torch.from_numpy(images).float() / 127.5 - 1 for images in (arrays.train_x, arrays.test_x)]
 train_x, test_x = scaled
 test_y = torch.from_numpy(arrays.test_y)

@@ -21,10 +21,9 @@ from torch.nn.functional import cross_entropy
 
 from warlab import WarlabError, WARLoss, word_cost
 from warlab.audit import SCORES, LabelAudit, auroc, precision_at_errors
-from warlab.data.check import asset_folder
+from warlab.data.auxiliary import cifar_n
 from warlab.data.fetch import fetch
-from warlab.data.images import choose, subset
-from warlab.data.resources import cifar_n
+from warlab.data.images_in_memory import choose, subset
 from warlab.data.sets import cifar10, fashion_mnist
 from warlab.noise import transition_matrix
 
@@ -45,7 +44,7 @@ def human_labels(n):
 
 def made_labels(n):
     """Images of Fashion-MNIST, with some labels flipped to a similar class."""
-    arrays = subset(fashion_mnist.DATASET.load(asset_folder(fashion_mnist.DATASET)), n, None, seed=0)
+    arrays = subset(fashion_mnist.DATASET.load(fashion_mnist.DATASET.asset_folder), n, None, seed=0)
     flips, rng = transition_matrix("asym", 0.4, "fashion_mnist", 10), np.random.default_rng(0)
     labels = np.array([rng.choice(10, p=flips[label]) for label in arrays.train_y])
     return arrays.train_x, labels, arrays.train_y, fashion_mnist.DATASET
@@ -78,7 +77,7 @@ model = nn.Sequential(
     *(nn.Flatten(), nn.Dropout(0.25), nn.Linear(64 * 9, 10)),
 )
 optimiser = torch.optim.Adam(model.parameters(), 2e-3)
-cost = word_cost(dataset.words)
+cost = word_cost(dataset.classes.words)
 war = WARLoss(cost)
 audit = LabelAudit(n_samples=len(x), n_classes=10)
 
@@ -103,14 +102,14 @@ for epoch in range(12):
 suspects = audit.suspects(cost=cost)
 print(len(suspects), "suspects; the first five:")
 for row in suspects[:5]:
-    given, suggested = (dataset.class_names[row[name]] for name in ("label", "suggested"))
+    given, suggested = (dataset.classes.names[row[name]] for name in ("label", "suggested"))
     print(f"  image {row['index']:5}: labelled {given}, suggested {suggested}")
 
 # %%
 figure, grid = plt.subplots(3, 8, figsize=(9, 4.2), layout="constrained")
 for axes, row in zip(grid.ravel(), suspects, strict=False):
     axes.imshow(images[row["index"]].transpose(1, 2, 0).squeeze(), cmap="gray")
-    given, suggested = (dataset.class_names[row[name]] for name in ("label", "suggested"))
+    given, suggested = (dataset.classes.names[row[name]] for name in ("label", "suggested"))
     right = wrong[row["index"]]
     axes.set_title(f"{given}\n→ {suggested}", fontsize=8, color="tab:green" if right else "tab:red")
     axes.axis("off")

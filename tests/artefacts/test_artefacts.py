@@ -10,8 +10,7 @@ import pytest
 from tests.conftest import blobs
 from tests.helpers.artefacts import described
 from warlab.artefacts.ground_cost import Check, GroundCost, Provenance, Verification
-from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels, OpenSet
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, OpenSet, PreparedData
 from warlab.common.files import digest, read_json, write_json
 from warlab.errors import WarlabError
 from warlab.noise import make_noise

@@ -20,7 +20,7 @@ from warlab.audit.run import COLUMNS, AuditedRun, read_suspects
 from warlab.audit.scoring import scores
 from warlab.cli import main
 from warlab.common.files import read_arrays, read_json, write_arrays, write_json, write_text
-from warlab.data.formats.tiles import objects, unflat
+from warlab.data.formats.flat_tiles import objects, unflat
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.inputs import RunFiles

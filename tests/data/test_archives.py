@@ -16,8 +16,7 @@ import warlab.data
 from tests.data.test_fetch import tool
 from warlab.data.base import Package, Source
 from warlab.data.fetch import fetch
-from warlab.data.formats import pickles
-from warlab.data.formats.archives import read_tar, read_zip
+from warlab.data.formats.archives import load_pickle, read_tar, read_zip
 from warlab.errors import WarlabError
 
 
@@ -92,7 +91,7 @@ def test_damaged_archives_are_one_sentence(tmp_path: Path, content: bytes) -> No
 @pytest.mark.parametrize("protocol", range(2, 5))
 def test_arrays_in_containers_come_back(protocol: int) -> None:
     value = {"data": np.arange(6, dtype=np.uint8).reshape(2, 3), "labels": [1, 2], b"x": ("a", None, 1.5, {"b": True})}
-    back = pickles.loads(pickle.dumps(value, protocol=protocol), "x")
+    back = load_pickle(pickle.dumps(value, protocol=protocol), "x")
     np.testing.assert_array_equal(back.pop("data"), value.pop("data"))
     assert back == value
 
@@ -100,7 +99,7 @@ def test_arrays_in_containers_come_back(protocol: int) -> None:
 def test_strings_of_python_2_are_read() -> None:
     array = pickle.dumps(np.arange(3, dtype=np.uint8), protocol=2)
     assert b"_codecs\nencode" in array
-    assert pickles.loads(b"\x80\x02}U\x04dataU\x02\xff\x00s.", "x") == {"data": "\xff\x00"}
+    assert load_pickle(b"\x80\x02}U\x04dataU\x02\xff\x00s.", "x") == {"data": "\xff\x00"}
 
 
 class Evil:
@@ -117,14 +116,14 @@ class Getattr:
 def test_a_pickle_that_calls_anything_else_is_refused(tmp_path: Path, monkeypatch, value: object) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(WarlabError, match="is refused as a pickle of arrays") as error:
-        pickles.loads(pickle.dumps(value, protocol=2), "batch")
+        load_pickle(pickle.dumps(value, protocol=2), "batch")
     assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x02", b"garbage", pickle.dumps(np.arange(9), protocol=2)[:-20]])
 def test_a_damaged_pickle_is_one_sentence(content: bytes) -> None:
     with pytest.raises(WarlabError, match="is refused as a pickle"):
-        pickles.loads(content, "batch")
+        load_pickle(content, "batch")
 
 
 # --- packages of registries --------------------------------------------------------------------------------
@@ -169,3 +168,12 @@ def test_another_whole_form_in_the_users_folder_will_do(tmp_path: Path) -> None:
     receipt = fetch(toy("npm"), tmp_path / "raw", "real", tmp_path / "mine")
     assert receipt["origin"].startswith("folder")
     assert receipt["files"]["toy-1.0.tgz"]["sha256"] == FORM.checksum
+
+
+def test_a_wrong_file_beside_another_whole_form_is_refused(tmp_path: Path) -> None:
+    """The reader of CIFAR-10 would take the archive."""
+    (tmp_path / "toy-1.0.tgz").write_bytes(ARCHIVE)
+    toy("npm").check(tmp_path, "real")
+    (tmp_path / "cifar-10-python.tar.gz").write_bytes(b"something else")
+    with pytest.raises(WarlabError, match=r"cifar-10-python\.tar\.gz in .* are not the real files of Toy"):
+        toy("npm").check(tmp_path, "real")

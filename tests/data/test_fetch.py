@@ -15,7 +15,6 @@ import warlab.data
 from tests.conftest import logged
 from warlab.data import download as http
 from warlab.data.base import Dataset, Package, Source
-from warlab.data.check import problem_of
 from warlab.data.fetch import fetch
 from warlab.errors import WarlabError
 
@@ -210,8 +209,8 @@ def test_decompression_stops_at_the_expected_size(tmp_path):
     path = tmp_path / "x.gz"
     path.write_bytes(REPACKED)
     source = Source("x.gz", (), md5(FILE), len(FILE), md5(CONTENT), len(CONTENT))
-    assert problem_of(path, source) is None
-    assert problem_of(path, replace(source, content_bytes=len(CONTENT) - 1)) is not None
+    assert source.problem(path) is None
+    assert replace(source, content_bytes=len(CONTENT) - 1).problem(path) is not None
 
 
 def test_all_reasons_are_named(tmp_path, server, monkeypatch):

@@ -10,7 +10,6 @@ from scipy import io
 import warlab.data
 from tests.data.test_cifar import nearest_centroid
 from warlab.data.fetch import fetch
-from warlab.data.prepare import prepare
 from warlab.data.sets import imagenet32, svhn
 from warlab.errors import WarlabError
 
@@ -49,7 +48,7 @@ def test_a_damaged_file_of_svhn_is_one_sentence(tmp_path: Path, content: bytes |
 
 def test_imagenet32_has_a_thousand_classes_numbered_from_one_in_its_files(small_imagenet: Path) -> None:
     arrays = imagenet32.load(small_imagenet)
-    assert arrays.train_x.shape == (2000, 3, 32, 32) and len(imagenet32.DATASET.class_names) == 1000
+    assert arrays.train_x.shape == (2000, 3, 32, 32) and len(imagenet32.DATASET.classes.names) == 1000
     assert set(arrays.train_y) == set(arrays.test_y) == set(range(1000))
     with np.load(small_imagenet / "val_data.npz") as file:
         assert file["labels"].min() == 1 and file["data"].shape == (1000, 3072)
@@ -73,7 +72,7 @@ def test_imagenet32_is_converted_once_and_stays_on_disk(tmp_path: Path) -> None:
 
 def test_a_batch_of_something_else_is_one_sentence(tmp_path: Path) -> None:
     np.savez(tmp_path / "train_data_batch_1.npz", data=np.zeros((2, 5)), labels=[1, 2])
-    with pytest.raises(WarlabError, match="not a batch of ImageNet32"):
+    with pytest.raises(WarlabError, match=r"train_data_batch_2\.npz is not a readable npz file"):
         imagenet32.load(tmp_path)
 
 
@@ -91,6 +90,6 @@ def test_files_without_a_published_checksum_are_taken_from_the_users_folder(
     assert receipt["origin"] == f"folder {small_imagenet}" and len(receipt["files"]) == 11
     spec = {"source": "real", "train": 1500, "test": 1000}
     whole = replace(warlab.data.get("imagenet32"), images=(2000, 1000))
-    assert len(prepare(whole, tmp_path, spec).arrays["train_y"]) == 1500
+    assert len(whole.prepare(tmp_path, spec).arrays["train_y"]) == 1500
     with pytest.raises(WarlabError, match=r"has 1281167 training and 50000 test images, but the files have 2000 and"):
-        prepare(warlab.data.get("imagenet32"), tmp_path, spec)  # a stand-in, or a part, is not the real data
+        warlab.data.get("imagenet32").prepare(tmp_path, spec)  # a stand-in, or a part, is not the real data

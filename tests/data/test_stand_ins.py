@@ -12,7 +12,6 @@ from tests.helpers.artefacts import data_on_disk
 from warlab import nets
 from warlab.data.fetch import fetch
 from warlab.data.formats.shards import Pack
-from warlab.data.prepare import prepare
 
 NAMES = [name for name in warlab.data.names() if warlab.data.get(name).samples != "tiles"]
 # more classes take longer, and so does the noise that the stand-in of Clothing1M has as the real one
@@ -24,7 +23,7 @@ def material(name: str, root: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     dataset = warlab.data.get(name)
     assert fetch(dataset, root, "stand_in")["data"] == "stand-in"
     pool = 16 if dataset.samples == "stored" else 2
-    arrays, meta = data_on_disk(prepare(dataset, root, {"source": "stand_in", "pool": pool}))
+    arrays, meta = data_on_disk(dataset.prepare(root, {"source": "stand_in", "pool": pool}))
     assert meta["data"] == "stand-in"
     if dataset.samples == "images":
         return arrays.train_x, arrays.train_y, arrays.test_x, arrays.test_y

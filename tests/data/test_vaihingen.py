@@ -10,12 +10,11 @@ from tests.helpers.artefacts import data_on_disk
 from warlab import data
 from warlab.common.files import write_json
 from warlab.data.fetch import fetch
-from warlab.data.formats.tiles import Tile, flat, pooled, scaled_world, starts, unflat
-from warlab.data.prepare import prepare
+from warlab.data.formats.flat_tiles import Tile, flat, pooled, scaled_world, starts, unflat
 from warlab.data.sets import vaihingen
 from warlab.data.synthetic.aerial import town
 from warlab.data.synthetic.photograph import irrg, shadows, surface
-from warlab.data.user_data import POINTER
+from warlab.data.user_data import POINTER, write_pointer
 from warlab.errors import WarlabError
 
 NDSM = "ndsm/dsm_09cm_matching_area12_normalized.jpg"
@@ -150,9 +149,7 @@ def test_the_stand_in_is_the_same_on_every_call_and_has_all_tiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With fewer and smaller tiles than it has."""
-    monkeypatch.setattr(vaihingen, "TRAIN", (1, 3))
-    monkeypatch.setattr(vaihingen, "VALIDATION", (11,))
-    monkeypatch.setattr(vaihingen, "TEST", (12,))
+    monkeypatch.setattr(vaihingen, "_SPLITS", {"train": (1, 3), "validation": (11,), "test": (12,)})
     for name in ("a", "b"):
         vaihingen.stand_in(tmp_path / name, 5, low=40, high=60)
     files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
@@ -166,14 +163,14 @@ def test_prepare_takes_as_many_tiles_as_asked(tmp_path: Path) -> None:
     own = data.get("vaihingen")
     for name in (1, 3, 12):
         vaihingen._write_tile(tmp_path, name, 150 + name, 140, np.random.default_rng(name))
-    write_json(tmp_path / POINTER, {"place": ".", "listing": ""})
-    arrays, meta = data_on_disk(prepare(own, tmp_path, {"source": "stand_in", "train": 2, "test": 1, "pool": 1}))
+    write_pointer(tmp_path, ".")
+    arrays, meta = data_on_disk(own.prepare(tmp_path, {"source": "stand_in", "train": 2, "test": 1, "pool": 1}))
     assert arrays.train_sizes.tolist() == [[151, 140], [153, 140]] and meta["test_tiles"] == ["12"]
     assert meta["data"] == "stand-in" and "procedural tiles" in meta["source"] and meta["samples"] == "tiles"
     with pytest.raises(WarlabError, match="Tile 5 of Vaihingen has no image"):
-        prepare(own, tmp_path, {"source": "stand_in", "train": 3, "test": 1})
+        own.prepare(tmp_path, {"source": "stand_in", "train": 3, "test": 1})
     with pytest.raises(WarlabError, match="has 11 train tiles, not 12"):
-        prepare(own, tmp_path, {"source": "stand_in", "train": 12, "test": 1})
+        own.prepare(tmp_path, {"source": "stand_in", "train": 12, "test": 1})
 
 
 def test_real_tiles_stay_where_they_are(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

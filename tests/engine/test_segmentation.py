@@ -16,7 +16,7 @@ from tests.helpers.tiles import NAMES, arrays, description, tile_run, write_tile
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.config.study import load_study
-from warlab.data.formats.tiles import unflat
+from warlab.data.formats.flat_tiles import unflat
 from warlab.data.sets import vaihingen
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
@@ -262,5 +262,5 @@ def test_word_vectors_know_all_classes() -> None:
     from warlab.ot.costs import make_cost
     from warlab.ot.costs.base import CostInputs
 
-    cost = make_cost("w2v", CostInputs(NAMES, vaihingen.DATASET.words), {}).matrix
+    cost = make_cost("w2v", CostInputs(NAMES, vaihingen.DATASET.classes.words), {}).matrix
     assert cost.shape == (6, 6) and (cost[~np.eye(6, dtype=bool)] > 0).all()

@@ -19,14 +19,15 @@ import torch
 from PIL import Image
 
 import warlab.data
-import warlab.data.images
+import warlab.data.images_in_memory
 from tests.faults.counting import count
 from tests.helpers.runs import resolved, write_files
 from tests.workflow.test_own_data import own, paint
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_arrays, write_arrays, write_json
 from warlab.data import user_data as own_data
-from warlab.data.resources import cifar_n
+from warlab.data.auxiliary import cifar_n
+from warlab.data.base import Classes
 from warlab.data.sets import arrays as arrays_reader
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
@@ -259,9 +260,9 @@ def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["line\nbreak", "bell\a", "\udcff"])
 def test_class_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
-    arrays = warlab.data.images.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
+    arrays = warlab.data.images_in_memory.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
     with pytest.raises(WarlabError, match="cannot be printed; rename the class") as error:
-        own_data.described(warlab.data.get("arrays"), own_data.UserData(arrays, {"cat": "cat", name: name}))
+        own_data.described(warlab.data.get("arrays"), own_data.UserData(arrays, Classes(("cat", name))))
     refused(error)
 
 

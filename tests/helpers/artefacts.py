@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from warlab.artefacts._json import to_json
-from warlab.artefacts.noise_manifest import NoisyLabels
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts import to_json
+from warlab.artefacts.labelled_data import DataDescription, NoisyLabels, PreparedData
 
 
 def described(class_names: Sequence[str], **changes: Any) -> DataDescription:

@@ -16,7 +16,7 @@ from tests.conftest import ROOT, blobs
 from tests.helpers.artefacts import described
 from warlab import methods
 from warlab.artefacts.ground_cost import matrix_text
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.config.study import Study, load_study
 from warlab.engine.inputs import RunFiles

@@ -1,22 +1,23 @@
 """Small tiles for the tests of segmentation: files as the workflow writes them, with objects that can be learnt."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tests.helpers.runs import study
 from warlab.artefacts.ground_cost import matrix_text
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, PreparedData
 from warlab.common.files import write_text
 from warlab.common.seeds import derive_seed
-from warlab.data.formats.tiles import Tile, TileArrays, flat
+from warlab.data.formats.flat_tiles import Tile, flat_arrays
 from warlab.data.sets import vaihingen
 from warlab.engine.inputs import RunFiles
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 
-NAMES = list(vaihingen.DATASET.class_names)
+NAMES = list(vaihingen.DATASET.classes.names)
 SIZES = ((48, 64), (56, 40), (40, 72))
 
 
@@ -42,7 +43,7 @@ def description(data: str = "stand-in") -> dict[str, Any]:
         "words": NAMES,
         "sha256": {},
         "scored": {NAMES[label]: metric for label, metric in own.scored.items()},
-        "colours": [list(colour) for colour in own.colours],
+        "colours": [list(colour) for colour in own.classes.colours],
         "mean": [0.3] * 5,
         "std": [0.3] * 5,
         "train_tiles": ["1", "3"],
@@ -55,9 +56,9 @@ def description(data: str = "stand-in") -> dict[str, Any]:
     }
 
 
-def arrays() -> TileArrays:
+def arrays() -> Any:
     tiles = [drawn_tile(name, *size) for name, size in zip(("1", "3", "12"), SIZES, strict=True)]
-    return TileArrays(*flat(tiles[:2]), *flat(tiles[2:]))
+    return SimpleNamespace(**flat_arrays(tiles[:2], tiles[2:]))
 
 
 def wanted(noise: str = "objects-33", seed: int = 0) -> NoiseRequest:

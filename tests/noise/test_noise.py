@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from warlab import noise
-from warlab.artefacts._json import to_json
+from warlab.artefacts import to_json
 from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError

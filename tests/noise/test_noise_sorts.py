@@ -13,12 +13,11 @@ from tests.conftest import blobs
 from tests.helpers.artefacts import data_on_disk, described, noise_on_disk
 from tests.helpers.runs import resolved, write_files
 from warlab import noise
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_json, write_json
+from warlab.data.auxiliary import cifar_n
 from warlab.data.fetch import fetch
-from warlab.data.prepare import prepare
-from warlab.data.resources import cifar_n
 from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
@@ -71,7 +70,7 @@ def human(tmp_path: Path, dataset: str, noise_id: str, train: int | None = None)
     receipt = tmp_path / "labels" / "receipt.json"
     write_json(receipt, fetch(warlab.data.resource("cifar_n"), tmp_path / "labels", "stand_in"))
     arrays, meta = data_on_disk(
-        prepare(warlab.data.get(dataset), tmp_path / "images", {"source": "stand_in", "train": train})
+        warlab.data.get(dataset).prepare(tmp_path / "images", {"source": "stand_in", "train": train})
     )
     wanted = NoiseRequest(dataset, noise_id, 0, meta["class_names"], "stand-in")
     return arrays, wanted, {"human": receipt}
@@ -101,7 +100,7 @@ def test_human_labels_of_other_images_are_refused(tmp_path):
 def test_stand_in_labels_are_never_called_real(tmp_path):
     arrays, wanted, files = human(tmp_path, "cifar10", "human_worse")
     write_json(files["human"], read_json(files["human"]) | {"data": "real"})
-    with pytest.raises(WarlabError, match="are not those of CIFAR-N"):
+    with pytest.raises(WarlabError, match="are not the real files of CIFAR-N"):
         make_noise(wanted, vars(arrays), files)
 
 

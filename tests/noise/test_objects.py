@@ -10,7 +10,7 @@ from tests.helpers.artefacts import noise_on_disk
 from tests.helpers.runs import study
 from tests.helpers.tiles import NAMES, arrays, wanted
 from warlab import noise
-from warlab.data.formats.tiles import unflat
+from warlab.data.formats.flat_tiles import unflat
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise import make_noise

@@ -51,7 +51,7 @@ def test_normalised_costs_do_not_depend_on_scale_and_are_metrics_where_the_paper
 def test_word_vectors_find_the_pairs_that_people_find() -> None:
     cost = make_cost("w2v", inputs(CIFAR10), {}).matrix
     assert {CIFAR10[k] for k in np.unravel_index(cost.argmax(), cost.shape)} == {"cat", "dog"}
-    fashion = make_cost("w2v", CostInputs(FASHION.class_names, FASHION.words), {}).matrix
+    fashion = make_cost("w2v", CostInputs(FASHION.classes.names, FASHION.classes.words), {}).matrix
     assert fashion[4, 6] > fashion[4, 8]  # coat is nearer to shirt than to bag
 
 

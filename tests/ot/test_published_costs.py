@@ -29,7 +29,7 @@ def made(study: Study, name: str, dataset: str) -> GroundCost:
     """A named cost as the workflow makes it."""
     settings, known = study.settings.cost(name, dataset), data.get(dataset)
     kind = settings.pop("kind")
-    return make_cost(kind, CostInputs(known.class_names, known.words), settings)
+    return make_cost(kind, CostInputs(known.classes.names, known.classes.words), settings)
 
 
 def off_diagonal(cost: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ def test_the_default_w2v_has_the_statistics_of_the_published_vectors(
 
 def test_known_entries_and_ranks_of_cifar10(paper: Study) -> None:
     cost = made(paper, "w2v", "cifar10").matrix
-    names = list(data.get("cifar10").class_names)
+    names = list(data.get("cifar10").classes.names)
     for one, two, value in (("cat", "dog", 0.6297), ("deer", "horse", 0.4713), ("ship", "deer", 0.3679)):
         assert cost[names.index(one), names.index(two)] == pytest.approx(value, abs=1e-4)
     flips = {
@@ -71,7 +71,7 @@ def test_known_entries_and_ranks_of_cifar10(paper: Study) -> None:
 
 def test_extreme_pairs_of_clothing1m(paper: Study) -> None:
     cost = made(paper, "w2v", "clothing1m").matrix
-    names = [name.lower() for name in data.get("clothing1m").words]
+    names = [name.lower() for name in data.get("clothing1m").classes.words]
     pair = {names[k] for k in np.unravel_index(cost.argmax(), cost.shape)}
     assert pair == {"t-shirt", "shirt"}
     far = {names[k] for k in np.unravel_index((cost + 9 * np.eye(14)).argmin(), cost.shape)}
@@ -106,7 +106,7 @@ def test_classes_are_found_by_name_whatever_the_order_of_the_file(
 
 
 def test_classes_of_another_order_get_their_own_rows() -> None:
-    names = list(data.get("cifar10").class_names)
+    names = list(data.get("cifar10").classes.names)
     usual = make_cost("w2v", CostInputs(names, names), {"vectors": "published"}).matrix
     turned = make_cost("w2v", CostInputs(names[::-1], names[::-1]), {"vectors": "published"}).matrix
     np.testing.assert_array_equal(turned, usual[::-1, ::-1])

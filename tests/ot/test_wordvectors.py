@@ -66,7 +66,7 @@ def test_every_class_name_has_its_words(vectors, names):
 # SVHN and ImageNet32 lend their images to open-set noise; their classes have no words here.
 @pytest.mark.parametrize("name", sorted(set(warlab.data.names()) - {"svhn", "imagenet32"}))
 def test_every_data_set_has_its_words(vectors, name):
-    assert missing(vectors, list(warlab.data.get(name).words)) == []
+    assert missing(vectors, list(warlab.data.get(name).classes.words)) == []
 
 
 def test_values_are_those_of_glove(vectors):

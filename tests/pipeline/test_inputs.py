@@ -16,6 +16,7 @@ from tests.helpers.runs import assert_same, metrics, resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
 from warlab.config.study import Study, load_study
+from warlab.data.base import Classes
 from warlab.data.fetch import fetch
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
@@ -171,7 +172,7 @@ def test_an_edited_asset_changes_the_fingerprint_of_the_job_that_reads_it(
 def test_the_rate_that_owners_give_is_a_parameter_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study({"scale": "smoke"}, ROOT)
     assert study.settings.noise("real", "clothing1m") == {"own_noise": 0.3846}
-    other = replace(warlab.data.get("clothing1m"), own_noise=0.2)
+    other = replace(warlab.data.get("clothing1m"), classes=Classes(own_noise=0.2))
     monkeypatch.setattr("warlab.data.sets.clothing1m.DATASET", other)
     assert load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m") == {"own_noise": 0.2}
     assert study.settings.noise("asym-40", "fashion_mnist") == {}
@@ -278,7 +279,7 @@ def test_the_weights_behind_a_receipt_enter_the_network_and_the_identity(tmp_pat
     saved = torch.load(receipt.parent / "resnet50-0676ba61.pth", weights_only=True)
     assert torch.equal(net.body.conv1.weight, saved["conv1.weight"])
     write_json(receipt, read_json(receipt) | {"source": "real"})  # drawn weights that call themselves real
-    with pytest.raises(WarlabError, match="are not those of ResNet-50 with ImageNet weights"):
+    with pytest.raises(WarlabError, match="are not the real files of ResNet-50 with ImageNet weights"):
         RunFiles.of(named)
 
 

@@ -84,7 +84,5 @@ def test_a_result_comes_back_as_it_was_saved(tmp_path: Path) -> None:
 
 def test_what_is_no_result_is_one_sentence(tmp_path: Path) -> None:
     write_json(tmp_path / "result.json", {"id": "x"})
-    with pytest.raises(
-        WarlabError, match=r"result.json has no 'run', so it is not the result of a run; train this run"
-    ):
+    with pytest.raises(WarlabError, match=r"result\.json lacks 'data'; delete it and run again\."):
         RunResult.load(tmp_path / "result.json")

@@ -53,7 +53,7 @@ def paper_table(experiment: str, spread: Spread) -> str:
 def networks() -> Iterator[dict[str, str]]:
     for name, dataset in (("cnn9", "cifar10"), ("cnn2", "cifar10"), ("cnn6", "cifar10"), ("unet", "vaihingen")):
         side = 32 if dataset == "cifar10" else 128
-        shape = (data.get(dataset).shape[0], side, side)
+        shape = (data.get(dataset).pixels.shape[0], side, side)
         net = nets.build(name, shape[0], 10, **STUDY.settings.net(name, dataset))
         seen = {"network": name, "input": f"{dataset}: {' × '.join(map(str, shape))}"}
         yield from (seen | row for row in describe(net, shape))

@@ -18,8 +18,7 @@ from tests.helpers.scripts import snippet
 from tests.project.test_adding_a_method import PARTS
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
-from warlab.data.images import Arrays
-from warlab.data.prepare import prepare
+from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.data.user_data import state
 from warlab.errors import WarlabError
@@ -42,7 +41,7 @@ def paint(folder: Path, n: int = 90, side: int = 20, mode: str = "RGB") -> Path:
 def own(tmp_path: Path, local: Path, name: str = "image_folder", **spec: object) -> tuple[Arrays, dict]:
     dataset = warlab.data.get(name)
     fetch(dataset, tmp_path / "raw", "real", local)
-    return data_on_disk(prepare(dataset, tmp_path / "raw", {"source": "real", **spec}))
+    return data_on_disk(dataset.prepare(tmp_path / "raw", {"source": "real", **spec}))
 
 
 def test_a_folder_per_class_becomes_arrays_with_its_names(tmp_path: Path) -> None:
@@ -134,7 +133,7 @@ def test_a_place_that_is_not_named_or_not_there_is_one_sentence(tmp_path: Path) 
         own(tmp_path, tmp_path / "empty")
     with pytest.raises(WarlabError, match="`size` is for your own images"):
         fetch(warlab.data.get("cifar10"), tmp_path / "c", "stand_in")
-        prepare(warlab.data.get("cifar10"), tmp_path / "c", {"source": "stand_in", "size": 16})
+        warlab.data.get("cifar10").prepare(tmp_path / "c", {"source": "stand_in", "size": 16})
 
 
 def test_the_receipt_changes_with_the_folder(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.noise import make_noise, needs
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.pipeline.script import job

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.noise.open_set_images import noisy_samples
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs

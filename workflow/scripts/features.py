@@ -4,8 +4,7 @@ from pathlib import Path
 
 from warlab import data
 from warlab.common.files import digest, read_json, write_arrays, write_json
-from warlab.data.prepare import prepare
-from warlab.data.resources import _weights
+from warlab.data.auxiliary import _weights
 from warlab.engine.device import device_settings
 from warlab.engine.embed import embed
 from warlab.engine.lease import gpu_lease
@@ -20,9 +19,9 @@ with (
     fetched = read_json(receipts["weights"])
     # The network sees the images as they are, not as the scale pools them for training.
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
-    prepared = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
+    prepared = data.get(names.dataset).prepare(receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
-    content = _weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
+    content = _weights.read(names.network, receipts["weights"])
     features = embed(prepared.arrays["train_x"], names.network, content, int(names.size))
     write_arrays(snakemake.output.features, features=features)
     provenance = {

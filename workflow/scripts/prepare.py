@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from warlab import data
-from warlab.data.prepare import prepare
 from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"}
     raw = Path(snakemake.input.receipt).parent
-    prepared = prepare(data.get(snakemake.wildcards.dataset), raw, spec, snakemake.threads)
+    prepared = data.get(snakemake.wildcards.dataset).prepare(raw, spec, snakemake.threads)
     prepared.save(snakemake.output.data)

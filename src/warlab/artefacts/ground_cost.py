@@ -1,4 +1,4 @@
-"""A ground cost: a CSV that a person can open, where it came from, and what verified it."""
+"""A ground cost as a CSV file, its provenance, and the checks that verified it."""
 
 import csv
 import io
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts._json import Description
+from warlab.artefacts import Description
 from warlab.common.files import write_json, write_text
 from warlab.errors import WarlabError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Description):
-    """`cost` is the kind, `key` the id of the cost in the workflow; `source` is a sentence."""
+    """`cost` is the kind, `key` the id of the cost in the workflow, and `source` says in words where it comes from."""
 
     cost: str
     settings: Mapping[str, object]
@@ -27,19 +27,19 @@ class Provenance(Description):
     words: list[str] | None = None
     vectors_sha256: str | None = None
     file_sha256: str | None = None
-    features: Mapping[str, object] | None = None  # which network saw which images
+    features: Mapping[str, object] | None = None  # the network and the images
 
 
 @dataclass(frozen=True)
 class GroundCost:
-    """`matrix` (C, C) in float64: what it costs to move probability from class i to class j."""
+    """`matrix` is float64 (C, C): the cost of moving probability from class i to class j."""
 
     matrix: np.ndarray
     provenance: Provenance
 
     @property
     def signed(self) -> bool:
-        """Whether it may have entries of any sign, as the raw random costs of the paper."""
+        """Whether entries may be negative, as in the raw random costs of the paper."""
         return self.provenance.settings.get("variant") == "raw"
 
     @classmethod
@@ -62,7 +62,7 @@ def matrix_text(matrix: np.ndarray, class_names: Sequence[str]) -> str:
 
 
 def read_matrix(path: Path, class_names: Sequence[str]) -> np.ndarray:
-    """By the csv module: pandas would take a class called NA for a gap, and 01 for the number 1."""
+    """Read with the csv module: pandas would read a class called NA as missing, and 01 as the number 1."""
     try:
         with Path(path).open(newline="") as file:
             head, *rows = csv.reader(file)
@@ -82,7 +82,7 @@ def read_matrix(path: Path, class_names: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Check:
-    """`required`: no training starts where the check fails."""
+    """If a `required` check fails, no training starts."""
 
     name: str
     value: float
@@ -90,7 +90,7 @@ class Check:
     passed: bool
     required: bool
     meaning: str
-    lam: float | None = None  # the use of the cost that was checked, if it matters
+    lam: float | None = None  # with which the cost was checked, if they matter
     iterations: int | None = None
 
     def to_json(self) -> dict[str, object]:
@@ -100,7 +100,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a cost; `pairs` of predictions were compared with POT of the version `pot`."""
+    """All checks of a cost. `pairs` of predictions were compared with POT, whose version is `pot`."""
 
     pairs: int
     pot: str

@@ -1,4 +1,4 @@
-"""All that decides a run's result apart from its input files. As a dictionary it is the parameter `run` of rules."""
+"""The settings that decide the result of a run. As a dictionary they are the parameter `run` of rules."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ Options = dict[str, object]  # the settings of a network, a method or a cost: ea
 
 
 class Training(TypedDict):
-    """The schedule of a run, with its numbers for the epochs that are trained."""
+    """The schedule of a run, scaled to the epochs that are trained."""
 
     epochs: int
     batch_size: int
@@ -21,7 +21,7 @@ class Training(TypedDict):
     evaluate_every: NotRequired[int]
     mean: NotRequired[list[float]]
     std: NotRequired[list[float]]
-    steps: NotRequired[int]  # this and the following are of tiles
+    steps: NotRequired[int]  # this and the following are for tiles
     patch: NotRequired[int]
     overlap: NotRequired[int]
     sigma: NotRequired[float]
@@ -41,8 +41,8 @@ class NetConfig:
 
 
 class TimingSpec(TypedDict):
-    """All that decides how long a step takes: `images` are those of an epoch, `net` and `methods` the fields of
-    a NetConfig and of MethodConfigs."""
+    """Everything that decides how long a step takes. `images` is their number in an epoch; `net` and `methods` have the
+    fields of a NetConfig and of MethodConfigs."""
 
     shape: list[int]
     classes: int
@@ -55,7 +55,7 @@ class TimingSpec(TypedDict):
 
 @dataclass(frozen=True)
 class DeviceOptions:
-    """What the owner of a GPU may switch on. Each changes the last bits of a result, so none is on by default."""
+    """Options for GPUs. Each changes the last bits of a result, so none is on by default."""
 
     tf32: bool = False
     channels_last: bool = False
@@ -77,7 +77,7 @@ class RunConfig:
         return f"{self.dataset}/{self.noise}/{self.net.name}/{self.method.id}/seed{self.seed}"
 
     def to_dict(self) -> Options:
-        """Options of the device only where they are on: they are part of the identity of such runs alone."""
+        """Options of the device only if they are on: they are part of the identity of such runs only."""
         content = asdict(self)
         on = {name: True for name, value in content.pop("device").items() if value}
         return content | ({"device": on} if on else {})

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
+from warlab.artefacts import read_entries
 from warlab.artefacts.run_config import RunConfig
-from warlab.common.files import read_json, write_json
-from warlab.errors import WarlabError
+from warlab.common.files import write_json
 
 Machine = dict[str, str | int]
 
 
-class Provenance(TypedDict):
-    """What a result rests on."""
+class RunProvenance(TypedDict):
+    """The inputs, the code and the machines of a run."""
 
     inputs_sha256: dict[str, str]
     git: str
@@ -29,7 +29,7 @@ class Provenance(TypedDict):
     seconds: float
     processor_seconds: float
     peak_memory_mb: float
-    machines: NotRequired[list[Machine]]  # those that a run was trained on
+    machines: NotRequired[list[Machine]]  # on which the run was trained
 
 
 def now() -> str:
@@ -38,13 +38,13 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """`id` names all that the result depends on; `run` are its settings."""
+    """`id` identifies everything that the result depends on; `run` has the settings."""
 
     id: str
     run: RunConfig
     data: str  # "real" or "stand-in"
     summary: dict[str, float]
-    provenance: Provenance
+    provenance: RunProvenance
     finished: str = field(default_factory=now)
 
     def save(self, path: Path) -> None:
@@ -52,9 +52,6 @@ class RunResult:
 
     @classmethod
     def load(cls, path: Path) -> "RunResult":
-        content = read_json(path)
-        missing = [one.name for one in fields(cls) if one.name not in content]
-        if missing:
-            raise WarlabError(f"{path} has no {missing[0]!r}, so it is not the result of a run; train this run again.")
-        known = {one.name: content[one.name] for one in fields(cls)}
-        return cls(**{**known, "run": RunConfig.from_dict(content["run"])})
+        names = {field.name for field in fields(cls)}
+        content = read_entries(path, names)
+        return cls(**{name: content[name] for name in names} | {"run": RunConfig.from_dict(content["run"])})

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from warlab.artefacts.ground_cost import read_matrix
-from warlab.artefacts.noise_manifest import NoisyLabels
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
 from warlab.audit.record import Means
 from warlab.audit.scoring import SCORES, suspects
 from warlab.common.files import read_arrays
-from warlab.data.formats.tiles import objects, starts, unflat
+from warlab.data.formats.flat_tiles import objects, starts, unflat
 from warlab.errors import WarlabError
 
 COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")

@@ -135,8 +135,8 @@ class Plan:
         cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
         known, pool = data.get(dataset), self.settings.data_spec(dataset)["pool"]
         return {
-            "shape": [known.shape[0], *(side // pool for side in known.shape[1:])],
-            "classes": len(known.class_names),
+            "shape": [known.pixels.shape[0], *(side // pool for side in known.pixels.shape[1:])],
+            "classes": len(known.classes.names),
             "images": known.images[0],
             "net": {"name": net, "settings": self.settings.untrained_net(net, dataset)},
             "training": self.settings.training(dataset),

@@ -44,7 +44,7 @@ def _data(study: Study) -> Iterator[Row]:
             if here not in (None, count) and count:
                 yield f"{known.title}: {split} {kind}", str(count), str(here)
         if spec["pool"] != 1:
-            yield f"{known.title}: size", _size(known.shape, 1), _size(known.shape, spec["pool"])
+            yield f"{known.title}: size", _size(known.pixels.shape, 1), _size(known.pixels.shape, spec["pool"])
 
 
 def _size(shape: tuple[int, int, int], pool: int) -> str:

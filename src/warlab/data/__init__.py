@@ -1,10 +1,14 @@
-"""Datasets and other resources by name: a file of `sets/` has a DATASET, a file of `resources/` a RESOURCE."""
+"""Datasets and other resources by name: a file of `sets/` has a DATASET, a file of `auxiliary/` a RESOURCE."""
 
+from pathlib import Path
+
+from warlab.common.files import read_json
 from warlab.data.base import Dataset, Resource
 from warlab.registry import Registry
 
 DATASETS = Registry("warlab.data.sets", "dataset")
-RESOURCES = Registry("warlab.data.resources", "resource")
+RESOURCES = Registry("warlab.data.auxiliary", "resource")
+RECEIPT = "receipt.json"
 names = DATASETS.names
 
 
@@ -15,13 +19,26 @@ def get(name: str) -> Dataset:
 
 
 def resource(name: str) -> Resource:
-    """A dataset, or what else can be fetched: human labels that a noise reads, weights of pre-trained networks."""
-    if name in RESOURCES.names():
-        found: Resource = RESOURCES.load(name).RESOURCE
-        return found
+    """A dataset, human labels for the images of one, or the weights of a pre-trained network."""
+    if name in RESOURCES:
+        auxiliary: Resource = RESOURCES.load(name).RESOURCE
+        return auxiliary
     return get(name)
 
 
 def module(name: str) -> str:
     """The module of a dataset or resource."""
-    return (RESOURCES if name in RESOURCES.names() else DATASETS).module(name)
+    return (RESOURCES if name in RESOURCES else DATASETS).module(name)
+
+
+def weights_file(path: Path) -> Path:
+    """The file of weights that a receipt stands for, in the form that was fetched; other paths are such a file."""
+    if path.name != RECEIPT:
+        return path
+    receipt, root = read_json(path), path.parent
+    network = resource(receipt["dataset"])
+    network.check(root, receipt["source"])
+    real = receipt["source"] == "real"
+    forms = [network.complete_form(root) or network.sources] if real else [*network.forms, network.sources]
+    files = [root / form[0].file for form in forms]
+    return next(filter(Path.is_file, files), files[-1])

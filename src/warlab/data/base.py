@@ -1,32 +1,39 @@
-"""What a dataset is: its names, where its files come from, one reader, and one procedural stand-in.
+"""What a dataset is: its classes, where its files come from, one reader, and one procedural stand-in.
 
-A dataset is one file of `sets/` with a `DATASET`, an instance of one of the kinds: `ImagesInMemory` (images.py),
-`UserImages` (user_data.py), `ImagesOnDisk` (images_on_disk.py) or `TileDataset` (tile_dataset.py).
+A dataset is one file of `sets/` with a `DATASET`, an instance of one of the kinds: `ImagesInMemory`
+(images_in_memory.py), `UserImages` (user_data.py), `ImagesOnDisk` (images_on_disk.py) or `TileDataset`
+(tile_dataset.py).
 """
 
+import gzip
+import hashlib
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
-from warlab.common.files import digest
+from warlab.artefacts.labelled_data import DataDescription, PreparedData
+from warlab.common.files import digest, file_digest
 from warlab.errors import WarlabError
 
 STAND_IN = "stand_in"
 SOURCES = ("embedded", STAND_IN, "real")
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Source:
-    """One official file: where it lies, and how to know that it is the right one.
+    """One official file: its addresses, and how to recognise it.
 
-    `checksum` is an MD5 or a SHA-256; without it, the owners publish none, and the reader's own checks have to do. A
-    download may have `bytes`. `content_md5` and `content_bytes` are those of the decompressed file: distributors repack
-    gzip files, which changes `checksum` but not the data.
+    `checksum` is an MD5 or a SHA-256. It is empty where the owners publish none; then only the checks of the reader
+    remain. A download may have at most `bytes`. `content_md5` and `content_bytes` are those of the decompressed file:
+    distributors repack gzip files, which changes `checksum` but not the data.
     """
 
     file: str
@@ -35,6 +42,30 @@ class Source:
     bytes: int = 0
     content_md5: str | None = None
     content_bytes: int = 0
+
+    def problem(self, path: Path) -> str | None:
+        """What is wrong with the file at `path`, or None if it is the official one or a repacked copy of it."""
+        if not path.is_file():
+            return f"it has no {self.file}"
+        algorithm = "md5" if len(self.checksum) == 32 else "sha256"
+        right = not self.checksum or file_digest(path, algorithm) == self.checksum
+        if right or (self.content_md5 and self._decompressed_md5(path) == self.content_md5):
+            return None
+        return f"the checksum of its {self.file} is not the official one"
+
+    def _decompressed_md5(self, path: Path) -> str | None:
+        """None if the gzip file is damaged or holds more than `content_bytes`."""
+        checksum, size = hashlib.md5(), 0
+        try:
+            with gzip.open(path, "rb") as file:
+                while piece := file.read(_CHUNK):
+                    checksum.update(piece)
+                    size += len(piece)
+                    if size > self.content_bytes:
+                        return None
+        except (OSError, EOFError, zlib.error):
+            return None
+        return checksum.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -51,8 +82,8 @@ class Package:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """What can be fetched. `forms` are other whole sets of files that are as good as `sources`; `otherwise` says how to
-    do without it where it cannot be fetched."""
+    """What can be fetched. `forms` are alternatives to `sources`: other complete sets of files with the same data.
+    `otherwise` says how to do without the resource if it cannot be fetched."""
 
     name: str
     title: str
@@ -62,13 +93,47 @@ class Resource:
     sources: tuple[Source, ...] = ()
     forms: tuple[tuple[Source, ...], ...] = ()
     packages: tuple[Package, ...] = ()
-    embedded: tuple[Source, ...] = ()  # files of warlab/assets/<name>
+    embedded: tuple[Source, ...] = ()  # files of `asset_folder`
     otherwise: str = ""
+
+    @property
+    def asset_folder(self) -> Traversable:
+        """The folder of the installed package with the embedded files."""
+        return resources.files("warlab") / "assets" / self.name
+
+    def complete_form(self, root: Path) -> tuple[Source, ...] | None:
+        """The first of `forms` whose files are all in `root` and right."""
+        return next((form for form in self.forms if not _wrong(form, root)), None)
+
+    def wrong_files(self, root: Path, source: str) -> list[Source]:
+        """The files that are missing in `root` or are not those of the `source`. Those of a stand-in may have any
+        content. With another complete form, files may be missing but not wrong, as a reader might prefer them."""
+        if source == STAND_IN:
+            return []
+        wrong = _wrong(self.embedded if source == "embedded" else self.sources, root)
+        if wrong and source == "real" and self.complete_form(root):
+            return [entry for entry in wrong if (root / entry.file).exists()]
+        return wrong
+
+    def check(self, root: Path, source: str) -> None:
+        """Refuse other files: a stand-in in the wrong folder must not be taken for the real data."""
+        if wrong := self.wrong_files(root, source):
+            names = ", ".join(entry.file for entry in wrong)
+            raise WarlabError(f"{names} in {root} are not the {source} files of {self.title}; fetch them again.")
+
+
+def _wrong(files: tuple[Source, ...], root: Path) -> list[Source]:
+    return [entry for entry in files if entry.problem(root / entry.file)]
+
+
+def check_source(source: str) -> None:
+    if source not in SOURCES:
+        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(SOURCES)}.")
 
 
 @dataclass(frozen=True)
 class DataSpec:
-    """Which part of a dataset a scale takes: how many samples (None: all), pooled by which factor, of which `size`."""
+    """Which part of a dataset a scale uses: how many samples (None: all), pooled by which factor, of which `size`."""
 
     source: str
     train: int | None = None
@@ -76,47 +141,66 @@ class DataSpec:
     pool: int = 1
     size: int | None = None
 
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "DataSpec":
-        known = [entry.name for entry in fields(cls)]
-        if unknown := sorted(set(settings) - set(known)):
-            raise WarlabError(f"Unknown data settings {', '.join(unknown)}; there are {', '.join(sorted(known))}.")
-        if settings.get("source") not in SOURCES:
-            raise WarlabError(
-                f"There is no data source {settings.get('source')!r}; choose one of: {', '.join(SOURCES)}."
-            )
-        return cls(**settings)
+    def __post_init__(self) -> None:
+        check_source(self.source)
 
 
 # class → {class that its label may become: share of the noise rate}; the shares of a class sum to 1
 Flips = Mapping[str, Mapping[str, float]]
 
 
+@dataclass(frozen=True)
+class Classes:
+    """The classes in the order of their labels. `words` are looked up among word vectors; they are the names unless
+    given. `flips` define the noises between similar classes (asym, asym_code)."""
+
+    names: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    flips: Mapping[str, Flips] = field(default_factory=dict)
+    colours: tuple[tuple[int, int, int], ...] = ()  # in maps
+    own_noise: float | None = None  # the share of wrong labels, if the labels of the dataset are themselves noisy
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", self.words or self.names)
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """`shape` is (channels, height, width); `mean` and `std` are those of x / 255 in each channel."""
+
+    shape: tuple[int, int, int] = (3, 32, 32)
+    mean: tuple[float, ...] = ()
+    std: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Resource, ABC):
-    """What all kinds share. `words` are the class names as looked up among word vectors. `mean` and `std` are of x/255.
-    `images` says how many the full train and test splits have."""
+    """What all kinds share. `images` are the sizes of the complete train and test splits. The defaults stand for what
+    is known only after the files are read."""
 
     samples: ClassVar[str] = "images"  # what a sample is; warlab.engine.<samples> knows how to train on it
-    sentences: ClassVar[Mapping[str, str]] = {  # source → what the report says of the data
+    sentences: ClassVar[Mapping[str, str]] = {  # source → what the report says about the data
         "embedded": "embedded subset of {title}",
         STAND_IN: "procedural stand-in for {title}",
         "real": "{title}, official files",
     }
     resizes: ClassVar[bool] = False  # whether images get the `size` that a scale asks for
 
-    class_names: tuple[str, ...]
-    words: tuple[str, ...]
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    shape: tuple[int, int, int]  # channels, height, width
-    images: tuple[int, int]
-    flips: Mapping[str, Flips] = field(default_factory=dict)  # noise between similar classes (asym, asym_code)
-    own_noise: float | None = None  # the share of wrong labels, where they are noisy by themselves
+    classes: Classes = Classes()
+    pixels: Pixels = Pixels()
+    images: tuple[int, int] = (0, 0)
+
+    def prepare(self, root: Path, settings: Mapping[str, Any], threads: int = 1) -> PreparedData:
+        """Check and read the raw files in `root`, and return the part that `settings` (of a `DataSpec`) ask for."""
+        spec = DataSpec(**settings)
+        self.check(root, spec.source)
+        if spec.size is not None and not self.resizes:
+            raise WarlabError(f"`size` is for your own images; {self.title} is made smaller by `pool`.")
+        return self.read_part(root, spec, threads)
 
     @abstractmethod
-    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        """Read the raw files of `root` and take the part that `spec` asks for."""
+    def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+        """The part of the data that `spec` asks for. `prepare` has checked the files."""
 
     def describe(
         self, spec: DataSpec, arrays: Mapping[str, np.ndarray], shape: list[int], **more: Any
@@ -128,10 +212,10 @@ class Dataset(Resource, ABC):
             data="stand-in" if spec.source == STAND_IN else "real",
             source=self.sentences[spec.source].format(title=self.title),
             samples=self.samples,
-            class_names=list(self.class_names),
-            words=list(self.words),
-            mean=list(self.mean),
-            std=list(self.std),
+            class_names=list(self.classes.names),
+            words=list(self.classes.words),
+            mean=list(self.pixels.mean),
+            std=list(self.pixels.std),
             shape=shape,
             sha256={name: digest(array) for name, array in arrays.items()},
             licence=self.licence,

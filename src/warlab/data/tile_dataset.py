@@ -1,23 +1,23 @@
-"""Tiles: the kind of dataset whose samples are pixels of images of different sizes."""
+"""Tiles: the kind of dataset whose samples are the pixels of images of different sizes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.data.base import DataSpec
-from warlab.data.formats.tiles import Tile, TileArrays, flat, pooled
+from warlab.data.formats.flat_tiles import Tile, flat_arrays, pooled
 from warlab.data.user_data import InPlace
 from warlab.errors import WarlabError
 
 
 @dataclass(frozen=True, kw_only=True)
 class TileDataset(InPlace):
-    """`read_tile` reads a tile of a folder by its name; `splits` name the tiles (train, validation, test). `scored`
-    names the metric of each class that is reported, `colours` are those of the classes in maps."""
+    """`read_tile` reads a tile in a folder by its name; `splits` name the tiles (train, validation, test). `scored`
+    names the metric of each class that is reported."""
 
     samples: ClassVar[str] = "tiles"
     sentences: ClassVar[Mapping[str, str]] = {
@@ -26,32 +26,31 @@ class TileDataset(InPlace):
     }
 
     read_tile: Callable[[Path, str], Tile]
-    splits: Mapping[str, tuple[str, ...]]
+    splits: Mapping[str, Sequence[str]]
     scored: Mapping[int, str]
-    colours: tuple[tuple[int, int, int], ...]
 
-    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+    def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         """The tiles that a scale asks for; `train` and `test` count tiles."""
         train, test = self._take(root, "train", spec.train, spec.pool), self._take(root, "test", spec.test, spec.pool)
-        arrays = TileArrays(*flat(train), *flat(test))
-        # A class that no training pixel has cannot be learnt; clutter and its like may be missing.
-        counts = np.bincount(arrays.train_y, minlength=len(self.class_names))
-        if missing := [self.class_names[k] for k in self.scored if counts[k] == 0]:
+        arrays, names = flat_arrays(train, test), self.classes.names
+        # A scored class without training pixels could not be learnt; others, such as clutter, may be missing.
+        counts = np.bincount(arrays["train_y"], minlength=len(names))
+        if missing := [names[k] for k in self.scored if counts[k] == 0]:
             raise WarlabError(f"No training pixel is {missing[0]}; take more training tiles.")
-        largest = np.concatenate([arrays.train_sizes, arrays.test_sizes]).max(0)
+        largest = np.concatenate([arrays["train_sizes"], arrays["test_sizes"]]).max(0)
         about = self.describe(
             spec,
-            vars(arrays),
-            [len(arrays.train_x), *map(int, largest)],
+            arrays,
+            [len(arrays["train_x"]), *map(int, largest)],
             n_train=len(train),
             n_test=len(test),
             train_tiles=[tile.name for tile in train],
             test_tiles=[tile.name for tile in test],
             world={tile.name: tile.world for tile in (*train, *test)},
-            scored={self.class_names[k]: name for k, name in self.scored.items()},
-            colours=[list(colour) for colour in self.colours],
+            scored={names[k]: metric for k, metric in self.scored.items()},
+            colours=[list(colour) for colour in self.classes.colours],
         )
-        return PreparedData(about, vars(arrays))
+        return PreparedData(about, arrays)
 
     def _take(self, root: Path, split: str, wanted: int | None, pool: int) -> list[Tile]:
         names = self.splits[split]

@@ -1,4 +1,4 @@
-"""Data that stay where the user has them, and the user's own images, which say themselves what classes they have."""
+"""Data that stay where the user has them, and the user's own images, whose classes are found when they are read."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import digest, read_json, write_json
-from warlab.data.base import Dataset, DataSpec, Resource
-from warlab.data.images import Arrays, prepare_images, validate
+from warlab.data.base import Classes, Dataset, DataSpec, Pixels, Resource
+from warlab.data.images_in_memory import Arrays, prepare_images, validate
 from warlab.errors import WarlabError
 
 POINTER = "place.json"
 CLASSES = "classes.txt"
-HELD_OUT = 5  # where there is no test part, every fifth image of a class is for the test
+HELD_OUT = 5  # without a test part, every fifth image of a class is for the test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class InPlace(Dataset):
     needs: tuple[str, ...] = ()
 
     def point(self, root: Path, local: Path | None) -> str:
-        """Remember where the data are."""
+        """Store where the data are."""
         if self.needs and (local is None or not local.exists()):
             raise self._gated(local)
         if local is None:
@@ -36,22 +36,27 @@ class InPlace(Dataset):
             raise WarlabError(
                 f"{local} has no {missing[0]}, which the owners' folder of {self.title} has; complete it."
             )
-        write_json(root / POINTER, {"place": str(local.resolve()), "listing": state(self, local) or ""})
+        write_pointer(root, str(local.resolve()), state(self, local) or "")
         return str(local)
 
     def _gated(self, local: Path | None) -> WarlabError:
-        there = f" ({local}, which local_data names, is not there)" if local else ""
+        absent = f" ({local}, which local_data names, is not there)" if local else ""
         return WarlabError(
-            f"{self.title} is given out by its owners only{there}: ask for it at {self.homepage}, put "
+            f"{self.title} is given out by its owners only{absent}: ask for it at {self.homepage}, put "
             f"{', '.join(self.needs)} into one folder and write local_data: {{{self.name}: folder}} in the settings, "
             f"or leave {self.name} out of the scale."
         )
 
     def watched(self, local: Path) -> Iterable[Path]:
-        """The user's files are few. Of a million images only the owners' lists are looked at."""
+        """The files whose changes are noticed: all of the user's, but of a million images only the owners' lists."""
         if self.needs:
             return [local / name for name in self.needs]
         return [local, local.parent / CLASSES] if local.is_file() else local.rglob("*")
+
+
+def write_pointer(root: Path, place: str, listing: str = "") -> None:
+    """Store that the data of `root` are at `place`, which may be relative to it; `listing` is their state."""
+    write_json(root / POINTER, {"place": place, "listing": listing})
 
 
 def place(root: Path) -> Path:
@@ -59,9 +64,9 @@ def place(root: Path) -> Path:
 
 
 def state(resource: Resource, local: Path | None) -> str | None:
-    """Changes when a file is added, removed, renamed or written again; the workflow then reads the data again.
+    """A checksum that changes when a file is added, removed, renamed or written, so that the data are read again.
 
-    None for what is copied and checked when it is fetched, and where nothing is there.
+    None if there are no data, or if they are copied and checked when they are fetched.
     """
     if local is None or not local.exists() or not isinstance(resource, InPlace):
         return None
@@ -72,55 +77,43 @@ def state(resource: Resource, local: Path | None) -> str | None:
 
 @dataclass(frozen=True)
 class UserData:
-    """Arrays and the names of their classes, each with the words that are looked up among word vectors for it; `files`
-    say where the user finds each training image again."""
+    """Arrays and their classes; `files` say where the user finds each training image."""
 
     arrays: Arrays
-    classes: Mapping[str, str]
+    classes: Classes
     files: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserImages(InPlace):
-    """Images of the user's own; `read` takes a folder and the size that images are cut to. Classes, mean and deviation
-    are known when the data are read."""
+    """The user's own images. `read` takes a folder and the size to which images are cut."""
 
     sentences: ClassVar[Mapping[str, str]] = {**Dataset.sentences, "real": "the user's own data"}
     resizes: ClassVar[bool] = True
 
-    read: Callable[[Path, int | None], UserData]
-    class_names: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    mean: tuple[float, ...] = ()
-    std: tuple[float, ...] = ()
     licence: str = "the user's"
     homepage: str = "docs/your-own-data.md"
-    shape: tuple[int, int, int] = (3, 32, 32)
-    images: tuple[int, int] = (0, 0)
+    read: Callable[[Path, int | None], UserData]
 
-    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        own = self.read(root, spec.size)
-        validate(own.arrays, len(own.classes))
-        return prepare_images(described(self, own), own.arrays, spec, own.files)
-
-
-def described(dataset: "UserImages", own: UserData) -> "UserImages":
-    """The dataset with the classes that were found and the mean and deviation of its training images."""
-    odd = next((name for name in own.classes if not name.isprintable()), None)
-    if odd is not None:
-        raise WarlabError(f"The class name {odd!r} has characters that cannot be printed; rename the class.")
-    pixels = own.arrays.train_x / np.float32(255)
-    return replace(
-        dataset,
-        class_names=tuple(own.classes),
-        words=tuple(own.classes.values()),
-        mean=tuple(float(value) for value in pixels.mean(axis=(0, 2, 3), dtype=np.float64)),
-        std=tuple(max(float(value), 1e-3) for value in pixels.std(axis=(0, 2, 3), dtype=np.float64)),
-    )
+    def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+        data = self.read(root, spec.size)
+        validate(data.arrays, len(data.classes.names))
+        return prepare_images(described(self, data), data.arrays, spec, data.files)
 
 
-def listed_classes(folder: Path) -> dict[str, str] | None:
-    """Names and words of classes.txt: a line per class in the order of the labels, `name` or `name: words`."""
+def described(dataset: UserImages, data: UserData) -> UserImages:
+    """The dataset with its classes and the mean and standard deviation of its training images."""
+    for name in data.classes.names:
+        if not name.isprintable():
+            raise WarlabError(f"The class name {name!r} has characters that cannot be printed; rename the class.")
+    pixels = data.arrays.train_x / np.float32(255)
+    mean = tuple(pixels.mean(axis=(0, 2, 3), dtype=np.float64).tolist())
+    std = tuple(np.maximum(pixels.std(axis=(0, 2, 3), dtype=np.float64), 1e-3).tolist())
+    return replace(dataset, classes=data.classes, pixels=Pixels(mean=mean, std=std))
+
+
+def listed_classes(folder: Path) -> Classes | None:
+    """The classes of classes.txt: a line for each in the order of the labels, `name` or `name: words`."""
     file = folder / CLASSES
     if not file.is_file():
         return None
@@ -129,14 +122,15 @@ def listed_classes(folder: Path) -> dict[str, str] | None:
     except (OSError, UnicodeDecodeError) as error:
         raise WarlabError(f"{file} cannot be read as text ({error}); save it as UTF-8.") from error
     pairs = [line.partition(":") for line in lines]
-    classes = {name.strip(): (words or name).strip() for name, _, words in pairs}
-    if len(classes) < max(len(lines), 2):
+    names = tuple(name.strip() for name, _, _ in pairs)
+    if len(set(names)) < max(len(lines), 2):
         raise WarlabError(f"{file} must name at least two classes, each once, one per line.")
-    return classes
+    return Classes(names, tuple((words or name).strip() for name, _, words in pairs))
 
 
 def hold_out(x: np.ndarray, y: np.ndarray) -> tuple[Arrays, np.ndarray]:
-    """Every fifth image of each class, the first of them included, is for the test. Also the numbers of the others."""
+    """Use every fifth image of each class, beginning with the first, for the test. Also return the indices of the
+    training images."""
     test = np.zeros(len(y), bool)
     for label in np.unique(y):
         test[np.flatnonzero(y == label)[::HELD_OUT]] = True

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.engine.device import memory_format
 from warlab.methods.base import Method, Samples

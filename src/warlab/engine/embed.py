@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from warlab.common.progress import Progress
-from warlab.data.resources._weights import CLASSES
+from warlab.data.auxiliary._weights import CLASSES
 from warlab.engine.device import best_device, place
 from warlab.engine.images import Images
 from warlab.errors import WarlabError

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from warlab.artefacts.ground_cost import read_matrix
-from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels
-from warlab.artefacts.prepared_data import DataDescription, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
 from warlab.common.files import file_digest, read_arrays
-from warlab.data.check import initial_file
+from warlab.data import weights_file
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class RunFiles:
         """Those among the named files that a run reads."""
         files = {one.name: Path(named[one.name]) for one in fields(cls) if one.name in named}
         if "initial" in files:
-            files["initial"] = initial_file(files["initial"])
+            files["initial"] = weights_file(files["initial"])
         return cls(**files)
 
     def checksums(self) -> dict[str, str]:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import torch
 
-from warlab.artefacts.run_result import Machine, Provenance
+from warlab.artefacts.run_result import Machine, RunProvenance
 from warlab.common.precision import float32_precision
 from warlab.engine.device import uses_gpu
 
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
 
-def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float) -> Provenance:
+def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float) -> RunProvenance:
     return {
         "inputs_sha256": hashes,
         "git": git_version(),

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.data.formats.shards import Pack
 from warlab.engine.batches import Material, Normalise, RunData
 from warlab.engine.images import Evaluator, Images, TrainingData

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
-from warlab.data.formats.tiles import objects, starts, unflat
+from warlab.data.formats.flat_tiles import objects, starts, unflat
 from warlab.engine.batches import Material, Normalise, RunData, purity
 from warlab.engine.blend import Window, blended
 from warlab.errors import WarlabError

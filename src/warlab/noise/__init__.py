@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds._matrix import MatrixNoise

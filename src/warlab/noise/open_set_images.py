@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.common.files import digest, read_arrays, read_json
 from warlab.errors import WarlabError
 

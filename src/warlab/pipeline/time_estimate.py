@@ -165,7 +165,7 @@ def pixels_of(study: Study, dataset: str) -> float:
     """Pixels of what goes through a network: an image, or a patch of a tile."""
     if patch := study.settings.training(dataset).get("patch"):
         return patch**2
-    _, height, breadth = data.get(dataset).shape
+    _, height, breadth = data.get(dataset).pixels.shape
     return height * breadth / study.settings.data_spec(dataset)["pool"] ** 2
 
 

@@ -1,1 +1,1 @@
-"""Formats of files that datasets come in."""
+"""File formats of datasets."""

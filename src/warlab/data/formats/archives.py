@@ -1,14 +1,20 @@
-"""Members of archives read into memory: nothing is ever unpacked to where an archive says.
+"""Archives and pickles, read into memory: nothing is unpacked to a path in an archive, no program in a pickle is run.
 
-An archive with a member that a tidy one does not have (an absolute path, `..`, a link, a device) is refused whole.
+An archive is refused if one of its members has an absolute path or `..` in it, or is a link or a device. A pickle is a
+program, and old data files are pickles: the few names below are all that it may call. Its checksum is compared before
+it is read.
 """
 
+import io
+import pickle
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
 
 from warlab.errors import WarlabError
 
@@ -56,7 +62,7 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def read_zip(file: Path | IO[bytes], name: str, most: int = MOST_BYTES) -> bytes:
-    """One member of a zip file; what it really holds counts, not what its header says."""
+    """One member of a zip file. Its real size is limited, whatever its header says."""
     try:
         with zipfile.ZipFile(file) as archive, archive.open(name) as member:
             content = member.read(most + 1)
@@ -65,3 +71,42 @@ def read_zip(file: Path | IO[bytes], name: str, most: int = MOST_BYTES) -> bytes
     if len(content) > most:
         raise WarlabError(f"{file} is refused: {name} unpacks to more than {most} bytes.")
     return content
+
+
+def _empty_array(kind: type, shape: object, code: object) -> np.ndarray:
+    """The first call in a pickle of numpy; shape and content follow as plain data, and numpy compares their sizes."""
+    return np.empty((0,), np.int8)
+
+
+def _encode(text: str, encoding: str = "latin1") -> bytes:
+    """Bytes, as protocol 2 stores them."""
+    return text.encode("latin1")
+
+
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy.core.multiarray", "_reconstruct"): _empty_array,
+    ("numpy._core.multiarray", "_reconstruct"): _empty_array,
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("_codecs", "encode"): _encode,
+}
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        return _ALLOWED[module, name]
+
+
+def load_pickle(content: bytes, name: str) -> Any:
+    """Read arrays in dicts, lists and tuples; strings of Python 2 are decoded as latin1."""
+    try:
+        return _Reader(io.BytesIO(content), encoding="latin1").load()
+    except Exception as error:  # damaged pickles raise anything
+        raise WarlabError(f"{name} is refused as a pickle of arrays ({error}); fetch it again.") from error
+
+
+def dump_pickle(value: Any) -> bytes:
+    """A pickle like the official files, in the protocol that Python 2 could read."""
+    return pickle.dumps(value, protocol=2)

@@ -8,22 +8,24 @@ from pathlib import Path
 import numpy as np
 
 from warlab.common.files import file_digest, read_arrays, write_atomic
-from warlab.data.base import Source
-from warlab.data.formats import pickles
-from warlab.data.formats.archives import read_tar
-from warlab.data.images import Arrays, ImagesInMemory
+from warlab.data.base import Pixels, Source
+from warlab.data.formats.archives import dump_pickle, load_pickle, read_tar
+from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
 SIDE = 32
+IMAGES = (50_000, 10_000)
+LICENCE = "none stated by its authors; cite Krizhevsky (2009)"
+HOMEPAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 CONVERTED = ".converted.npz"
 _STAND_IN = {10: (600, 300), 100: (1000, 500)}  # classes → images for training and for test
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The official files. `train`, `test` and `names` are the batches of both splits and the file with the names of the
-    classes, each with its MD5 sum; `labels` is the key of the labels in a batch."""
+    """The official files. `train`, `test` and `names` map the batches of both splits and the file with the names of the
+    classes to their MD5 sums; `labels` is the key of the labels in a batch."""
 
     archive: str
     folder: str
@@ -36,39 +38,33 @@ class Layout:
         return (Source(self.archive, (f"https://www.cs.toronto.edu/~kriz/{self.archive}",), md5, size),)
 
     def unpacked(self) -> tuple[Source, ...]:
-        """The files of the archive, for who has unpacked it."""
+        """The files of the archive, for users who have unpacked it."""
         files = self.train | self.test | self.names
         return tuple(Source(f"{self.folder}/{name}", checksum=md5) for name, md5 in files.items())
 
 
-@dataclass(frozen=True, kw_only=True)
-class CifarImages(ImagesInMemory):
-    """What both have in common. The paper subtracts the means of the channels and divides by nothing."""
-
-    std: tuple[float, ...] = (1.0, 1.0, 1.0)
-    licence: str = "none stated by its authors; cite Krizhevsky (2009)"
-    homepage: str = "https://www.cs.toronto.edu/~kriz/cifar.html"
-    shape: tuple[int, int, int] = (3, SIDE, SIDE)
-    images: tuple[int, int] = (50_000, 10_000)
+def pixels(mean: tuple[float, ...]) -> Pixels:
+    """The paper subtracts the means of the channels and does not divide."""
+    return Pixels((3, SIDE, SIDE), mean, std=(1.0, 1.0, 1.0))
 
 
 def load(layout: Layout, root: Path) -> Arrays:
-    """From the archive or, where it was unpacked, from its files; the archive is converted once."""
+    """Read the archive, which is converted once, or its unpacked files."""
     if (root / layout.archive).is_file():
         return once(root / layout.archive, partial(_from_archive, layout))
     return _from_batches(layout, {name: _read(root / layout.folder / name) for name in (*layout.train, *layout.test)})
 
 
 def once(archive: Path, read: Callable[[Path], Arrays]) -> Arrays:
-    """What `read` makes of the archive, kept next to it with the archive's checksum for the next time."""
-    kept, of = archive.parent / CONVERTED, file_digest(archive, "md5")
-    if kept.is_file():
-        found = read_arrays(kept)
-        if str(found.pop("archive")) == of:
-            return Arrays(**found)
+    """Call `read` on the archive, and store the arrays next to it with its checksum for the next time."""
+    converted, checksum = archive.parent / CONVERTED, file_digest(archive, "md5")
+    if converted.is_file():
+        content = read_arrays(converted)
+        if str(content.pop("archive")) == checksum:
+            return Arrays(**content)
     arrays = read(archive)
-    # not compressed: it would take longer than reading the archive again
-    write_atomic(kept, lambda file: np.savez(file, archive=np.array(of), **vars(arrays)))
+    # not compressed: that would take longer than reading the archive again
+    write_atomic(converted, lambda file: np.savez(file, archive=np.array(checksum), **vars(arrays)))
     return arrays
 
 
@@ -90,7 +86,7 @@ def _from_batches(layout: Layout, contents: dict[str, bytes]) -> Arrays:
 
 
 def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    batch = pickles.loads(content, name)
+    batch = load_pickle(content, name)
     try:
         rows, labels = batch["data"], np.array(batch[layout.labels], np.int64)
         images = rows.reshape(len(labels), 3, SIDE, SIDE)
@@ -100,13 +96,13 @@ def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.nd
 
 
 def stand_in_labels(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of the training and the test images."""
+    """The labels of the training and test images of the stand-in."""
     rng, (n_train, n_test) = np.random.default_rng(seed), _STAND_IN[classes]
     return shuffled_labels(n_train, classes, rng), shuffled_labels(n_test, classes, rng)
 
 
 def write_stand_in(layout: Layout, names: Sequence[str], groups: Sequence[object], root: Path, seed: int) -> None:
-    """Patterns in the official files, alike for the classes of a group."""
+    """Draw patterns in the official files; classes of a group look similar."""
     train_y, test_y = stand_in_labels(len(names), seed)
     rng = np.random.default_rng([seed, 1])
     shares = zip(layout.train, np.array_split(train_y, len(layout.train)), strict=True)
@@ -118,4 +114,4 @@ def write_stand_in(layout: Layout, names: Sequence[str], groups: Sequence[object
 
 
 def _write(path: Path, content: object) -> None:
-    write_atomic(path, lambda file: file.write(pickles.dumps(content)))
+    write_atomic(path, lambda file: file.write(dump_pickle(content)))

@@ -1,6 +1,6 @@
-"""The idx format of the MNIST family: a big-endian header (type, number of axes, their lengths), then bytes.
+"""The idx format of the MNIST family: a big-endian header (type, number of axes, their lengths), then the content.
 
-Files are compressed by gzip. Only unsigned bytes are read, as no file of that family holds anything else.
+Files are compressed with gzip. Only unsigned bytes are read; no file of the family has another type.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from warlab.errors import WarlabError
 
 _UNSIGNED_BYTE = 0x08
 _CHUNK = 1 << 20
-_MOST_BYTES = 1 << 32  # far above any member of the family; stops a file made to exhaust the memory
+_MOST_BYTES = 1 << 32  # far more than any file of the family; refuses files made to exhaust the memory
 
 
 def read(path: Path) -> np.ndarray:
@@ -42,24 +42,24 @@ def _read_header(file: gzip.GzipFile) -> tuple[int, ...]:
 
 
 def _read_content(file: gzip.GzipFile, expected: int) -> bytearray:
-    """All bytes to the end, in pieces: memory grows with what is there, not with what the header says."""
+    """Read to the end, in pieces: memory grows with the real content, not with the size in the header."""
     if expected > _MOST_BYTES:
         raise ValueError(f"its header promises {expected} bytes")
     content = bytearray()
     while len(content) <= expected and (piece := file.read(_CHUNK)):
         content += piece
     if len(content) != expected:
-        found = "more" if len(content) > expected else str(len(content))
-        raise ValueError(f"its header promises {expected} bytes of content, there are {found}")
+        actual = "more" if len(content) > expected else str(len(content))
+        raise ValueError(f"its header promises {expected} bytes of content, there are {actual}")
     return content
 
 
 def write(path: Path, array: np.ndarray) -> None:
-    """Write uint8 values; the bytes depend on the array alone (no time, no name in the gzip header)."""
+    """Write uint8 values. The bytes depend on the array alone: the gzip header has no time and no name."""
     header = struct.pack(f">4B{array.ndim}I", 0, 0, _UNSIGNED_BYTE, array.ndim, *array.shape)
 
     def compress(file: IO[bytes]) -> None:
-        # gzip.compress would let the Python version decide about the operating-system byte of the header.
+        # With gzip.compress, the operating-system byte of the header depends on the Python version.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as compressed:
             compressed.write(header + np.ascontiguousarray(array).tobytes())
 

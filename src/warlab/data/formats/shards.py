@@ -1,8 +1,8 @@
-"""Images too many for memory: resized once, kept as JPEG in shards, read back one by one.
+"""Too many images for memory: resized once, stored as JPEG in shards, and read one by one.
 
-A shard is two files: the JPEGs one after the other, and where each begins. A million images of 256 × 256 take some
-twenty gigabytes in a hundred shards. The second file is written last, so that a shard that has it is whole and is not
-made again: resizing that was stopped goes on with the shard it was at.
+A shard consists of two files: the concatenated JPEGs, and the offset of each. A million images of 256 × 256 take about
+twenty gigabytes in a hundred shards. The second file is written last: a shard that has it is complete and is not made
+again, so that an interrupted run continues with the shard that it was at.
 """
 
 import io
@@ -49,7 +49,7 @@ def _resized(path: Path, side: int) -> bytes:
     buffer = io.BytesIO()
     try:
         with Image.open(path) as image:
-            image.draft("RGB", (side, side))  # a JPEG is decoded at about the size that is needed
+            image.draft("RGB", (side, side))  # decode a JPEG at about the size that is needed
             image.convert("RGB").resize((side, side), Image.Resampling.BILINEAR).save(buffer, "JPEG", quality=_QUALITY)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise WarlabError(f"{path} cannot be read as an image; get it again.") from error
@@ -65,7 +65,7 @@ def _offsets(folder: Path, number: int) -> Path:
 
 
 class Pack:
-    """The images of a folder of shards by their number; nothing of them stays in memory."""
+    """The images in a folder of shards, by index; none of them stays in memory."""
 
     def __init__(self, folder: Path) -> None:
         self.starts = [np.load(path, allow_pickle=False) for path in sorted(folder.glob("*.npy"))]
@@ -78,8 +78,8 @@ class Pack:
 
     def __getitem__(self, number: int) -> np.ndarray:
         """uint8 (3, side, side)"""
-        shard, place = divmod(number, PER_SHARD)
-        begin, end = self.starts[shard][place : place + 2]
-        content = os.pread(self.contents[shard].fileno(), int(end - begin), int(begin))  # by any thread, without a map
+        shard, position = divmod(number, PER_SHARD)
+        begin, end = self.starts[shard][position : position + 2]
+        content = os.pread(self.contents[shard].fileno(), int(end - begin), int(begin))  # thread-safe, unlike seek
         with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
             return np.asarray(image).transpose(2, 0, 1)

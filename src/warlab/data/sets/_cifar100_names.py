@@ -1,6 +1,6 @@
-"""The hundred classes of CIFAR-100 and their superclasses: what the labels, the noise and the word costs go by."""
+"""The hundred classes of CIFAR-100 and their superclasses, for the labels, the noise and the word costs."""
 
-# As the dataset's page lists them: a line per superclass, its five classes in this order.
+# In the order of the dataset's web page: a line for each superclass with its five classes.
 _LISTING = """
 beaver dolphin otter seal whale
 aquarium_fish flatfish ray shark trout
@@ -24,8 +24,8 @@ bicycle bus motorcycle pickup_truck train
 lawn_mower rocket streetcar tank tractor
 """
 SUPERCLASSES = tuple(tuple(line.split()) for line in _LISTING.split("\n") if line)
-NAMES = tuple(sorted(name for members in SUPERCLASSES for name in members))  # label k is the k-th by the alphabet
-# The listing's own words, which the authors' vectors are of, where they are not the name itself.
+NAMES = tuple(sorted(name for members in SUPERCLASSES for name in members))  # labels are in alphabetical order
+# The words on that page, for which the authors' vectors are, if they differ from the names.
 _WORDS = {
     **{name: f"{name}s" for members in SUPERCLASSES[2:5] for name in members},  # flowers, containers, fruit
     "poppy": "poppies",

@@ -1,13 +1,14 @@
-"""The user's own arrays: an npz file with train_x, train_y and, if there is a test part, test_x and test_y."""
+"""The user's own arrays: an npz file with train_x, train_y and optionally test_x and test_y."""
 
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from warlab.common.files import read_arrays, write_arrays, write_json
+from warlab.common.files import read_arrays, write_arrays
 from warlab.data import user_data
-from warlab.data.images import Arrays
+from warlab.data.base import Classes
+from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -24,27 +25,27 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
     arrays, rows = _arrays(content)
-    names = [f"class {k}" for k in range(int(arrays.train_y.max(initial=0)) + 1)]
+    numbered = Classes(tuple(f"class {k}" for k in range(int(arrays.train_y.max(initial=0)) + 1)))
     files = [f"train_x[{row}]" for row in rows]
-    return user_data.UserData(arrays, user_data.listed_classes(path.parent) or {name: name for name in names}, files)
+    return user_data.UserData(arrays, user_data.listed_classes(path.parent) or numbered, files)
 
 
 def _refuse_bomb(path: Path) -> None:
-    """Images never shrink to a hundredth: a file that unfolds so much was made to exhaust the memory."""
+    """Images are never compressed to a hundredth: a file that unfolds to more was made to exhaust the memory."""
     try:
         with zipfile.ZipFile(path) as archive:
             unfolded = sum(member.file_size for member in archive.infolist())
     except (OSError, zipfile.BadZipFile):
-        return  # said better where it is read
+        return  # `read_arrays` has the better message
     if unfolded > _MOST_BYTES and unfolded > 100 * path.stat().st_size:
         raise WarlabError(f"{path} is refused: its {path.stat().st_size} bytes unfold to {unfolded}.")
 
 
 def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
-    """The arrays, and the row in the user's file of each training image."""
-    x, y = _channels_first(content["train_x"]), _whole(content["train_y"])
+    """The arrays, and the row of each training image in the user's file."""
+    x, y = _channels_first(content["train_x"]), _integers(content["train_y"])
     if "test_x" in content and "test_y" in content:
-        return Arrays(x, y, _channels_first(content["test_x"]), _whole(content["test_y"])), np.arange(len(x))
+        return Arrays(x, y, _channels_first(content["test_x"]), _integers(content["test_y"])), np.arange(len(x))
     if y.shape != x.shape[:1]:
         raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
     return user_data.hold_out(x, y)
@@ -58,19 +59,19 @@ def _channels_first(images: np.ndarray) -> np.ndarray:
     return images
 
 
-def _whole(labels: np.ndarray) -> np.ndarray:
+def _integers(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind not in "iu":
         raise WarlabError(f"Labels must be whole numbers from 0, not {labels.dtype}; number the classes.")
     return labels.astype(np.int64)
 
 
 def stand_in(root: Path, seed: int, n: int = 240) -> None:
-    """Three classes of drawn images with their names."""
+    """Draw images of three classes and name them."""
     rng = np.random.default_rng(seed)
     labels = shuffled_labels(n, 3, rng)
     write_arrays(root / "own.npz", train_x=draw(labels, "aab", "arrays", rng, 32), train_y=labels)
     (root / user_data.CLASSES).write_text("cat\ndog\nship: yacht\n")
-    write_json(root / user_data.POINTER, {"place": "own.npz", "listing": ""})
+    user_data.write_pointer(root, "own.npz")
 
 
 DATASET = user_data.UserImages(name="arrays", title="Own arrays", read=read, stand_in=stand_in)

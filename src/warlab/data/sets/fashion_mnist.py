@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.data.base import Flips, Package, Source
+from warlab.data.base import Classes, Flips, Package, Pixels, Source
 from warlab.data.formats import idx
-from warlab.data.images import Arrays, ImagesInMemory
+from warlab.data.images_in_memory import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import shuffled_labels
 from warlab.errors import WarlabError
 
@@ -21,7 +21,7 @@ _FILES = (
 
 
 def load(root: Path) -> Arrays:
-    """Read the four official files, whether all images, the embedded part or a stand-in."""
+    """Read the four official files, or an embedded part or stand-in under their names."""
     train_x, train_y, test_x, test_y = (idx.read(root / name) for name in _FILES)
     for name, images in ((_FILES[0], train_x), (_FILES[2], test_x)):
         if images.shape[1:] != (_SIDE, _SIDE):
@@ -37,14 +37,14 @@ def save(root: Path, arrays: Arrays) -> None:
 
 
 def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> None:
-    """Draw simple silhouettes of the ten classes; what is alike in reality is alike here too."""
+    """Draw simple silhouettes of the ten classes; similar clothes have similar silhouettes."""
     rng = np.random.default_rng(seed)
     train_y, test_y = shuffled_labels(n_train, 10, rng), shuffled_labels(n_test, 10, rng)
     save(root, Arrays(_draw(train_y, rng), train_y, _draw(test_y, rng), test_y))
 
 
 def _draw(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Silhouettes in coordinates u (rightwards) and v (down) of about ±1, each of its own place and size."""
+    """Draw silhouettes at random places and sizes, in coordinates u (right) and v (down) from about -1 to 1."""
     n = len(labels)
     centre = rng.uniform(-0.12, 0.12, (2, n, 1, 1))
     size = rng.uniform(0.8, 1.1, (2, n, 1, 1))
@@ -57,7 +57,7 @@ def _draw(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _silhouettes(u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-    """What each of the ten classes covers, in their order."""
+    """The pixels that each of the ten classes covers."""
 
     def torso(bottom: float) -> np.ndarray:
         return (abs(u) < 0.42) & (v > -0.8) & (v < bottom)
@@ -85,7 +85,7 @@ def _silhouettes(u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
     return [t_shirt, trouser, pullover, dress, coat, sole | straps, shirt, shoe(u), bag, shaft | shoe(-u)]
 
 
-# The official bucket is the one that torchvision uses; the authors' repository holds the same files.
+# The official bucket, which torchvision uses, and the authors' repository with the same files.
 _HOMES = (
     "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
@@ -127,18 +127,19 @@ _CODE: Flips = {
 DATASET = ImagesInMemory(
     name="fashion_mnist",
     title="Fashion-MNIST",
-    class_names=_NAMES,
-    words=("t-shirt", *(name.lower() for name in _NAMES[1:])),
-    mean=(0.5,),  # the paper and the authors' code scale to [-1, 1]
-    std=(0.5,),
+    classes=Classes(
+        _NAMES,
+        words=("t-shirt", *(name.lower() for name in _NAMES[1:])),
+        flips={"asym": _PAPER, "asym_code": _CODE},
+    ),
+    # The paper and the authors' code scale to [-1, 1].
+    pixels=Pixels((1, _SIDE, _SIDE), mean=(0.5,), std=(0.5,)),
+    images=(60_000, 10_000),
     licence="MIT (Zalando SE, 2017)",
     homepage="https://github.com/zalandoresearch/fashion-mnist",
-    shape=(1, 28, 28),
-    images=(60_000, 10_000),
     load=load,
     stand_in=stand_in,
     sources=tuple(Source(name, tuple(home + name for home in _HOMES), *checks) for name, checks in _CHECKS.items()),
     packages=(Package("Debian", "dataset-fashion-mnist", "usr/share/datasets/fashion-mnist"),),
     embedded=tuple(Source(name, checksum=sha256) for name, sha256 in _EMBEDDED.items()),
-    flips={"asym": _PAPER, "asym_code": _CODE},
 )

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from warlab.common.files import write_json
 from warlab.data import user_data
-from warlab.data.images import Arrays
+from warlab.data.base import Classes
+from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -18,16 +18,16 @@ _ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 _SIZE = 32
 _DEEP = {"I;16", "I;16B", "I;16L", "I;16N"}  # 16 bits, 0 to 65535
 _GREY = {"1", "L", "LA", *_DEEP}
-_BOUNDLESS = {"I", "F"}  # 32 bits: nothing says which value is white
+_BOUNDLESS = {"I", "F"}  # 32 bits: the value of white is unknown
 
 
 def read(root: Path, size: int | None) -> user_data.UserData:
-    """All images as `size` × `size` squares cut from their middle, grey only if all are grey."""
+    """All images, cropped and resized to `size` × `size` pixels; grey only if all are grey."""
     folder = user_data.place(root)
     split = (folder / "train").is_dir() and (folder / "test").is_dir()
     classes = user_data.listed_classes(folder) or _folders(folder / "train" if split else folder)
     grey = all(_is_grey(path) for path in _images(folder))
-    read_part = partial(_read_part, names=list(classes), size=size or _SIZE, grey=grey)
+    read_part = partial(_read_part, names=classes.names, size=size or _SIZE, grey=grey)
     if split:
         x, y, files = read_part(folder / "train")
         arrays = Arrays(x, y, *read_part(folder / "test")[:2])
@@ -38,12 +38,12 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     return user_data.UserData(arrays, classes, [path.relative_to(folder).as_posix() for path in files])
 
 
-def _folders(folder: Path) -> dict[str, str]:
-    """Their names are those of the classes, and the words for them."""
+def _folders(folder: Path) -> Classes:
+    """Classes with the names of the folders."""
     names = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if len(names) < 2:
         raise WarlabError(f"{folder} has {len(names)} folders of images; it needs one for each class, at least two.")
-    return {name: name for name in names}
+    return Classes(tuple(names))
 
 
 def _images(folder: Path) -> list[Path]:
@@ -53,7 +53,7 @@ def _images(folder: Path) -> list[Path]:
 def _read_part(
     folder: Path, names: Sequence[str], size: int, grey: bool
 ) -> tuple[np.ndarray, np.ndarray, Sequence[Path]]:
-    """Images, labels and where they come from."""
+    """Images, labels and files."""
     files = [(path, label) for label, name in enumerate(names) for path in _images(folder / name)]
     counts = np.bincount([label for _, label in files], minlength=len(names))
     if (counts < 2).any():
@@ -94,14 +94,14 @@ def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
 
 
 def _in_bytes(image: Image.Image) -> Image.Image:
-    """65535 becomes 255; Pillow would cut everything above 255 off."""
+    """Scale 65535 to 255; Pillow would clip all values above 255."""
     if image.mode not in _DEEP:
         return image
     return Image.fromarray(np.rint(np.asarray(image, np.float64) / 257).astype(np.uint8))
 
 
 def stand_in(root: Path, seed: int, n: int = 240) -> None:
-    """Three classes of drawn images as PNG files."""
+    """Draw images of three classes as PNG files."""
     rng = np.random.default_rng(seed)
     names = ("cat", "dog", "ship")
     labels = shuffled_labels(n, len(names), rng)
@@ -109,7 +109,7 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
         folder = root / "images" / names[label]
         folder.mkdir(parents=True, exist_ok=True)
         Image.fromarray(image.transpose(1, 2, 0)).save(folder / f"{i:04}.png")
-    write_json(root / user_data.POINTER, {"place": "images", "listing": ""})
+    user_data.write_pointer(root, "images")
 
 
 DATASET = user_data.UserImages(name="image_folder", title="Own images", read=read, stand_in=stand_in)

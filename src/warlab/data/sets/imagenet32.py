@@ -2,21 +2,20 @@
 
 Two datasets have this name. This one has labels: the owners' npz files train_data_batch_1 … 10 and val_data, with
 rows of 3072 bytes and labels from 1 to 1000. The PNG files of van den Oord et al. (2016), which the paper cites, have
-none. Both need an account at image-net.org and a folder: the owners publish neither addresses nor checksums. (Loaders
-of others carry MD5 sums that could not be compared with the owners' files here.) Instead, the numbers of images are
-checked when the data are prepared; the receipt and the run's identity have checksums of what was read.
+none. Both need an account at image-net.org and a folder: the owners publish neither addresses nor checksums. (Other
+loaders have MD5 sums, which we could not compare with the owners' files.) Instead, the numbers of images are checked
+when the data are prepared; the receipt and the run's identity have checksums of what was read.
 """
 
 from functools import partial
 from pathlib import Path
 from typing import IO
-from zipfile import BadZipFile
 
 import numpy as np
 
-from warlab.common.files import write_arrays, write_atomic
-from warlab.data.base import Source
-from warlab.data.images import Arrays, ImagesInMemory
+from warlab.common.files import read_arrays, write_arrays, write_atomic
+from warlab.data.base import Classes, Pixels, Source
+from warlab.data.images_in_memory import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -28,10 +27,10 @@ _CONVERTED = ".converted-train.npy"
 
 
 def load(root: Path) -> Arrays:
-    """The images of the ten batches in their order; the classes have the owners' numbers, less one.
+    """The images of the ten batches in their order; labels are the owners' numbers minus one.
 
-    Together they have four gigabytes. They are written into one file once, batch by batch, of which a scale then reads
-    no more than the images it takes.
+    The images take four gigabytes. They are written into one file once, batch by batch; a scale then reads only the
+    images that it uses.
     """
     kept, labels = root / _CONVERTED, np.concatenate([_labels(root / name) for name in _TRAIN])
     if not kept.is_file() or kept.stat().st_mtime_ns < max((root / name).stat().st_mtime_ns for name in _TRAIN):
@@ -48,26 +47,18 @@ def _convert(root: Path, n: int, file: IO[bytes]) -> None:
 
 
 def _labels(path: Path) -> np.ndarray:
-    return _member(path, "labels").astype(np.int64).reshape(-1) - 1
+    return read_arrays(path, "labels")["labels"].astype(np.int64).reshape(-1) - 1
 
 
 def _images(path: Path) -> np.ndarray:
-    rows, n = _member(path, "data"), len(_labels(path))
+    rows, n = read_arrays(path, "data")["data"], len(_labels(path))
     if rows.dtype != np.uint8 or rows.size != n * int(np.prod(_SHAPE)):
         raise WarlabError(f"{path} has {n} labels and {rows.shape} values; see the owners' npz files.")
     return rows.reshape(n, *_SHAPE)
 
 
-def _member(path: Path, name: str) -> np.ndarray:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return file[name]
-    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
-        raise WarlabError(f"{path} is not a batch of ImageNet32 ({error}); see the owners' npz files.") from error
-
-
 def stand_in(root: Path, seed: int, n_train: int = 2000, n_test: int = 1000) -> None:
-    """Patterns in the owners' files, two training images of every class."""
+    """Draw patterns in the owners' files, two training images of every class."""
     rng = np.random.default_rng(seed)
     batches = zip(_TRAIN, np.array_split(shuffled_labels(n_train, CLASSES, rng), len(_TRAIN)), strict=True)
     for name, labels in [*batches, (_TEST, shuffled_labels(n_test, CLASSES, rng))]:
@@ -78,14 +69,11 @@ def stand_in(root: Path, seed: int, n_train: int = 2000, n_test: int = 1000) -> 
 DATASET = ImagesInMemory(
     name="imagenet32",
     title="ImageNet32",
-    class_names=tuple(f"class {k}" for k in range(1, CLASSES + 1)),
-    words=tuple(f"class {k}" for k in range(1, CLASSES + 1)),
-    mean=(0.481, 0.457, 0.408),
-    std=(1.0, 1.0, 1.0),
+    classes=Classes(tuple(f"class {k}" for k in range(1, CLASSES + 1))),
+    pixels=Pixels(_SHAPE, mean=(0.481, 0.457, 0.408), std=(1.0, 1.0, 1.0)),
+    images=(1_281_167, 50_000),
     licence="terms of access of ImageNet: non-commercial research",
     homepage="https://image-net.org/download-images",
-    shape=_SHAPE,
-    images=(1_281_167, 50_000),
     load=load,
     stand_in=stand_in,
     sources=tuple(Source(name) for name in (*_TRAIN, _TEST)),

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from warlab.common.files import write_atomic
-from warlab.data.base import Source
-from warlab.data.images import Arrays, ImagesInMemory
+from warlab.data.base import Classes, Pixels, Source
+from warlab.data.images_in_memory import Arrays, ImagesInMemory
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -26,7 +26,7 @@ def load(root: Path) -> Arrays:
 
 def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """X is (32, 32, 3, N), y is (N, 1) with 10 for the digit zero."""
-    from scipy import io  # slow to import, and every plan of the workflow reads this module
+    from scipy import io  # here because it is slow to import, and every plan of the workflow imports this module
 
     try:
         content = io.loadmat(str(path), variable_names=["X", "y"])
@@ -38,7 +38,7 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> None:
-    """Patterns of their own, as official .mat files."""
+    """Draw patterns in the official .mat files."""
     from scipy import io
 
     rng = np.random.default_rng(seed)
@@ -52,14 +52,11 @@ def stand_in(root: Path, seed: int, n_train: int = 600, n_test: int = 300) -> No
 DATASET = ImagesInMemory(
     name="svhn",
     title="SVHN",
-    class_names=tuple("0123456789"),
-    words=tuple("0123456789"),
-    mean=(0.5, 0.5, 0.5),
-    std=(0.5, 0.5, 0.5),
+    classes=Classes(tuple("0123456789")),
+    pixels=Pixels((3, 32, 32), mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5)),
+    images=(73_257, 26_032),
     licence="for non-commercial use only (Netzer et al., 2011)",
     homepage=_HOME,
-    shape=(3, 32, 32),
-    images=(73_257, 26_032),
     load=load,
     stand_in=stand_in,
     sources=tuple(Source(name, (_HOME + name,), *checks) for name, checks in _FILES.items()),

@@ -7,8 +7,8 @@ Read as the owners ship it, tile 12 being
     ndsm/dsm_09cm_matching_area12_normalized.jpg      height above ground (Gerke, 2014; 8 bit, or metres as .tif)
     gts_for_participants/top_mosaic_09cm_area12.tif   classes as colours, boundaries included (also ground_truth/)
 
-How channels are scaled the paper does not say. Here heights become bytes: the DSM in steps of 0.2 m above the lowest
-hundredth of its tile, an nDSM in metres in steps of 0.1 m.
+The paper does not say how channels are scaled. Here heights become bytes: the DSM in steps of 0.2 m above the first
+percentile of its tile, an nDSM in metres in steps of 0.1 m.
 """
 
 from pathlib import Path
@@ -16,19 +16,22 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from warlab.common.files import write_atomic, write_json, write_text
+from warlab.common.files import write_atomic, write_text
 from warlab.common.seeds import derive_seed
 from warlab.data import user_data
-from warlab.data.formats.tiles import Tile
+from warlab.data.base import Classes, Pixels
+from warlab.data.formats.flat_tiles import Tile
 from warlab.data.tile_dataset import TileDataset
 from warlab.errors import WarlabError
 
 _NAMES = ("impervious surfaces", "building", "low vegetation", "tree", "car", "clutter")
 COLOURS = ((255, 255, 255), (0, 0, 255), (0, 255, 255), (0, 255, 0), (255, 255, 0), (255, 0, 0))
-# The 16 tiles whose truth was public first, in the usual division; the paper names no tiles but shows 12 as a test.
-TRAIN = (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37)
-VALIDATION = (11, 15, 28, 30, 34)
-TEST = (12, 2, 4, 6, 8, 10, 14, 16, 20, 22, 24, 27, 29, 31, 33, 35, 38)  # 12 first: the maps show it at every scale
+# The 16 tiles whose ground truth was public first, in the usual split; the paper lists no tiles but tests on tile 12.
+_SPLITS = {
+    "train": (1, 3, 5, 7, 13, 17, 21, 23, 26, 32, 37),
+    "validation": (11, 15, 28, 30, 34),
+    "test": (12, 2, 4, 6, 8, 10, 14, 16, 20, 22, 24, 27, 29, 31, 33, 35, 38),  # the maps show the first at every scale
+}
 DSM_STEP, NDSM_STEP = 0.2, 0.1  # metres per grey level
 _TRUTH = ("gts_for_participants", "ground_truth", "ISPRS_semantic_labeling_Vaihingen_ground_truth_COMPLETE")
 _NDSM = ("ndsm", "nDSM", "NDSM")
@@ -43,7 +46,7 @@ _GREY = ({"L", "I;16", "I", "F"}, "one channel of heights")
 
 
 def read_tile(root: Path, name: str) -> Tile:
-    """One tile with its five channels; whatever is missing or does not fit is one sentence."""
+    """One tile with its five channels."""
     folder = user_data.place(root)
     top = _file(folder, name, "image", ("top",), ("top_mosaic_09cm_area{}.tif",))
     image = _pixels(top, *_COLOUR)
@@ -66,7 +69,7 @@ def _file(folder: Path, name: str, what: str, folders: tuple[str, ...], names: t
 
 
 def _pixels(path: Path, modes: set[str], what: str, size: tuple[int, ...] | None = None) -> np.ndarray:
-    """The pixels of an image of one of these modes, called `what`, and of this size."""
+    """The pixels of an image, which must have one of the modes, described by `what`, and the size."""
     try:
         with Image.open(path) as image:
             pixels, mode = np.asarray(image), image.mode
@@ -94,7 +97,7 @@ def _bytes(metres: np.ndarray, step: float) -> np.ndarray:
 
 
 def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
-    """Colours as numbers of classes, uint8 (H, W)."""
+    """The labels of a map of colours, uint8 (H, W)."""
     image = _pixels(path, *_COLOUR, size)
     same = (image[:, :, None] == np.array(COLOURS, np.uint8)).all(-1)  # (H, W, classes)
     if (wrong := ~same.any(-1)).any():
@@ -106,16 +109,16 @@ def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
 
 
 def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
-    """Procedural tiles in the owners' files."""
-    names = (*TRAIN, *VALIDATION, *TEST)
+    """Draw tiles in the owners' files."""
+    names = [name for split in _SPLITS.values() for name in split]
     sizes = np.random.default_rng(seed).integers(low, high, (len(names), 2)).tolist()  # a reader takes any size
     for name, (height, width) in zip(names, sizes, strict=True):
         _write_tile(root, name, height, width, np.random.default_rng(derive_seed("tile", seed, name)))
-    write_json(root / user_data.POINTER, {"place": ".", "listing": ""})
+    user_data.write_pointer(root, ".")
 
 
 def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:
-    # SciPy is slow to import, and every plan of the workflow reads this module
+    # imported here because SciPy is slow to import, and every plan of the workflow imports this module
     from warlab.data.synthetic.aerial import town
     from warlab.data.synthetic.photograph import irrg, surface
 
@@ -136,21 +139,14 @@ def _save(path: Path, pixels: np.ndarray, form: str, **options: int) -> None:
 DATASET = TileDataset(
     name="vaihingen",
     title="ISPRS Vaihingen",
-    class_names=_NAMES,
-    words=_NAMES,
-    mean=(0.47, 0.32, 0.32, 0.15, 0.10),
-    std=(0.20, 0.13, 0.13, 0.15, 0.15),
+    classes=Classes(_NAMES, colours=COLOURS),
+    # The shape is approximate: the tiles differ.
+    pixels=Pixels((5, 2500, 2000), mean=(0.47, 0.32, 0.32, 0.15, 0.10), std=(0.20, 0.13, 0.13, 0.15, 0.15)),
+    images=(len(_SPLITS["train"]), len(_SPLITS["test"])),
     licence="ISPRS benchmark: research use, registration with the owners",
     homepage="https://www.isprs.org/education/benchmarks/UrbanSemLab/2d-sem-label-vaihingen.aspx",
-    shape=(5, 2500, 2000),  # about: the tiles differ
-    images=(len(TRAIN), len(TEST)),
     stand_in=stand_in,
     read_tile=read_tile,
-    splits={
-        "train": tuple(map(str, TRAIN)),
-        "validation": tuple(map(str, VALIDATION)),
-        "test": tuple(map(str, TEST)),
-    },
+    splits={split: [str(name) for name in names] for split, names in _SPLITS.items()},
     scored={1: "f1_buildings", 4: "f1_cars", 0: "f1_impervious_surfaces", 2: "f1_low_vegetation", 3: "f1_trees"},
-    colours=COLOURS,
 )

@@ -1,7 +1,7 @@
 """Procedural aerial scenes: a small town with streets, houses, gardens, trees and cars, seen from straight above.
 
-What the stand-in for ISPRS Vaihingen shows. A pixel is about 0.4 m wide, so that a tile of 250 pixels holds some
-streets and a dozen houses. A scene has labels, heights above the ground and reflectances (near infrared, red, green);
+The stand-in for ISPRS Vaihingen shows them. A pixel is about 0.4 m wide, so that a tile of 250 pixels has some streets
+and a dozen houses. A scene has labels, heights above the ground and reflectances (near infrared, red, green);
 `warlab.data.synthetic.photograph` makes an image of it.
 """
 
@@ -15,7 +15,7 @@ METRES = 0.4  # width of a pixel
 IMPERVIOUS, BUILDING, LOW_VEGETATION, TREE, CAR, CLUTTER = range(6)
 STREET = 6.5  # half the width of a street, pixels
 
-# near infrared, red, green in 0..255; vegetation shines in the infrared, which is the first colour of the image
+# near infrared, red, green in 0..255; vegetation is bright in the infrared, the first channel of the image
 ASPHALT, PAVING, CONCRETE = (94, 100, 106), (137, 131, 122), (163, 163, 160)
 LAWN, DRY, SOIL = (172, 88, 90), (156, 122, 110), (138, 124, 104)
 CROWNS = ((150, 56, 66), (168, 70, 72), (118, 48, 58), (176, 104, 82))
@@ -27,7 +27,7 @@ POOL, COURT, CONTAINER = (28, 66, 112), (156, 118, 84), (70, 84, 128)
 
 @dataclass
 class Scene:
-    """Labels (H, W), heights above the ground in metres (H, W), reflectances (3, H, W); drawn into in place."""
+    """Labels (H, W), heights above the ground in metres (H, W), reflectances (3, H, W); all are drawn into in place."""
 
     labels: np.ndarray
     height: np.ndarray
@@ -45,7 +45,7 @@ class Scene:
         self.colour[:, where] *= factor[where] if isinstance(factor, np.ndarray) else factor
 
     def around(self, s: float, t: float, reach: float) -> "Scene":
-        """The part of the scene near (s, t), as a scene that is drawn into the same arrays; empty beyond the tile."""
+        """The part of the scene near (s, t), as a scene with views of the same arrays; empty outside the tile."""
         near = (np.abs(self.s - s) < reach) & (np.abs(self.t - t) < reach)
         rows, columns = np.flatnonzero(near.any(1)), np.flatnonzero(near.any(0))
         if not len(rows):
@@ -57,13 +57,13 @@ class Scene:
         return Scene(self.labels[where], self.height[where], colour, self.s[where], self.t[where], self.rng)
 
     def box(self, s: float, t: float, turn: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates of a box that stands at (s, t), turned by `turn` against the streets."""
+        """Coordinates along the sides of a box at (s, t) that is rotated by `turn` relative to the streets."""
         ds, dt = self.s - s, self.t - t
         return ds * np.cos(turn) + dt * np.sin(turn), dt * np.cos(turn) - ds * np.sin(turn)
 
 
 def town(height: int, width: int, rng: np.random.Generator) -> Scene:
-    """One scene; everything about it follows from `rng`."""
+    """Draw a scene; `rng` decides everything about it."""
     scene = _ground(height, width, rng)
     across, along = _axes(scene.t, 88, rng), _axes(scene.s, 128, rng)
     _gardens(scene)
@@ -72,24 +72,24 @@ def town(height: int, width: int, rng: np.random.Generator) -> Scene:
         for side in (-1, 1):
             _row_of_houses(scene, t, side)
     for _ in range(rng.integers(0, 3)):
-        _oddity(scene)
+        _clutter(scene)
     _trees(scene)
     _traffic(scene, across)
     return scene
 
 
 def smooth(shape: tuple[int, int], scale: float, rng: np.random.Generator) -> np.ndarray:
-    """A smooth random field of deviation 1 whose features are about `scale` pixels wide."""
+    """A smooth random field with standard deviation 1, whose features are about `scale` pixels wide."""
     if scale < 3:
         field = ndimage.gaussian_filter(rng.standard_normal(shape), scale, mode="wrap")
-    else:  # drawn coarsely and enlarged: a wide filter would take most of the time of a scene
+    else:  # drawn on a coarse grid and interpolated: a wide filter would take most of the time of a scene
         rows, columns = (_spline(side, scale) for side in shape)
         field = rows @ rng.standard_normal((rows.shape[1], columns.shape[1])) @ columns.T
     return field / max(field.std(), 1e-9)
 
 
 def _spline(side: int, scale: float) -> np.ndarray:
-    """Cubic B-splines every 2 `scale` pixels: (side, number of splines)"""
+    """Cubic B-splines, one every 2 · `scale` pixels: (side, number of splines)"""
     knots = int(side / (2 * scale)) + 4
     far = np.abs(np.linspace(1, knots - 2, side)[:, None] - np.arange(knots))
     return np.where(far < 1, 2 / 3 - far**2 + far**3 / 2, np.clip(2 - far, 0, None) ** 3 / 6)
@@ -107,7 +107,7 @@ def _ground(height: int, width: int, rng: np.random.Generator) -> Scene:
 
 
 def _axes(coordinate: np.ndarray, spacing: float, rng: np.random.Generator) -> list[float]:
-    """Where the streets run: about `spacing` apart, from a random start."""
+    """The coordinates of the streets: about `spacing` apart, with a random start."""
     places = [coordinate.min() + rng.uniform(0, spacing)]
     while places[-1] < coordinate.max():
         places.append(places[-1] + spacing * rng.uniform(0.85, 1.2))
@@ -115,7 +115,7 @@ def _axes(coordinate: np.ndarray, spacing: float, rng: np.random.Generator) -> l
 
 
 def _gardens(scene: Scene) -> None:
-    """Lawns of different care: every parcel has its tone; dry grass and bare soil look much like paving."""
+    """Lawns: every parcel has its own tone; dry grass and bare soil look similar to paving."""
     parcel = (np.floor(scene.s / 41) * 31 + np.floor(scene.t / 44) * 17).astype(int)
     tones = scene.rng.uniform(0.86, 1.14, 997)[parcel % 997]
     dryness = scene.rng.uniform(-0.5, 1.0, 997)[parcel % 997] + 0.5 * smooth(scene.labels.shape, 6, scene.rng)
@@ -157,7 +157,7 @@ def _row_of_houses(scene: Scene, street: float, side: int) -> None:
 
 
 def _free(scene: Scene, where: np.ndarray) -> bool:
-    """Whether something may be built there: on grass, and not mostly beyond the edge of the tile."""
+    """Whether something may be built there: only on grass, and not mostly outside the tile."""
     return where.sum() > 30 and bool((scene.labels[where] == LOW_VEGETATION).all())
 
 
@@ -184,7 +184,7 @@ def _gabled_roof(scene: Scene, outline: np.ndarray, v: np.ndarray, depth: float,
     rise = scene.rng.uniform(1.5, 3.5)
     roof = eaves + rise * (1 - np.clip(np.abs(v) / (depth / 2), 0, 1))
     scene.paint(outline, BUILDING, scene.rng.choice(ROOFS), roof)
-    lit = np.where(v < 0, 1.16, 0.80) * (1 + 0.04 * np.sin(v * 2.5))  # the ridge divides light and dark; rows of tiles
+    lit = np.where(v < 0, 1.16, 0.80) * (1 + 0.04 * np.sin(v * 2.5))  # one side of the ridge is lit; rows of tiles
     scene.shade(outline, lit * (1 + 0.05 * smooth(v.shape, 1.5, scene.rng)))
 
 
@@ -221,8 +221,8 @@ def _parking(scene: Scene, s: float, t: float, street: float) -> None:
                 _car(scene, place, t + row, np.pi / 2)
 
 
-def _oddity(scene: Scene) -> None:
-    """What belongs to no class of a town: a pool, a tennis court, a container."""
+def _clutter(scene: Scene) -> None:
+    """Clutter: a pool, a tennis court or a container."""
     size = scene.labels.shape
     at = scene.rng.integers(0, size[0]), scene.rng.integers(0, size[1])
     u, v = scene.box(scene.s[at], scene.t[at])

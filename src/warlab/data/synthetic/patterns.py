@@ -1,4 +1,4 @@
-"""Procedural pictures for stand-ins: a smooth pattern per class, alike within a group of similar classes."""
+"""Procedural images for stand-ins: a smooth pattern for each class; the patterns of a group of classes are similar."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ _COARSE = 4  # a pattern has 4 × 4 random values, smoothly interpolated
 
 
 def draw(labels: np.ndarray, groups: Sequence[object], name: str, rng: np.random.Generator, side: int) -> np.ndarray:
-    """uint8 (N, 3, side, side): class k shows the pattern of groups[k] with a pattern of its own on top.
+    """uint8 (N, 3, side, side): class k has the pattern of groups[k] plus a pattern of its own.
 
-    `name` decides the patterns, `rng` the single images, so that training and test images show the same classes.
+    `name` decides the patterns and `rng` the single images, so that training and test images have the same classes.
     """
     common = {group: _pattern(side, name, "group", group) for group in dict.fromkeys(groups)}
     patterns = np.stack([0.6 * common[g] + 0.4 * _pattern(side, name, "class", k) for k, g in enumerate(groups)])
@@ -28,7 +28,7 @@ def _pattern(side: int, *seed: object) -> np.ndarray:
 
 
 def _smooth(rng: np.random.Generator, side: int) -> np.ndarray:
-    """A smooth random picture (3, side, side) of mean 0 and deviation 1."""
+    """A smooth random image (3, side, side) with mean 0 and standard deviation 1."""
     place = np.linspace(0, _COARSE - 1, side)
     weights = np.maximum(0, 1 - abs(place[:, None] - np.arange(_COARSE)))
     smooth = weights @ rng.normal(size=(3, _COARSE, _COARSE)) @ weights.T
@@ -36,11 +36,11 @@ def _smooth(rng: np.random.Generator, side: int) -> np.ndarray:
 
 
 def shuffled_labels(n: int, classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Every class as often as every other, in random order."""
+    """Labels in random order; all classes are equally frequent."""
     return rng.permutation(np.arange(n) % classes)
 
 
 def mistaken(labels: np.ndarray, classes: int, rate: float, rng: np.random.Generator) -> np.ndarray:
-    """The labels, of which about this share is wrong."""
+    """The labels with about a share of `rate` replaced by wrong ones."""
     wrong = (labels + rng.integers(1, classes, len(labels))) % classes
     return np.where(rng.random(len(labels)) < rate, wrong, labels)

@@ -1,4 +1,4 @@
-"""What a camera and a surface model see of a procedural scene: shadows, blur, noise, and heights with soft edges."""
+"""Image and surface model of a procedural scene: shadows, blur, noise, and heights with soft edges."""
 
 import numpy as np
 from scipy import ndimage
@@ -7,12 +7,12 @@ from warlab.data.synthetic.aerial import METRES, Scene, smooth
 
 _SUN = (0.8, 0.6)  # direction in which shadows fall: rows, columns
 _SLOPE = 0.95  # metres that the sun's ray falls per metre
-_SHADOW = np.array([0.42, 0.46, 0.54])  # the sky's light is blue: the last channel loses least
+_SHADOW = np.array([0.42, 0.46, 0.54])  # light from the sky is blue: the last channel loses least
 _LONGEST = 40  # pixels
 
 
 def irrg(scene: Scene) -> np.ndarray:
-    """uint8 (H, W, 3): near infrared, red, green, as the owners' tiles have them."""
+    """uint8 (H, W, 3): near infrared, red and green, as in the owners' tiles."""
     light = 1 - ndimage.gaussian_filter(shadows(scene.height).astype(float), 0.6)
     seen = scene.colour * (light + (1 - light) * _SHADOW[:, None, None])
     seen = ndimage.gaussian_filter(seen, (0, 0.6, 0.6))
@@ -22,7 +22,7 @@ def irrg(scene: Scene) -> np.ndarray:
 
 
 def shadows(height: np.ndarray) -> np.ndarray:
-    """True where something higher stands towards the sun: each ray is followed for a number of pixels."""
+    """True where something higher hides the sun. Each ray is followed for a number of pixels."""
     dark = np.zeros(height.shape, bool)
     for step in range(1, _LONGEST):
         rows, columns = round(step * _SUN[0]), round(step * _SUN[1])
@@ -34,9 +34,10 @@ def shadows(height: np.ndarray) -> np.ndarray:
 
 
 def surface(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
-    """DSM in metres above the sea and nDSM in metres above the ground, both (H, W) float32.
+    """DSM in metres above the sea and nDSM in metres above the ground, both float32 (H, W).
 
-    Matching blurs edges and adds noise; the ground that is subtracted for the nDSM is known to some decimetres only.
+    Stereo matching blurs edges and adds noise. The ground that is subtracted for the nDSM is only known to within some
+    decimetres.
     """
     shape, rng = scene.height.shape, scene.rng
     y, x = np.mgrid[: shape[0], : shape[1]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
@@ -40,16 +40,16 @@ class SimilarClasses(MatrixNoise):
             )
 
     def _defined(self, dataset: str) -> bool:
-        return dataset in datasets.names() and next(iter(self.names)) in datasets.get(dataset).flips
+        return dataset in datasets.names() and next(iter(self.names)) in datasets.get(dataset).classes.flips
 
     def _matrix(self, rate: float, dataset: str, n_classes: int) -> np.ndarray:
         """Each class of `flips` leaves with probability `rate`, split over its targets; other classes stay."""
         (name,) = self.names
         self.check(NoiseId(name), dataset)
-        known = datasets.get(dataset)
-        if n_classes != len(known.class_names):
-            raise WarlabError(f"{name} noise of {dataset} needs its {len(known.class_names)} classes, not {n_classes}.")
-        matrix, number = np.eye(n_classes), {label: k for k, label in enumerate(known.class_names)}
+        known = datasets.get(dataset).classes
+        if n_classes != len(known.names):
+            raise WarlabError(f"{name} noise of {dataset} needs its {len(known.names)} classes, not {n_classes}.")
+        matrix, number = np.eye(n_classes), {label: k for k, label in enumerate(known.names)}
         for source, targets in known.flips[name].items():
             matrix[number[source], number[source]] = 1 - rate
             for target, share in targets.items():

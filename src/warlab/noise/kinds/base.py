@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from warlab.artefacts.noise_manifest import NoiseManifest, NoisyLabels
+from warlab.artefacts.labelled_data import NoiseManifest, NoisyLabels
 from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.ids import NoiseId

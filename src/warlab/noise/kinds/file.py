@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.common.files import file_digest
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId

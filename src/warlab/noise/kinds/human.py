@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.common.files import read_json
-from warlab.data.images import choose, subset_seed
-from warlab.data.resources import cifar_n
+from warlab.data.auxiliary import cifar_n
+from warlab.data.images_in_memory import choose, subset_seed
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest

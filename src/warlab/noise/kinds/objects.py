@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels, ObjectCounts
-from warlab.data.formats.tiles import EIGHT, unflat
+from warlab.artefacts.labelled_data import NoisyLabels, ObjectCounts
+from warlab.data.formats.flat_tiles import EIGHT, unflat
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels, OpenSet
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import NoisyLabels, OpenSet, PreparedData
 from warlab.common.files import digest
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId

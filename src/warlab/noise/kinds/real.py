@@ -1,7 +1,7 @@
 """The labels as they came with the data, where those are noisy by themselves (Clothing1M)."""
 
 from warlab import data as datasets
-from warlab.artefacts.noise_manifest import NoisyLabels
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
@@ -9,12 +9,12 @@ from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
 class AsLabelled(NoiseKind):
     def check(self, noise: NoiseId, dataset: str) -> None:
-        if datasets.get(dataset).own_noise is None:
+        if datasets.get(dataset).classes.own_noise is None:
             raise WarlabError(f"The labels of {dataset} are not noisy by themselves; choose another noise than real.")
 
     def settings_of_dataset(self, dataset: str) -> dict[str, object]:
         """`own_noise` is the rate that the owners give."""
-        return {"own_noise": datasets.get(dataset).own_noise}
+        return {"own_noise": datasets.get(dataset).classes.own_noise}
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         """Which labels are wrong nobody knows."""

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy import ndimage
 
-from warlab.data.formats.tiles import unflat
+from warlab.data.formats.flat_tiles import unflat
 from warlab.ids import ColumnId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in

@@ -8,7 +8,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from warlab.common.files import write_atomic, write_text
-from warlab.data.formats.tiles import unflat
+from warlab.data.formats.flat_tiles import unflat
 from warlab.reporting.read.artefacts import DataMeta
 
 STAND_IN = "procedural_tiles_"  # begins the name of every map that was not made from real tiles

@@ -44,8 +44,8 @@ def _published(dataset: str, published: pd.DataFrame) -> dict[str, float]:
 
 def is_reduced(entry: Timing) -> bool:
     """Whether a scale shrank the network or the images: then transport weighs more than in the paper."""
-    spec = entry["spec"]
-    return spec["net"]["settings"].get("width", 1) < 1 or tuple(spec["shape"]) != data.get(entry["dataset"]).shape
+    spec, pixels = entry["spec"], data.get(entry["dataset"]).pixels
+    return spec["net"]["settings"].get("width", 1) < 1 or tuple(spec["shape"]) != pixels.shape
 
 
 def timing_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:

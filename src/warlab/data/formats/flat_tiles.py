@@ -1,7 +1,7 @@
-"""Tiles of different sizes as flat arrays: pixels are the samples, and their numbers stay the same for everyone.
+"""Tiles of different sizes as flat arrays, in which each pixel is a sample with a fixed index.
 
 `x` is uint8 (channels, P), `y` uint8 (P,), `sizes` int64 (tiles, 2) with P = sum of height · width. A flat array needs
-no padding, and what knows samples by their number (noise, purity) needs to know nothing about tiles.
+no padding, and code that refers to samples by index (noise, purity) needs to know nothing about tiles.
 """
 
 from collections.abc import Sequence
@@ -24,25 +24,24 @@ class Tile:
     world: str = ""
 
 
-@dataclass(frozen=True)
-class TileArrays:
-    train_x: np.ndarray
-    train_y: np.ndarray
-    train_sizes: np.ndarray
-    test_x: np.ndarray
-    test_y: np.ndarray
-    test_sizes: np.ndarray
+def flat_arrays(train: Sequence[Tile], test: Sequence[Tile]) -> dict[str, np.ndarray]:
+    """`x`, `y` and `sizes` of both splits: train_x, …, test_sizes."""
+    return {
+        f"{split}_{name}": values
+        for split, tiles in (("train", train), ("test", test))
+        for name, values in zip(("x", "y", "sizes"), flat(tiles), strict=True)
+    }
 
 
 def flat(tiles: Sequence[Tile]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, y and sizes of the module's first lines."""
+    """The arrays `x`, `y` and `sizes` of tiles."""
     x = np.concatenate([tile.image.reshape(len(tile.image), -1) for tile in tiles], axis=1)
     y = np.concatenate([tile.labels.reshape(-1) for tile in tiles])
     return x, y, np.array([tile.labels.shape for tile in tiles], np.int64)
 
 
 def starts(sizes: np.ndarray) -> np.ndarray:
-    """The number of each tile's first pixel, and the number of all pixels: (tiles + 1,)"""
+    """The index of each tile's first pixel, and the number of all pixels: (tiles + 1,)"""
     return np.concatenate([[0], np.cumsum(sizes.prod(1))])
 
 
@@ -58,14 +57,14 @@ def unflat(values: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 def objects(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The number of each pixel's object (P,): a component of equal label (8-connectivity) inside one tile."""
-    from scipy import ndimage  # the core of warlab has no scipy
+    from scipy import ndimage  # the core of warlab works without SciPy
 
-    numbers, found = np.empty(labels.shape, np.int32), 0
-    for tile, own in zip(unflat(labels, sizes), unflat(numbers, sizes), strict=True):
+    numbers, total = np.empty(labels.shape, np.int32), 0
+    for tile, numbers_of_tile in zip(unflat(labels, sizes), unflat(numbers, sizes), strict=True):
         for label in np.unique(tile):
             components, n = ndimage.label(tile == label, EIGHT)
-            np.copyto(own, components + (found - 1), where=components > 0)
-            found += n
+            np.copyto(numbers_of_tile, components + (total - 1), where=components > 0)
+            total += n
     return numbers
 
 

@@ -1,1 +1,0 @@
-"""What else can be fetched: human labels and weights of pre-trained networks, one file each."""
