@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from warlab.engine import build, device, embed, lease, provenance, timing
+from warlab.engine import build, device, embed, lock, provenance, timing
 from warlab.engine.device import best_device, device_settings
-from warlab.engine.lease import VISIBLE, gpu_lease, visible_entries
+from warlab.engine.lock import VISIBLE, gpu_lease, visible_entries
 from warlab.errors import WarlabError
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without a GPU."""
-    for name in (VISIBLE, "WARLAB_GPUS", "WARLAB_DEVICE", *lease.SCHEDULERS):
+    for name in (VISIBLE, "WARLAB_GPUS", "WARLAB_DEVICE", *lock.SCHEDULERS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

@@ -14,13 +14,13 @@ import pytest
 
 from tests.conftest import ROOT
 from warlab.engine import lock
-from warlab.engine.lease import SCHEDULERS, VISIBLE, device_count, gpu_lease
+from warlab.engine.lock import SCHEDULERS, VISIBLE, device_count, gpu_lease
 
 HOLD = """
-import logging, sys, warlab.engine.lease as lease
+import logging, sys, warlab.engine.lock as lock
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-with lease.gpu_lease({slots}, whole={whole}) as device:
-    print("got", device, lease.os.environ.get(lease.VISIBLE), flush=True)
+with lock.gpu_lease({slots}, whole={whole}) as device:
+    print("got", device, lock.os.environ.get(lock.VISIBLE), flush=True)
     sys.stdin.readline()
 """
 

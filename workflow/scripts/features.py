@@ -8,7 +8,7 @@ from warlab.data.prepare import prepare
 from warlab.data.resources import _weights
 from warlab.engine.device import device_settings
 from warlab.engine.embed import embed
-from warlab.engine.lease import gpu_lease
+from warlab.engine.lock import gpu_lease
 from warlab.pipeline.script import job
 
 names = snakemake.wildcards

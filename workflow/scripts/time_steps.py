@@ -2,7 +2,7 @@
 
 from warlab.common.files import write_json
 from warlab.engine.device import device_settings
-from warlab.engine.lease import gpu_lease
+from warlab.engine.lock import gpu_lease
 from warlab.engine.provenance import provenance
 from warlab.engine.timing import seconds_per_epoch
 from warlab.pipeline.script import job

@@ -7,7 +7,7 @@ from torch import nn
 
 from warlab.artefacts.run_config import DeviceOptions
 from warlab.common.precision import use_tf32
-from warlab.engine.lease import VISIBLE, device_count, visible_entries
+from warlab.engine.lock import VISIBLE, device_count, visible_entries
 from warlab.errors import WarlabError
 
 CHOICE = "WARLAB_DEVICE"
