@@ -8,5 +8,10 @@ class WarlabError(Exception):
     """Bad input or an impossible request; the message is meant for the user, without a traceback."""
 
 
+def reason(error: Exception) -> str:
+    """What an error of another library says, as part of one sentence."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 class Interrupted(Exception):
     """A stop was asked for and the state is saved."""

@@ -14,7 +14,7 @@ from PIL import Image
 from tests.conftest import ROOT
 from tests.project.test_adding_a_method import PARTS
 from tests.workflow.test_own_data import NAMES, paint
-from warlab.audit.run import read_suspects
+from warlab.audit.audited_run import read_suspects
 
 PAGE = (ROOT / "docs" / "find-wrong-labels.md").read_text()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from warlab.engine import build, device, embed, lock, provenance, timing
+from warlab.engine import build, device, features, lock, provenance, timing
 from warlab.engine.device import best_device, device_settings
 from warlab.engine.lock import VISIBLE, gpu_lease, visible_entries
 from warlab.errors import WarlabError
@@ -72,7 +72,7 @@ def test_another_choice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         best_device()
 
 
-@pytest.mark.parametrize("module", [build, embed, timing])
+@pytest.mark.parametrize("module", [build, features, timing])
 def test_one_function_decides_for_all(module: object) -> None:
     assert getattr(module, "best_device", None) is best_device
     assert "is_available" not in Path(str(module.__file__)).read_text()  # type: ignore[attr-defined]

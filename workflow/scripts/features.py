@@ -7,7 +7,7 @@ from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.prepare import prepare
 from warlab.data.resources import _weights
 from warlab.engine.device import device_settings
-from warlab.engine.embed import embed
+from warlab.engine.features import image_features
 from warlab.engine.lock import gpu_lease
 from warlab.pipeline.script import job
 
@@ -23,7 +23,7 @@ with (
     prepared = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
     content = _weights.read(names.network, receipts["weights"].parent, fetched["source"] == "real")
-    features = embed(prepared.arrays["train_x"], names.network, content, int(names.size))
+    features = image_features(prepared.arrays["train_x"], names.network, content, int(names.size))
     write_arrays(snakemake.output.features, features=features)
     provenance = {
         "network": names.network,

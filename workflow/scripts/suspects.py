@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from warlab.audit.run import AuditedRun
+from warlab.audit.audited_run import AuditedRun
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.images.contact_sheet import SHOWN, Suspect, write_sheet

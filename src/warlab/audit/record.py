@@ -33,10 +33,6 @@ class Means:
     loss: np.ndarray
     seen: np.ndarray
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """As they are kept in a file; `Means(**arrays)` reads them back."""
-        return dict(vars(self))
-
     def among(self, numbers: np.ndarray, total: int) -> "Means":
         """The same samples by their numbers among `total` ones, of which the others were never seen."""
         empty = {"labels": -1, "seen": 0}

@@ -22,25 +22,12 @@ import torch
 from torch import Tensor
 
 from warlab.artefacts.run_result import Machine
-from warlab.common.files import read_json, write_atomic, write_json
+from warlab.common.files import write_atomic
 from warlab.engine.provenance import machine
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 
 logger = logging.getLogger(__name__)
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
-IDENTITY = "identity.json"
-_DEPENDS_ON = {  # all that a run depends on, in words
-    "run": "its settings",
-    "code": "the code",
-    "data": "the data",
-    "data_json": "the description of the data (mean, deviation, classes or shards)",
-    "noise": "the noisy labels",
-    "noise_json": "the description of the noise (rate or kind)",
-    "cost": "the ground cost",
-    "predictions": "the predictions that it reads",
-    "images": "the images of the open-set noise",
-    "initial": "the initial weights",
-}
 
 
 class CheckpointFolder:
@@ -130,18 +117,6 @@ class CheckpointFolder:
             self.path.parent.rmdir()
 
 
-def remember(folder: Path, mine: Mapping[str, str]) -> None:
-    """Keep the checksums of all that a run depends on with its checkpoints; where only states of another configuration
-    are there, say what differs."""
-    others = sorted(folder.parent.glob(f"*/{IDENTITY}"), key=lambda path: path.stat().st_mtime)
-    if not folder.exists() and others:
-        before = read_json(others[-1])
-        changed = [_DEPENDS_ON.get(name, name) for name in {**before, **mine} if before.get(name) != mine.get(name)]
-        reason = f"because {' and '.join(changed)} changed since the saved state was made"
-        logger.info(f"starting from the beginning, {reason}")
-    write_json(folder / IDENTITY, dict(mine))
-
-
 def seconds_between_writes() -> float:
     """A kill loses at most so much; a stop that is asked for loses nothing. 0 writes after every epoch, and in none."""
     given = os.environ.get(INTERVAL, "120")
@@ -165,9 +140,8 @@ def _read(file: Path, content: bytes) -> dict[str, Any]:
     try:
         return torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
     except Exception as error:  # what is not tensors and numbers, such as a program, is refused by torch in many ways
-        reason = str(error).strip().splitlines() or [type(error).__name__]
         raise WarlabError(
-            f"{file} is whole but torch refuses to read it ({reason[0][:200]}); delete it to start this run again, "
+            f"{file} is whole but torch refuses to read it ({reason(error)}); delete it to start this run again, "
             "and report it if warlab has written it."
         ) from error
 

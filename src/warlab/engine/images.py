@@ -13,7 +13,7 @@ from warlab.common.seeds import derive_seed
 from warlab.engine.batches import Material, Normalise, RunData, purity
 from warlab.methods.base import Batch, Method, evaluating
 
-HELD_OUT = "validation_accuracy"  # by the noisy labels of what `validation.hold_out` keeps back
+HELD_OUT = "validation_accuracy"  # by the noisy labels of the samples that `build` holds out
 
 
 class Images:

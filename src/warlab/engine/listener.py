@@ -4,9 +4,9 @@ In a step the first forward of each network is that of the batch itself; those o
 networks both are heard, so that means go over both. A method that never calls a network as a whole logs its LOGITS.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -22,24 +22,13 @@ class Listener:
     each of the `samples` is judged by itself.
     """
 
-    def __init__(
-        self, models: Sequence[nn.Module], samples: int, classes: int, units: Callable[[], Tensor] | None = None
-    ) -> None:
-        self.samples, self.classes, self.units = samples, classes, units
+    def __init__(self, models: Sequence[nn.Module], samples: int, classes: int, units: Tensor | None = None) -> None:
+        self.record = Record(samples if units is None else int(units.max()) + 1, classes)
+        self.units = units
         self.listens = False
         self.heard: dict[int, Tensor] = {}  # network → its logits in this step
         for number, model in enumerate(models):
             model.register_forward_hook(partial(self._hear, number))
-
-    @cached_property
-    def unit_of(self) -> Tensor | None:
-        """(samples,) numbers of units; found when the first batch is noted, since only a training needs them."""
-        return None if self.units is None else self.units()
-
-    @cached_property
-    def record(self) -> Record:
-        n = self.samples if self.unit_of is None else int(self.unit_of.max()) + 1
-        return Record(n, self.classes)
 
     @contextmanager
     def hearing(self) -> Iterator[None]:
@@ -54,7 +43,7 @@ class Listener:
         logged = log.pop(LOGITS, None)
         heard = [logged] if isinstance(logged, Tensor) else list(self.heard.values())
         self.heard = {}
-        index = batch.index if self.unit_of is None else self.unit_of[batch.index]
+        index = batch.index if self.units is None else self.units[batch.index]
         for logits in heard:
             self.record.update(logits, batch.y, index)
 

@@ -26,6 +26,7 @@ from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
 logger = logging.getLogger(__name__)
 Row = dict[str, float]
 TIMES = ("seconds", "processor_seconds")
+Networks = Callable[[int], Sequence[nn.Module]]  # new networks for a run that starts, or starts again, in this epoch
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Trainer:
     evaluate: Evaluation
     checkpoints: CheckpointFolder
     seed: int
-    fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that starts again in this epoch
+    networks: Networks
     on_epoch: Callable[[list[Row]], object]
     listener: Listener
     evaluate_every: int = 1  # epochs
@@ -132,7 +133,7 @@ class Trainer:
 
     def _begin(self, step: Step) -> None:
         if self.method.begins_anew(step):
-            for model, new in zip(self.models, self.fresh(step.epoch), strict=True):
+            for model, new in zip(self.models, self.networks(step.epoch), strict=True):
                 model.load_state_dict(new.state_dict())
             for optimiser in self.optimisers:
                 optimiser.state.clear()

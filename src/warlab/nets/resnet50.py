@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 from warlab.nets._layers import initialise
 
 
@@ -49,18 +49,9 @@ class Net(nn.Module):
 
 def _load(network: nn.Module, path: str) -> None:
     try:
-        state = torch.load(path, weights_only=True, map_location="cpu")
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        network.load_state_dict(torch.load(path, weights_only=True, map_location="cpu"))
+    except (OSError, RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
         raise WarlabError(
-            f"The weights {path} of ResNet-50 cannot be read ({_short(error)}); check nets.resnet50.weights."
+            f"The weights {path} of ResNet-50 cannot be read or do not fit ({reason(error)}); check "
+            "nets.resnet50.weights, or take those of torchvision."
         ) from error
-    try:
-        network.load_state_dict(state)
-    except (RuntimeError, TypeError, AttributeError) as error:
-        raise WarlabError(
-            f"The weights {path} do not fit ResNet-50 ({_short(error)}); take those of torchvision."
-        ) from error
-
-
-def _short(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].strip("<>")

@@ -14,12 +14,12 @@ from warlab.common.progress import Progress
 from warlab.data.resources._weights import CLASSES
 from warlab.engine.device import best_device, place
 from warlab.engine.images import Images
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 
 BATCH = 32
 
 
-def embed(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
+def image_features(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
     """Features (N, d) of uint8 images (N, 1 or 3, H, W), resized to `size`, in evaluation mode."""
     device = best_device()
     definition = import_module(f"warlab.nets.{network}")
@@ -39,8 +39,7 @@ def _loaded(definition: Any, weights: bytes, network: str) -> Any:
     try:
         net.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location="cpu"))
     except (RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise WarlabError(f"The weights of {network} cannot be used ({reason}); fetch them again.") from error
+        raise WarlabError(f"The weights of {network} cannot be used ({reason(error)}); fetch them again.") from error
     return net
 
 
