@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from warlab.engine.blend import BAND, Window, blended
+from warlab.engine.tiles import BAND, Window, blended
 from warlab.errors import WarlabError
 
 
