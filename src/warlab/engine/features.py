@@ -1,4 +1,4 @@
-"""What a pre-trained network sees in images: one vector each, its features before the classifier."""
+"""Features of images by a pre-trained network: the vector before its classifier."""
 
 import io
 import pickle
@@ -20,18 +20,18 @@ BATCH = 32
 
 
 def image_features(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
-    """Features (N, d) of uint8 images (N, 1 or 3, H, W), resized to `size`, in evaluation mode."""
+    """The features (N, d) of uint8 images (N, 1 or 3, H, W) that are resized to `size`, in evaluation mode."""
     device = best_device()
     definition = import_module(f"warlab.nets.{network}")
     model: Any = place(_loaded(definition, weights, network), device).eval()
     source = Images(_coloured(images), definition.MEAN, definition.STD, device)
     progress = Progress("features of {} of {} images", len(images))
-    found = []
+    vectors = []
     for index in torch.arange(len(images), device=device).split(BATCH):
         with torch.inference_mode():
-            found.append(model.features(_resized(source[index], size)).cpu())
+            vectors.append(model.features(_resized(source[index], size)).cpu())
         progress(int(index[-1]) + 1)
-    return torch.cat(found).numpy()
+    return torch.cat(vectors).numpy()
 
 
 def _loaded(definition: Any, weights: bytes, network: str) -> Any:
@@ -44,10 +44,10 @@ def _loaded(definition: Any, weights: bytes, network: str) -> Any:
 
 
 def _coloured(images: np.ndarray) -> np.ndarray:
-    """Grey images three times over, as the networks want them."""
+    """Repeat grey images three times, since the networks take colour images."""
     if images.shape[1] not in (1, 3):
         raise WarlabError(
-            f"Pre-trained networks see grey or colour images, not {images.shape[1]} channels: take "
+            f"Pre-trained networks take grey or colour images, not {images.shape[1]} channels: take "
             "overrides: {costs: {embed: {features: pixels}}}."
         )
     return np.repeat(images, 3, axis=1) if images.shape[1] == 1 else images

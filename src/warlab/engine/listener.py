@@ -1,7 +1,7 @@
-"""What the networks say of every training batch, handed to the audit of the labels; no forward is added for it.
+"""Record the logits of every training batch for the audit of the labels, without an additional forward.
 
-In a step the first forward of each network is that of the batch itself; those of a regulariser follow it. Of two
-networks both are heard, so that means go over both. A method that never calls a network as a whole logs its LOGITS.
+The first forward of a network in a step is that of the batch itself; those of a regulariser follow. All networks of a
+method are recorded, and means are over all of them. A method that never calls a whole network logs its LOGITS.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,10 +16,10 @@ from warlab.methods.base import LOGITS, Batch, Log
 
 
 class Listener:
-    """Hears forwards `with listener.hearing():` and writes them down by `note`.
+    """Collects the logits of forwards inside `with listener.hearing():`, and adds them to its record by `note`.
 
-    `units` gives for every sample the number of what is judged, such as the object that a pixel belongs to; without it
-    each of the `samples` is judged by itself.
+    `units` (samples,) holds the number of the unit that each sample belongs to, such as the object of a pixel; without
+    it every sample is judged by itself.
     """
 
     def __init__(self, models: Sequence[nn.Module], samples: int, classes: int, units: Tensor | None = None) -> None:
@@ -39,7 +39,7 @@ class Listener:
             self.listens = False
 
     def note(self, batch: Batch, log: Log) -> None:
-        """Write down what was heard of the batch; takes the LOGITS out of the log."""
+        """Record the logits of the batch; removes LOGITS from the log."""
         logged = log.pop(LOGITS, None)
         heard = [logged] if isinstance(logged, Tensor) else list(self.heard.values())
         self.heard = {}

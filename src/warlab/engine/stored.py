@@ -1,4 +1,4 @@
-"""Images that stay on disk: decoded batch by batch, some batches ahead, in the order that (seed, epoch) decides."""
+"""Images that stay on disk: batches are decoded shortly before they are needed, in the order of (seed, epoch)."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,28 +14,28 @@ from warlab.data.formats.shards import Pack
 from warlab.engine.batches import Material, Normalise, RunData
 from warlab.engine.images import Evaluator, Images, TrainingData
 
-AHEAD = 4  # batches that are decoded before they are asked for
+AHEAD = 4  # batches that are decoded in advance
 EVALUATED = 100  # images at once
-CLEAN = "val_accuracy"  # by the clean validation labels that come with the data
+CLEAN = "val_accuracy"  # on the clean validation labels of the dataset
 
 
 class StoredImages(Images):
-    """Looks like `Images`, but holds no pixels: number → middle crop of the image in the shards, as float32."""
+    """Like `Images`, but the pixels stay in the shards; indexing decodes the images and crops their middle."""
 
     def __init__(self, pack: Pack, numbers: np.ndarray, about: DataDescription, device: torch.device) -> None:
         self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
         self.normalise = Normalise(about.mean, about.std, device)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
         self.announced: list[tuple[Tensor, np.ndarray]] = []  # batches and their numbers, in the order of the epoch
-        self.places: dict[int, int] = {}  # id of a batch → its place among the announced
+        self.places: dict[int, int] = {}  # id of a batch → its place in `announced`
         self.begun: dict[int, list[Future[np.ndarray]]] = {}  # place → images that are being decoded
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def announce(self, batches: Sequence[Tensor]) -> None:
-        """These batches will be asked for in this order."""
-        # Asked for once: a batch whose numbers come from a GPU would wait for all that the GPU has to do.
+        """Tell which batches will be indexed, in which order."""
+        # All numbers are copied at once: a copy from a GPU waits for all work that the GPU has to do.
         numbers = torch.cat(list(batches)).cpu().split([len(batch) for batch in batches]) if batches else ()
         self.announced = [(batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True)]
         self.places = {id(batch): place for place, batch in enumerate(batches)}
@@ -44,11 +44,11 @@ class StoredImages(Images):
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
         if self.device.type == "cuda":
-            decoded = decoded.pin_memory()  # from there the copy runs in parallel
+            decoded = decoded.pin_memory()  # so that the copy runs in parallel
         return self.normalise(decoded.to(self.device, non_blocking=True))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
-        """Those that are at work already if the batch was announced; a resumed run leaves out the first batches."""
+        """The images of a batch; an announced one is being decoded already. A resumed run skips the first batches."""
         place = self.places.get(id(index))
         if place is None:
             return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
@@ -67,7 +67,7 @@ class StoredImages(Images):
 
 @dataclass(frozen=True)
 class StoredData(TrainingData):
-    """Batches that are decoded ahead."""
+    """Batches that are decoded in advance."""
 
     images: StoredImages
 
@@ -77,8 +77,8 @@ class StoredData(TrainingData):
         return batches
 
 
-def material(given: RunData) -> Material:
-    arrays, about, labels = given.arrays, given.about, given.labels
+def material(run: RunData) -> Material:
+    arrays, about, labels = run.arrays, run.about, run.labels
     device, pack = labels.device, Pack(Path(about.shards))
 
     def images(part: str) -> StoredImages:
@@ -89,6 +89,6 @@ def material(given: RunData) -> Material:
 
     return Material(
         channels=len(about.mean),
-        data=StoredData(images("train"), labels, given.training["batch_size"], given.seed),
+        data=StoredData(images("train"), labels, run.training["batch_size"], run.seed),
         evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),
     )

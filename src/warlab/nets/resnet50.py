@@ -1,7 +1,7 @@
 """ResNet-50 with ImageNet weights and a new last layer, for Clothing1M (He et al., 2016; torchvision's network).
 
 `weights` is the path of a file with a state dict such as torchvision's resnet50-0676ba61.pth, or `none` for weights
-drawn by the seed. Nothing is downloaded here: in a study, the setting `imagenet` has a job of its own fetch the file.
+drawn by the seed. Nothing is downloaded here: in a study with the setting `imagenet`, another job fetches the file.
 """
 
 import pickle
