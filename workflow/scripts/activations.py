@@ -1,4 +1,4 @@
-"""The activations of a finished run on the test images."""
+"""Write the features of the test images before the classifier, with the weights of a finished run."""
 
 from pathlib import Path
 

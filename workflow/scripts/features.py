@@ -1,4 +1,4 @@
-"""Show the training images to a pre-trained network and write the vectors that it makes of them."""
+"""Write the features of the training images by a pre-trained network."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ with (
 ):
     receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
     fetched = read_json(receipts["weights"])
-    # The network sees the images as they are, not as the scale pools them for training.
+    # The network sees the original images, not those that the scale pools for training.
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
     prepared = prepare(data.get(names.dataset), receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)

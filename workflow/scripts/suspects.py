@@ -1,4 +1,4 @@
-"""List the samples of a run whose labels look wrong, and draw the first hundred."""
+"""List the samples of a run whose labels look wrong, and draw the first of them."""
 
 from pathlib import Path
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.functional import interpolate
 
 from warlab.common.progress import Progress
@@ -28,8 +28,11 @@ def image_features(images: np.ndarray, network: str, weights: bytes, size: int) 
     progress = Progress("features of {} of {} images", len(images))
     vectors = []
     for index in torch.arange(len(images), device=device).split(BATCH):
+        x = source[index]
+        if x.shape[2:] != (size, size):
+            x = interpolate(x, (size, size), mode="bilinear", antialias=True)
         with torch.inference_mode():
-            vectors.append(model.features(_resized(source[index], size)).cpu())
+            vectors.append(model.features(x).cpu())
         progress(int(index[-1]) + 1)
     return torch.cat(vectors).numpy()
 
@@ -51,7 +54,3 @@ def _coloured(images: np.ndarray) -> np.ndarray:
             "overrides: {costs: {embed: {features: pixels}}}."
         )
     return np.repeat(images, 3, axis=1) if images.shape[1] == 1 else images
-
-
-def _resized(x: Tensor, size: int) -> Tensor:
-    return x if x.shape[2:] == (size, size) else interpolate(x, (size, size), mode="bilinear", antialias=True)

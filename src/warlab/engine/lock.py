@@ -24,6 +24,8 @@ from warlab.errors import WarlabError
 logger = logging.getLogger(__name__)
 UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # flock on some mounts of Lustre and NFS
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+LOCK = ".lock"  # in the folder of a run, outside of its checkpoints, which users delete: process, configuration
+OWNER = ".lock-owner"  # in the folder of a run on a file system without flock: the process that trains
 SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
 Slot = tuple[str, str]  # GPU, and which of its locks
 
@@ -68,21 +70,11 @@ def machine_folder() -> Path:
 # ---- one writer for the folder of a run
 
 
-def lock_file(run_folder: Path) -> Path:
-    """Outside the folder of checkpoints, which users delete; its lines are the process and the configuration."""
-    return run_folder / ".lock"
-
-
-def owner_file(run_folder: Path) -> Path:
-    """Names the process that trains, on a file system without flock only."""
-    return run_folder / ".lock-owner"
-
-
 @contextmanager
 def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
     """Wait until no other process trains in this folder: a killed snakemake leaves its jobs running."""
     run_folder.mkdir(parents=True, exist_ok=True)
-    path, owner = lock_file(run_folder), f"process {os.getpid()} on {socket.gethostname()}"
+    path, owner = run_folder / LOCK, f"process {os.getpid()} on {socket.gethostname()}"
     with ExitStack() as held:
         try:
             _, file = wait_for_lock([path], held, _another_trains)
@@ -105,18 +97,18 @@ def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
 def is_locked(run_folder: Path) -> bool:
     """Whether a process trains here. The shared lock that tests this is released at once; it only delays a start."""
     try:
-        with lock_file(run_folder).open() as file:
+        with (run_folder / LOCK).open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except OSError:  # no such file, or a file system without locks
-        return owner_file(run_folder).exists()
+        return (run_folder / OWNER).exists()
     return False
 
 
 def last_configuration(run_folder: Path) -> str:
     """The configuration that was trained last in this folder, or "" if it is not known."""
-    path = lock_file(run_folder)
+    path = run_folder / LOCK
     lines = path.read_text().splitlines() if path.exists() else []
     return lines[1] if len(lines) > 1 else ""
 
@@ -136,7 +128,7 @@ def _reserve(run_folder: Path, owner: str, held: ExitStack) -> None:
     process can create excludes those of other machines."""
     local = machine_folder() / f"run-{digest(str(run_folder.resolve()).encode())[:16]}"
     wait_for_lock([local], held, _another_trains)
-    path = owner_file(run_folder)
+    path = run_folder / OWNER
     try:
         path.open("x").close()
     except FileExistsError:
