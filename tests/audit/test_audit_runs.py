@@ -1,4 +1,4 @@
-"""The audit inside the workflow: what the loop notes, and what lists, sheets, table and command make of it."""
+"""The audit inside the workflow: what the loop records, and the lists, sheets, table and command made from it."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_every_method_is_heard_in_every_step(method: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("method, more", [("war_w2v", {}), ("war_w2v", {"dropout": "shared"}), ("ar", {}), ("sl", {})])
 def test_what_is_noted_is_the_clean_pass_of_the_batch(method: str, more: dict, tmp_path: Path) -> None:
-    """In a training of one step it is the same pass for all methods, whatever they compute besides."""
+    """In a training of one step it is the same forward for all methods, whatever else they compute."""
     files = write_files(tmp_path, n=32)
     settings = {**more, "warmup": 0} if method != "sl" else {}
     one = trained(tmp_path / "a", resolved("cce", epochs=1, batch_size=32), files)

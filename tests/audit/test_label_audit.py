@@ -1,4 +1,4 @@
-"""warlab.audit outside of the workflow: running sums, scores, suspects, and what is said of bad input."""
+"""warlab.audit outside of the workflow: running sums, scores, suspects, and errors for bad input."""
 
 import doctest
 import importlib.util

@@ -1,4 +1,4 @@
-"""Where a network is trained: never on the CPU in silence where a GPU was meant. Machines are played by variables."""
+"""The device of a training: never silently the CPU where a GPU is expected. Environment variables mimic machines."""
 
 import os
 from pathlib import Path

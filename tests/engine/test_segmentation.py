@@ -1,4 +1,4 @@
-"""Pixels as samples: patches, scores, and every method of the table through the one loop."""
+"""Pixels as samples: patches, scores, and a training with every method of the table."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A noisy validation split: kept from training, evaluated by its noisy labels, and nothing at all with a share of 0."""
+"""A noisy validation split: not trained on, evaluated by its noisy labels, and absent with a share of 0."""
 
 import signal
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_methods_see_the_rest_only(tmp_path: Path) -> None:
 
 
 def test_its_accuracy_is_by_the_noisy_labels(tmp_path: Path) -> None:
-    """A network that always says class 2 is right as often as the noisy labels of the split say class 2."""
+    """The accuracy of a network that always predicts class 2 is the share of class 2 in the noisy labels."""
     files = written(tmp_path, n=64, noise="sym-40")
     labels = read_arrays(files.noise)["labels"]
     built = trainer(wanted(), files, tmp_path)
