@@ -30,11 +30,11 @@ DEFAULT = "combined"  # the best score in docs/evidence/audit, or as good as the
 
 def thresholds(means: Means) -> np.ndarray:
     """t (C,) of the formulas above; infinite for a class without samples, which nothing can exceed."""
-    own = means.probabilities[np.arange(len(means.labels)), np.maximum(means.labels, 0)]
-    return _by_label(own, means, np.inf)
+    of_label = means.probabilities[np.arange(len(means.labels)), np.maximum(means.labels, 0)]
+    return _mean_by_label(of_label, means, np.inf)
 
 
-def _by_label(values: np.ndarray, means: Means, otherwise: float) -> np.ndarray:
+def _mean_by_label(values: np.ndarray, means: Means, otherwise: float) -> np.ndarray:
     """The means (C,) of values (N,) over the samples with each given label; `otherwise` for a class without samples."""
     seen = means.seen > 0
     sums, counts = (
@@ -48,17 +48,17 @@ def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
     _check_finite(means)
     n, classes = means.probabilities.shape
     ground = _ground_cost(cost, classes)
-    given, seen = np.maximum(means.labels, 0), means.seen > 0
+    label, seen = np.maximum(means.labels, 0), means.seen > 0
     above = means.probabilities - thresholds(means)
-    own = above[np.arange(n), given]
-    above[np.arange(n), given] = -np.inf
-    confident, margin = above.max(1) - own, -means.margin
+    of_label = above[np.arange(n), label]
+    above[np.arange(n), label] = -np.inf
+    confident, margin = above.max(1) - of_label, -means.margin
     table = {
-        "combined": _standard(confident, seen) + _standard(margin - _by_label(margin, means, 0)[given], seen),
+        "combined": _standard(confident, seen) + _standard(margin - _mean_by_label(margin, means, 0)[label], seen),
         "margin": margin,
         "loss": means.loss,
         "confident": confident,
-        "transport": (ground[given] * means.probabilities).sum(1),
+        "transport": (ground[label] * means.probabilities).sum(1),
     }
     return {name: np.where(seen, values, np.nan).astype(np.float32) for name, values in table.items()}
 

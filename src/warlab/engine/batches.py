@@ -46,7 +46,7 @@ class RunData:
 
 
 @dataclass(frozen=True)
-class Material:
+class SampleSet:
     """Samples of one kind: batches to train on, and the evaluation.
 
     `adapt` makes a network return one row per sample. `units` returns the number of the unit that each sample belongs

@@ -14,7 +14,7 @@ from warlab import methods, nets
 from warlab.artefacts.run_config import RunConfig, Training
 from warlab.audit.record import Means
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Material, RunData
+from warlab.engine.batches import RunData, SampleSet
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
 from warlab.engine.inputs import RunInputs
@@ -49,8 +49,8 @@ def build_trainer(
     )
 
 
-def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[Material, Method, Networks]:
-    """The samples and the method of a run, and what makes its networks."""
+def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, Networks]:
+    """The samples and the method of a run, and a function that builds its networks."""
     device, training, about = best_device(), run.training, inputs.data.about
     # An experiment may scale its inputs differently from the others of its dataset.
     about = replace(about, mean=training.get("mean", about.mean), std=training.get("std", about.std))
@@ -61,12 +61,12 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[Material, Method, Ne
     true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     # By name, so that only runs on this kind of samples depend on its module; the workflow adds it to the fingerprint.
     module = import_module(f"warlab.engine.{about.samples}")
-    samples: Material = module.material(RunData(arrays, about, labels, true, training, run.seed))
+    samples: SampleSet = module.sample_set(RunData(arrays, about, labels, true, training, run.seed))
     return samples, method, partial(_networks, run, inputs.initial, samples, method, device)
 
 
 def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:
-    """Adam(0.9, 0.999) or SGD with momentum, as the training section of the hyper-parameters says."""
+    """Adam(0.9, 0.999) or SGD with momentum, with the settings of the training."""
     lr, decay, kind = training["lr"], training["weight_decay"], training["optimiser"]
     if kind == "adam":
         return torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.999), weight_decay=decay)
@@ -95,7 +95,7 @@ def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
 
 
 def _networks(
-    run: RunConfig, initial: Path | None, samples: Material, method: Method, device: torch.device, epoch: int
+    run: RunConfig, initial: Path | None, samples: SampleSet, method: Method, device: torch.device, epoch: int
 ) -> Sequence[nn.Module]:
     """The networks at the start of an epoch, 0 or that of a restart. The same seed gives all methods the same initial
     weights; a restart draws others."""
@@ -149,6 +149,6 @@ def _hold_out(
 
 
 def of_all_samples(means: Means, run: RunConfig, total: int) -> Means:
-    """The record of the labels by the numbers of all `total` samples, of which those held out were never seen."""
+    """The means of all `total` samples, of which those held out were never seen."""
     share = run.training.get("validation", 0.0)
     return means.among(training_part(total, share, run.seed), total) if share else means

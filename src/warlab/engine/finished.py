@@ -10,7 +10,7 @@ from torch import nn
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays
-from warlab.engine.batches import Material
+from warlab.engine.batches import SampleSet
 from warlab.engine.build import build_parts
 from warlab.engine.device import device_settings
 from warlab.engine.inputs import RunFiles, RunInputs
@@ -57,7 +57,7 @@ def map_run(run: RunConfig, files: RunFiles, weights: Path, threads: int) -> np.
 
 def _trained(
     run: RunConfig, inputs: RunInputs, weights: Path, threads: int
-) -> tuple[Material, Method, Sequence[nn.Module]]:
+) -> tuple[SampleSet, Method, Sequence[nn.Module]]:
     """The samples, method and networks of a run, with its final weights. Only tensors are read: a file that is a
     program, damaged, or of another network is refused and not run."""
     device_settings(threads, run.device)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from warlab.common.readings import LAST
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Material, Normalise, RunData, purity
+from warlab.engine.batches import Normalise, RunData, SampleSet, purity
 from warlab.methods.base import Batch, Method, evaluating
 
 HELD_OUT = "validation_accuracy"  # by the noisy labels of the samples that `build` holds out
@@ -98,7 +98,7 @@ class Evaluator:
         return {} if self.trusted is None else purity(selected, self.trusted[index])
 
 
-def material(run: RunData) -> Material:
+def sample_set(run: RunData) -> SampleSet:
     arrays, about, labels = run.arrays, run.about, run.labels
 
     def images(part: str) -> Images:
@@ -108,7 +108,7 @@ def material(run: RunData) -> Material:
         return torch.from_numpy(arrays[f"{part}_y"]).to(labels.device).long()
 
     held = {HELD_OUT: (images("held"), classes("held"))} if "held_x" in arrays else {}
-    return Material(
+    return SampleSet(
         channels=arrays["train_x"].shape[1],
         data=TrainingData(images("train"), labels, run.training["batch_size"], run.seed),
         evaluate=Evaluator(images("test"), classes("test"), run.trusted, validation=held),

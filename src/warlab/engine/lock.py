@@ -33,8 +33,8 @@ Slot = tuple[str, str]  # GPU, and which of its locks
 def wait_for_lock(paths: Sequence[Path], held: ExitStack, message: Callable[[IO[str]], str]) -> tuple[Path, IO[str]]:
     """Lock the first of these files that is free, until `held` is closed; `message` is logged once a minute.
 
-    The files are never deleted here. One that somebody else deletes while we wait protects nothing, so that the lock
-    on it does not count, and the file that is there now is locked instead.
+    The files are never deleted here. If somebody else deletes one while we wait, the lock on it protects nothing, so
+    that the file in its place is locked instead.
     """
     files = {path: held.enter_context(path.open("a+")) for path in paths}
     for seconds in count():
@@ -58,7 +58,7 @@ def _is_in_place(file: IO[str], path: Path) -> bool:
 
 
 def machine_folder() -> Path:
-    """For locks among the processes of this user on this machine, whatever study they belong to."""
+    """The folder of locks that all processes of this user on this machine share, in all studies."""
     folder = Path(tempfile.gettempdir()) / f"warlab-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
@@ -156,7 +156,7 @@ def _has_ended(owner: str) -> bool:
 
 
 def _remove_unfinished_files(run_folder: Path) -> None:
-    """Without this, every kill would leave a file as large as a checkpoint."""
+    """Delete what killed processes were writing; otherwise every kill could leave a file as large as a checkpoint."""
     for file in [*run_folder.glob(".*.*"), *run_folder.glob("checkpoint/*/.*.*")]:
         file.unlink(missing_ok=True)
 
@@ -166,10 +166,10 @@ def _remove_unfinished_files(run_folder: Path) -> None:
 
 @contextmanager
 def gpu_lease(slots: int, whole: bool = False) -> Iterator[str | None]:
-    """Make only one GPU visible, after waiting for one of its `slots`, or for all of them if it must be `whole`.
+    """Wait for one of the `slots` of a GPU, or for all of them if it must be `whole`, and make this GPU alone visible.
 
-    Only GPUs that a user or a scheduler has named in CUDA_VISIBLE_DEVICES are used, as Slurm does, if it is set. Yields
-    None where there is no GPU. Must be entered before CUDA is used; importing torch does not use it.
+    If a user or a scheduler such as Slurm has set CUDA_VISIBLE_DEVICES, only the GPUs that it names are used. Yields
+    None if there is no GPU. Must be entered before CUDA is used; importing torch does not use it.
     """
     before = os.environ.get(VISIBLE)
     gpus = [str(number) for number in range(device_count())] if before is None else visible_entries(before)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from warlab.artefacts.prepared_data import DataDescription
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Material, Normalise, RunData
+from warlab.engine.batches import Normalise, RunData, SampleSet
 from warlab.engine.images import Evaluator, Images, TrainingData
 
 AHEAD = 4  # batches that are decoded in advance
@@ -77,7 +77,7 @@ class StoredData(TrainingData):
         return batches
 
 
-def material(run: RunData) -> Material:
+def sample_set(run: RunData) -> SampleSet:
     arrays, about, labels = run.arrays, run.about, run.labels
     device, pack = labels.device, Pack(Path(about.shards))
 
@@ -87,7 +87,7 @@ def material(run: RunData) -> Material:
     def tested(part: str) -> tuple[StoredImages, Tensor]:
         return images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device)
 
-    return Material(
+    return SampleSet(
         channels=len(about.mean),
         data=StoredData(images("train"), labels, run.training["batch_size"], run.seed),
         evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),

@@ -22,7 +22,7 @@ from warlab.artefacts.prepared_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.tiles import objects, starts, unflat
-from warlab.engine.batches import Material, Normalise, RunData, purity
+from warlab.engine.batches import Normalise, RunData, SampleSet, purity
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 
@@ -235,14 +235,14 @@ def scores(counts: np.ndarray, scored: Mapping[int, str]) -> dict[str, float]:
     return {**named, "f1_average": float(np.mean(list(named.values()))), "overall_accuracy": overall}
 
 
-def material(run: RunData) -> Material:
+def sample_set(run: RunData) -> SampleSet:
     arrays, about, labels, training = run.arrays, run.about, run.labels, run.training
     device = labels.device
     train, test = (
         Tiles(arrays[f"{part}_x"], arrays[f"{part}_sizes"], about.mean, about.std, device) for part in ("train", "test")
     )
     window = Window(training["patch"], training["overlap"], training["sigma"])
-    return Material(
+    return SampleSet(
         channels=len(arrays["train_x"]),
         data=Patches(train, labels, training, run.seed),
         evaluate=TileEvaluator(test, arrays["test_y"], run.trusted, window, about),

@@ -27,13 +27,13 @@ class Net(nn.Module):
         super().__init__()
         from warlab.common.vision import torchvision
 
-        given = weights not in (None, "none")
-        if channels != 3 and given:
+        pretrained = weights not in (None, "none")
+        if channels != 3 and pretrained:
             raise WarlabError(f"ImageNet weights are for colour images, not for {channels} channels: set weights none.")
         self.body = torchvision.models.resnet50()
         if channels != 3:
             self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
-        if given:
+        if pretrained:
             _load(self.body, str(weights))
         self.head = nn.Linear(self.body.fc.in_features, classes)
         self.body.fc = nn.Identity()
