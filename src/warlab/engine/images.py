@@ -29,6 +29,9 @@ class Images:
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         return self.normalise(self.pixels[index])
 
+    def announce(self, batches: Sequence[Tensor]) -> None:
+        """Called with the batches of an epoch before they are indexed, so that images on disk can be decoded ahead."""
+
 
 @dataclass(frozen=True)
 class TrainingData:
@@ -49,7 +52,9 @@ class TrainingData:
         chunks = list(order.split(self.batch_size))
         if len(chunks) > 1 and len(chunks[-1]) == 1:  # batch norm has no statistics of a single sample
             chunks[-2:] = [torch.cat(chunks[-2:])]
-        return [chunk.to(self.labels.device) for chunk in chunks]
+        batches = [chunk.to(self.labels.device) for chunk in chunks]
+        self.images.announce(batches)
+        return batches
 
     def batch(self, index: Tensor) -> Batch:
         return Batch(self.images[index], self.labels[index], index)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,6 @@ class StoredImages(Images):
         return len(self.numbers)
 
     def announce(self, batches: Sequence[Tensor]) -> None:
-        """Tell which batches will be indexed, in which order."""
         # All numbers are copied at once: a copy from a GPU waits for all work that the GPU has to do.
         numbers = torch.cat(list(batches)).cpu().split([len(batch) for batch in batches]) if batches else ()
         self.announced = [(batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True)]
@@ -65,18 +63,6 @@ class StoredImages(Images):
         return image[:, top : top + self.crop, left : left + self.crop]
 
 
-@dataclass(frozen=True)
-class StoredData(TrainingData):
-    """Batches that are decoded in advance."""
-
-    images: StoredImages
-
-    def epoch(self, epoch: int) -> list[Tensor]:
-        batches = super().epoch(epoch)
-        self.images.announce(batches)
-        return batches
-
-
 def sample_set(run: RunData) -> SampleSet:
     arrays, about, labels = run.arrays, run.about, run.labels
     device, pack = labels.device, Pack(Path(about.shards))
@@ -89,6 +75,6 @@ def sample_set(run: RunData) -> SampleSet:
 
     return SampleSet(
         channels=len(about.mean),
-        data=StoredData(images("train"), labels, run.training["batch_size"], run.seed),
+        data=TrainingData(images("train"), labels, run.training["batch_size"], run.seed),
         evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),
     )
