@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from warlab.audit.audited_run import AuditedRun
 from warlab.audit.quality import METRICS
 from warlab.audit.record import Means
-from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, scores
 from warlab.common.files import read_json, write_text
 from warlab.reporting.stats.audit_scores import audit_table

@@ -1,4 +1,4 @@
-"""The audit inside the workflow: what the loop notes, and what lists, sheets, table and command make of it."""
+"""The audit inside the workflow: what the loop records, and the lists, sheets, table and command made from it."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,8 +15,8 @@ from tests.helpers.runs import NAMES, method_ids, resolved, weights, write_files
 from tests.helpers.tiles import arrays, tile_run, write_tile_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.audit import LabelAudit, auroc
+from warlab.audit.audited_run import COLUMNS, AuditedRun, read_suspects
 from warlab.audit.record import Means
-from warlab.audit.run import COLUMNS, AuditedRun, read_suspects
 from warlab.audit.scoring import scores
 from warlab.cli import main
 from warlab.common.files import read_arrays, read_json, write_arrays, write_json, write_text
@@ -64,13 +64,13 @@ def test_every_method_is_heard_in_every_step(method: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("method, more", [("war_w2v", {}), ("war_w2v", {"dropout": "shared"}), ("ar", {}), ("sl", {})])
 def test_what_is_noted_is_the_clean_pass_of_the_batch(method: str, more: dict, tmp_path: Path) -> None:
-    """In a training of one step it is the same pass for all methods, whatever they compute besides."""
+    """In a training of one step it is the same forward for all methods, whatever else they compute."""
     files = write_files(tmp_path, n=32)
     settings = {**more, "warmup": 0} if method != "sl" else {}
     one = trained(tmp_path / "a", resolved("cce", epochs=1, batch_size=32), files)
     two = trained(tmp_path / "b", resolved(method, epochs=1, batch_size=32, **settings), files)
-    for name, values in one.arrays().items():
-        np.testing.assert_array_equal(values, two.arrays()[name])
+    for name, values in vars(one).items():
+        np.testing.assert_array_equal(values, vars(two)[name])
 
 
 @pytest.mark.parametrize("method", ["war_w2v", "coteaching", "iterative"])
@@ -106,8 +106,8 @@ def test_stopped_inside_an_epoch_it_ends_with_the_same_sums(rows: int, tmp_path:
         trainer.fit(stop)
     again = built()
     again.fit(StopRequest())
-    for name, values in again.listener.record.means().arrays().items():
-        np.testing.assert_array_equal(values, calm.arrays()[name])
+    for name, values in vars(again.listener.record.means()).items():
+        np.testing.assert_array_equal(values, vars(calm)[name])
 
 
 def test_flipped_labels_are_found(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def audited(folder: Path, noise: str = "sym-40", **more: object) -> dict[str, st
     truth, labels = read_arrays(files.data)["train_y"], read_arrays(files.noise)["labels"]
     audit = LabelAudit(40, 4)
     audit.update(5.0 * np.eye(4)[truth] + np.linspace(0, 1, 160).reshape(40, 4), labels, np.arange(40))
-    write_arrays(folder / "audit.npz", **audit.means().arrays())
+    write_arrays(folder / "audit.npz", **vars(audit.means()))
     meta = files.data.with_suffix(".json")
     write_json(meta, read_json(meta) | {"source": "spots"} | more)
     return {"audit": str(folder / "audit.npz"), "data": str(files.data), "noise": str(files.noise)}
@@ -173,7 +173,7 @@ def test_where_nobody_knows_the_truth_nothing_is_said_of_it(tmp_path: Path) -> N
 
 def test_an_audit_of_other_data_is_refused(tmp_path: Path) -> None:
     files = audited(tmp_path)
-    write_arrays(tmp_path / "audit.npz", **LabelAudit(3, 4).means().arrays())
+    write_arrays(tmp_path / "audit.npz", **vars(LabelAudit(3, 4).means()))
     with pytest.raises(WarlabError, match="does not belong to"):
         AuditedRun.read(files)
 

@@ -1,4 +1,4 @@
-"""docs/find-wrong-labels.md, done literally: its files, its commands, and its Python."""
+"""Carry out docs/find-wrong-labels.md literally: its files, its commands, and its Python."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from PIL import Image
 from tests.conftest import ROOT
 from tests.project.test_adding_a_method import PARTS
 from tests.workflow.test_own_data import NAMES, paint
-from warlab.audit.run import read_suspects
+from warlab.audit.audited_run import read_suspects
 
 PAGE = (ROOT / "docs" / "find-wrong-labels.md").read_text()
 
@@ -61,7 +61,7 @@ def test_the_page_leads_from_a_folder_to_the_names_of_wrong_files(tmp_path: Path
 
 
 def held_out(photos: Path) -> set[str]:
-    """Every fifth image of a class is for the test."""
+    """Every fifth image of a class is in the test set."""
     return {f"cat/{file.name}" for file in sorted((photos / "cat").iterdir())[::5]}
 
 

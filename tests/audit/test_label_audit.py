@@ -1,4 +1,4 @@
-"""warlab.audit outside of the workflow: running sums, scores, suspects, and what is said of bad input."""
+"""warlab.audit outside of the workflow: running sums, scores, suspects, and errors for bad input."""
 
 import doctest
 import importlib.util
@@ -85,8 +85,8 @@ def test_continued_from_a_state_it_ends_with_the_same_bits(rows: int, monkeypatc
         again.load_state_dict(state)
         for batch in batches[cut:]:
             again.update(*batch)
-        for name, values in again.means().arrays().items():
-            np.testing.assert_array_equal(values, whole.arrays()[name])
+        for name, values in vars(again.means()).items():
+            np.testing.assert_array_equal(values, vars(whole)[name])
 
 
 def test_memory_does_not_grow_with_the_epochs() -> None:
@@ -226,7 +226,7 @@ def test_importing_it_needs_numpy_only() -> None:
 
 def test_means_come_back_from_their_arrays() -> None:
     means = audit_of(trained()).means()
-    assert all(a is b for a, b in zip(vars(Means(**means.arrays())).values(), vars(means).values(), strict=True))
+    assert all(a is b for a, b in zip(vars(Means(**vars(means))).values(), vars(means).values(), strict=True))
 
 
 @pytest.mark.slow

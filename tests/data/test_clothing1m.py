@@ -24,9 +24,10 @@ from warlab.data.formats import shards
 from warlab.data.sets import clothing1m
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.images import TrainingData
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
-from warlab.engine.stored import AHEAD, StoredData, StoredImages
+from warlab.engine.stored import AHEAD, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.methods.war import EpsilonRule
@@ -189,7 +190,7 @@ def images(files: RunFiles, part: str = "train") -> StoredImages:
 
 def test_batches_are_those_of_any_other_images_decoded_ahead(files: RunFiles) -> None:
     source = images(files)
-    data = StoredData(source, torch.zeros(len(source), dtype=torch.long), 16, seed=3)
+    data = TrainingData(source, torch.zeros(len(source), dtype=torch.long), 16, seed=3)
     batches = data.epoch(1)
     assert sorted(torch.cat(batches).tolist()) == list(range(84))
     assert torch.equal(torch.cat(batches), torch.cat(replace(data, images=images(files)).epoch(1)))  # stateless

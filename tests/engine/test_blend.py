@@ -1,4 +1,4 @@
-"""Whole tiles from overlapping patches: no seams, a patch alone stands, and more tile takes no more memory."""
+"""Maps of whole tiles from overlapping patches: no seams, single patches, and memory that no tile size changes."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from warlab.engine.blend import BAND, Window, blended
+from warlab.engine.tiles import BAND, Window, blended
 from warlab.errors import WarlabError
 
 
@@ -39,7 +39,7 @@ def test_a_linear_model_of_single_pixels_is_not_changed(height: int, width: int,
 
 
 def test_where_one_patch_is_alone_its_prediction_stands() -> None:
-    """A model that looks at the whole patch: its prediction depends on where the patch lies."""
+    """A model that uses the whole patch: its prediction depends on the place of the patch."""
     image = torch.randn(1, 32, 56)
     model = lambda x: torch.cat([x - x.mean((1, 2, 3), keepdim=True), x.flip(3)], 1)  # noqa: E731
     window = Window(32, 8)
@@ -74,7 +74,7 @@ def test_the_window_is_a_gaussian_in_half_patches() -> None:
 
 
 class Largest(TorchDispatchMode):
-    """The size of the largest tensor that any operation makes."""
+    """The size of the largest tensor that any operation returns."""
 
     numel = 0
 

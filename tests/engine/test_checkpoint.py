@@ -1,4 +1,4 @@
-"""What a checkpoint may hold, and what is left of it after one fault, and after another."""
+"""Checkpoints: what they may contain, and which state is left after one or several faults."""
 
 import hashlib
 import io
@@ -73,7 +73,7 @@ def damage(file: Path) -> None:
 
 
 def dying_save(folder: CheckpointFolder, state: dict[str, int], step: int, patch: pytest.MonkeyPatch) -> bool:
-    """A save that ends at its n-th step on the disk; whether it came to its end."""
+    """Save and die at the n-th operation on the disk; return whether the save was finished."""
     dying = dying_after(step)
     with patch.context() as inside, suppress(Death):
         for place, name in ((Path, "replace"), (os, "fsync"), (Path, "chmod")):
@@ -87,7 +87,7 @@ def dying_save(folder: CheckpointFolder, state: dict[str, int], step: int, patch
 def test_a_damaged_state_does_not_take_the_place_of_a_good_one(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The newest is damaged, the run falls back, and is killed at any step of its next save."""
+    """The newest state is damaged, the run loads the one before, and is killed at any step of its next save."""
     folder, _ = folder_of(tmp_path)
     for n in (1, 2):
         folder.save({"n": n})

@@ -1,4 +1,4 @@
-"""Where a network is trained: never on the CPU in silence where a GPU was meant. Machines are played by variables."""
+"""The device of a training: never silently the CPU where a GPU is expected. Environment variables mimic machines."""
 
 import os
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from warlab.engine import build, device, embed, lease, provenance, timing
+from warlab.engine import build, device, features, lock, provenance, timing
 from warlab.engine.device import best_device, device_settings
-from warlab.engine.lease import VISIBLE, gpu_lease, visible_entries
+from warlab.engine.lock import VISIBLE, gpu_lease, visible_entries
 from warlab.errors import WarlabError
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without a GPU."""
-    for name in (VISIBLE, "WARLAB_GPUS", "WARLAB_DEVICE", *lease.SCHEDULERS):
+    for name in (VISIBLE, "WARLAB_GPUS", "WARLAB_DEVICE", *lock.SCHEDULERS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -72,7 +72,7 @@ def test_another_choice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         best_device()
 
 
-@pytest.mark.parametrize("module", [build, embed, timing])
+@pytest.mark.parametrize("module", [build, features, timing])
 def test_one_function_decides_for_all(module: object) -> None:
     assert getattr(module, "best_device", None) is best_device
     assert "is_available" not in Path(str(module.__file__)).read_text()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The engine: exact resume after any kind of end, one writer, and clear words when something is wrong."""
+"""The engine: exact resume after any interruption, one writer, and clear errors."""
 
 import os
 import random
@@ -79,7 +79,7 @@ def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
 
 
 def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
-    """The first one is played here: it holds the lock, finishes the run, and lets go."""
+    """This test plays the first process: it holds the lock, finishes the run, and releases the lock."""
     run, files = resolved("cce", epochs=2), write_files(tmp_path)
     train_run(RunConfig.from_dict(run), "code", files, tmp_path / "elsewhere", 1)
     out, log = tmp_path / "two", tmp_path / "two" / "log.txt"

@@ -21,7 +21,7 @@ def run_of(method: str, **training: Any) -> dict[str, Any]:
 
 
 def kill_in(part: Part, epoch: int, batch: int) -> None:
-    """End without a word before this step."""
+    """End abruptly before this step."""
     step = part.trainer._step
 
     def call(at: Any, index: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The lease of a GPU, with GPUs that are only counted: who gets which, who waits, who is left alone."""
+"""The lease of a GPU, with GPUs that are only counted: which process gets which, and which ones wait."""
 
 import fcntl
 import os
@@ -14,13 +14,13 @@ import pytest
 
 from tests.conftest import ROOT
 from warlab.engine import lock
-from warlab.engine.lease import SCHEDULERS, VISIBLE, device_count, gpu_lease
+from warlab.engine.lock import SCHEDULERS, VISIBLE, device_count, gpu_lease
 
 HOLD = """
-import logging, sys, warlab.engine.lease as lease
+import logging, sys, warlab.engine.lock as lock
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-with lease.gpu_lease({slots}, whole={whole}) as device:
-    print("got", device, lease.os.environ.get(lease.VISIBLE), flush=True)
+with lock.gpu_lease({slots}, whole={whole}) as device:
+    print("got", device, lock.os.environ.get(lock.VISIBLE), flush=True)
     sys.stdin.readline()
 """
 
@@ -71,7 +71,7 @@ def test_every_gpu_has_its_first_training_before_one_has_two(monkeypatch: pytest
 
 
 def _take(stack: ExitStack, slots: int) -> str | None:
-    """Another lease as another process would take it: without the variable that the one before has set."""
+    """Take a lease as another process would: without the variable that the lease before has set."""
     os.environ.pop(VISIBLE, None)
     device = stack.enter_context(gpu_lease(slots))
     stack.callback(os.environ.setdefault, VISIBLE, "")
@@ -83,7 +83,7 @@ def _take(stack: ExitStack, slots: int) -> str | None:
     [("2,3", "2", "3"), ("GPU-a1,GPU-b2", "GPU-a1", "GPU-b2"), ("MIG-a/1/0,7", "MIG-a/1/0", "7")],
 )
 def test_the_gpus_of_a_list_are_shared_out(visible: str, one: str, other: str) -> None:
-    """What a user or a scheduler has named is all that is used, and not its first entry by everyone."""
+    """Only GPUs of the list are used, and not all processes use its first entry."""
     first, second = (hold(devices=9, **{VISIBLE: visible}) for _ in range(2))
     assert {line(first), line(second)} == {f"got {one} {one}", f"got {other} {other}"}
     third = hold(devices=9, **{VISIBLE: visible})
@@ -119,7 +119,7 @@ def free_slots(folder: Path) -> int:
 
 
 def test_what_measures_time_has_all_slots_of_its_gpu(tmp_path: Path) -> None:
-    """It waits for both trainings of the GPU and keeps what becomes free; a third training waits for it."""
+    """It waits for both trainings of the GPU and keeps each slot that becomes free; a third training waits for it."""
     trainings = [hold(1, slots=2) for _ in range(2)]
     assert [line(training) for training in trainings] == ["got 0 0", "got 0 0"]
     timing = hold(1, slots=2, whole=True)

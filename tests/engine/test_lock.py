@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import ROOT, logged
 from warlab.engine import lock
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.lock import is_locked, last_configuration, lock_file, only_writer, owner_file
+from warlab.engine.lock import LOCK, OWNER, is_locked, last_configuration, only_writer
 from warlab.errors import WarlabError
 
 HOLD = """
@@ -41,7 +41,7 @@ def processes(tmp_path: Path) -> Iterator["Processes"]:
 
 
 class Processes:
-    """Start writers of one folder; each is in it until it is told to leave, as a run that finishes does."""
+    """Starts writers of one folder; each holds the lock until it is told to leave, and then removes its checkpoints."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self.stack = folder, stack
@@ -74,7 +74,7 @@ def test_of_three_processes_one_writes_at_a_time(deleted: bool, processes: Proce
     second = processes.start()
     assert f"process {first.pid} on" in line(second)
     if deleted:
-        lock_file(processes.folder).unlink()
+        (processes.folder / LOCK).unlink()
     leave(first)
     assert line(second) == "in"
     third = processes.start()
@@ -106,7 +106,7 @@ def test_the_lock_remembers_the_configuration(tmp_path: Path) -> None:
 
 @pytest.fixture(params=[errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def no_flock(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on which flock fails; that of the machine's own locks has it."""
+    """A folder in which flock fails; it works in the folder of the machine's own locks."""
     flock, folder, own = fcntl.flock, tmp_path / "lustre", tmp_path / "machine"
     own.mkdir()
     monkeypatch.setattr(lock.tempfile, "tempdir", str(own))
@@ -124,9 +124,9 @@ def test_without_flock_a_file_reserves_the_run(no_flock: Path) -> None:
     said = logged()
     with only_writer(no_flock, "0123"):
         assert is_locked(no_flock) and last_configuration(no_flock) == "0123"
-        assert owner_file(no_flock).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
+        assert (no_flock / OWNER).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
     assert len(said) == 1 and "cannot lock files" in said[0] and "\n" not in said[0]
-    assert not is_locked(no_flock) and not owner_file(no_flock).exists()
+    assert not is_locked(no_flock) and not (no_flock / OWNER).exists()
 
 
 def test_without_flock_a_process_of_this_machine_waits(no_flock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,19 +147,19 @@ def test_without_flock_a_dead_process_of_this_machine_is_followed(no_flock: Path
     dead = subprocess.Popen(["true"])
     dead.wait()
     no_flock.mkdir()
-    owner_file(no_flock).write_text(f"process {dead.pid} on {socket.gethostname()}")
+    (no_flock / OWNER).write_text(f"process {dead.pid} on {socket.gethostname()}")
     with only_writer(no_flock):
-        assert owner_file(no_flock).read_text().startswith(f"process {os.getpid()} ")
+        assert (no_flock / OWNER).read_text().startswith(f"process {os.getpid()} ")
 
 
 @pytest.mark.parametrize("owner", ["process 12 on another-node", ""])
 def test_without_flock_a_run_of_another_machine_is_left_alone(no_flock: Path, owner: str) -> None:
     no_flock.mkdir()
-    owner_file(no_flock).write_text(owner)
+    (no_flock / OWNER).write_text(owner)
     words = rf"{owner or 'Another process'} trains this run already; if it has ended, delete .*\.lock-owner"
     with pytest.raises(WarlabError, match=words), only_writer(no_flock):
         pass
-    assert owner_file(no_flock).read_text() == owner
+    assert (no_flock / OWNER).read_text() == owner
 
 
 def test_another_error_of_a_lock_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

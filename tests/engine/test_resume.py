@@ -39,11 +39,11 @@ def run_of(name: str) -> dict[str, Any]:
 
 
 class Killed(Exception):
-    """The process ends without a word."""
+    """The process ends abruptly."""
 
 
 class Part:
-    """One process of a run: what it says, which steps it takes, and where it is made to end."""
+    """One process of a run: what it logs, which steps it takes, and where it is made to end."""
 
     def __init__(self, run: dict[str, Any], files: RunFiles, out: Path) -> None:
         self.said = logged("warlab.engine")
@@ -159,7 +159,7 @@ def test_every_phase_of_a_method_begins_within_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("method_id", ["d2l", "gce_truncated", "iterative"])
 def test_stopped_while_an_epoch_is_prepared_it_prepares_it_again(method_id: str, tmp_path: Path) -> None:
-    """Some methods look at all samples before an epoch, which takes long: the state of the epoch before stands."""
+    """Some methods look at all samples before an epoch, which takes long: the state of the last epoch is saved."""
     run, files = run_of(method_id), write_files(tmp_path, noise="sym-40")
     whole, early = calm(run, files, tmp_path / "calm"), 0
     for epoch in range(1, EPOCHS):

@@ -1,4 +1,4 @@
-"""Pixels as samples: patches, scores, and every method of the table through the one loop."""
+"""Pixels as samples: patches, scores, and a training with every method of the table."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.finished import map_run
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
-from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, laid, scores
+from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, oriented, scores
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
@@ -80,14 +80,14 @@ def test_image_and_label_of_a_patch_lie_alike(seed: int, epoch: int) -> None:
         for number, (tile, top, left, way) in enumerate(index.tolist()):
             part = np.s_[top : top + 16, left : left + 16]
             image, truth = torch.from_numpy(images[tile][:, *part].copy()), torch.from_numpy(truths[tile][part].copy())
-            turned = torch.stack([laid(channel, way) for channel in image])
+            turned = torch.stack([oriented(channel, way) for channel in image])
             torch.testing.assert_close(raw[number], turned.float(), atol=1e-3, rtol=0)
-            assert torch.equal(batch.y.view(6, 16, 16)[number], laid(truth, way).long())
+            assert torch.equal(batch.y.view(6, 16, 16)[number], oriented(truth, way).long())
 
 
 def test_there_are_eight_ways_to_lie_and_all_occur() -> None:
     square = torch.arange(9).view(3, 3)
-    assert len({tuple(laid(square, way).flatten().tolist()) for way in range(8)}) == 8
+    assert len({tuple(oriented(square, way).flatten().tolist()) for way in range(8)}) == 8
     drawn = torch.cat(patches(steps=40).epoch(0))
     assert set(drawn[:, 3].tolist()) == set(range(8)) and set(drawn[:, 0].tolist()) == {0, 1}
 

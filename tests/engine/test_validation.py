@@ -1,4 +1,4 @@
-"""A noisy validation split: kept from training, evaluated by its noisy labels, and nothing at all with a share of 0."""
+"""A noisy validation split: not trained on, evaluated by its noisy labels, and absent with a share of 0."""
 
 import signal
 from dataclasses import replace
@@ -14,13 +14,12 @@ from tests.helpers import runs
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.config.study import load_study
-from warlab.engine.build import build_trainer
+from warlab.engine.build import build_trainer, training_part
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
 from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
-from warlab.engine.validation import training_part
 from warlab.errors import WarlabError
 from warlab.reporting.read import results
 from warlab.reporting.stats import over_settings
@@ -59,7 +58,7 @@ def test_methods_see_the_rest_only(tmp_path: Path) -> None:
 
 
 def test_its_accuracy_is_by_the_noisy_labels(tmp_path: Path) -> None:
-    """A network that always says class 2 is right as often as the noisy labels of the split say class 2."""
+    """The accuracy of a network that always predicts class 2 is the share of class 2 in the noisy labels."""
     files = written(tmp_path, n=64, noise="sym-40")
     labels = read_arrays(files.noise)["labels"]
     built = trainer(wanted(), files, tmp_path)

@@ -116,7 +116,7 @@ def assert_same(one: Path, two: Path, *without: str) -> None:
 
 
 def wait_for(file: Path, text: str, seconds: float = 240) -> None:
-    """Until a file says something; a busy machine may take its time."""
+    """Wait until a file contains this text, which may take long on a busy machine."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if file.exists() and text in file.read_text():

@@ -1,4 +1,4 @@
-"""Networks: the parameter counts of the paper's tables, sizes of images, and what methods ask of a network."""
+"""Networks: the parameter counts of the paper's tables, sizes of images, and what methods need of a network."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_wrong_weights_are_one_sentence(tmp_path: Path, content: object) -> None
 
 
 def test_a_network_downloads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its ImageNet weights are fetched by a job of their own."""
+    """Another job fetches its ImageNet weights."""
     asked: list[object] = []
     monkeypatch.setattr("torch.hub.download_url_to_file", lambda *given, **_: asked.append(given))
     with pytest.raises(WarlabError, match="The weights imagenet of ResNet-50 cannot be read"):

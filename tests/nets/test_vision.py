@@ -1,4 +1,4 @@
-"""torchvision imports beside any build of torch."""
+"""torchvision can be imported with any build of torch."""
 
 import subprocess
 import sys

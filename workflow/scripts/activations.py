@@ -1,11 +1,11 @@
-"""The activations of a finished run on the test images."""
+"""Write the features of the test images before the classifier, with the weights of a finished run."""
 
 from pathlib import Path
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.finished import write_activations
 from warlab.engine.inputs import RunFiles
-from warlab.engine.lease import gpu_lease
+from warlab.engine.lock import gpu_lease
 from warlab.pipeline.script import job
 
 with job(snakemake.log[0]), gpu_lease(snakemake.resources.get("gpu_slots", 1)):

@@ -1,4 +1,4 @@
-"""Measure the audit of every run whose wrong labels are known."""
+"""Evaluate the audits of all runs whose wrong labels are known."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Show the training images to a pre-trained network and write the vectors that it makes of them."""
+"""Write the features of the training images by a pre-trained network."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ from warlab import data
 from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.auxiliary import _weights
 from warlab.engine.device import device_settings
-from warlab.engine.embed import embed
-from warlab.engine.lease import gpu_lease
+from warlab.engine.features import image_features
+from warlab.engine.lock import gpu_lease
 from warlab.pipeline.script import job
 
 names = snakemake.wildcards
@@ -17,12 +17,12 @@ with (
 ):
     receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
     fetched = read_json(receipts["weights"])
-    # The network sees the images as they are, not as the scale pools them for training.
+    # The network sees the original images, not those that the scale pools for training.
     spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
     prepared = data.get(names.dataset).prepare(receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
     content = _weights.read(names.network, receipts["weights"])
-    features = embed(prepared.arrays["train_x"], names.network, content, int(names.size))
+    features = image_features(prepared.arrays["train_x"], names.network, content, int(names.size))
     write_arrays(snakemake.output.features, features=features)
     provenance = {
         "network": names.network,

@@ -5,7 +5,7 @@ from pathlib import Path
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.finished import predict_run
 from warlab.engine.inputs import RunFiles
-from warlab.engine.lease import gpu_lease
+from warlab.engine.lock import gpu_lease
 from warlab.pipeline.script import job
 
 with job(snakemake.log[0]), gpu_lease(snakemake.resources.get("gpu_slots", 1)):

@@ -6,7 +6,7 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays, read_json, write_arrays
 from warlab.engine.finished import map_run
 from warlab.engine.inputs import RunFiles
-from warlab.engine.lease import gpu_lease
+from warlab.engine.lock import gpu_lease
 from warlab.pipeline.script import job
 from warlab.reporting.images.label_maps import write_maps
 

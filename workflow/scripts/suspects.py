@@ -1,8 +1,8 @@
-"""List the samples of a run whose labels look wrong, and draw the first hundred."""
+"""List the samples of a run whose labels look wrong, and draw the first of them."""
 
 from pathlib import Path
 
-from warlab.audit.run import AuditedRun
+from warlab.audit.audited_run import AuditedRun
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.images.contact_sheet import SHOWN, Suspect, write_sheet

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.inputs import RunFiles
-from warlab.engine.lease import gpu_lease
+from warlab.engine.lock import gpu_lease
 from warlab.engine.run import train_run
 from warlab.pipeline.script import job
 

@@ -1,10 +1,10 @@
-"""Which labels are wrong: a score of suspicion for every training sample, from a training that takes place anyway.
+"""Find wrong labels: suspicion scores for all training samples, collected during an ordinary training.
 
     audit = LabelAudit(len(dataset), classes)             # before the training
     audit.update(logits, labels, index)                   # in every step; index: numbers of the samples of the batch
     suspects = audit.suspects()                           # afterwards: index, label, suggested label, scores
 
-Logits are tensors or arrays of numpy. The import is light: torch is loaded with the first audit.
+Logits are tensors or numpy arrays. Importing this package does not import torch; the first audit does.
 """
 
 from typing import Any
@@ -19,11 +19,11 @@ __all__ = ["SCORES", "LabelAudit", "Means", "auroc", "average_precision", "preci
 
 
 class LabelAudit(Record):
-    """An audit of `n_samples` labels of `n_classes` classes; see `warlab.audit.scoring` for what the scores are.
+    """An audit of `n_samples` labels of `n_classes` classes; `warlab.audit.scoring` defines the scores.
 
-    `epochs` restricts it to a window, such as range(40) to leave out those in which a network learns wrong labels by
-    heart (AUM stops at the first drop of the learning rate); then every update names its epoch. By default all count.
-    `state_dict` and `load_state_dict` continue it exactly.
+    `epochs` are the epochs that count, by default all of them. For example, range(40) leaves out later epochs, in which
+    a network memorises wrong labels (AUM stops at the first drop of the learning rate). With `epochs`, every update
+    must name its epoch. With `state_dict` and `load_state_dict` an audit continues exactly.
 
     >>> import numpy as np
     >>> audit = LabelAudit(n_samples=3, n_classes=2)
@@ -33,13 +33,13 @@ class LabelAudit(Record):
     """
 
     def scores(self, cost: Any = None) -> dict[str, np.ndarray]:
-        """Score → (N,) float32, higher is more suspicious; `cost` (C, C) is the ground cost of `transport`."""
+        """The scores by name, (N,) float32 each; higher is more suspicious. `cost` (C, C) is that of `transport`."""
         return scores(self.means(), cost)
 
     def suggested(self) -> np.ndarray:
-        """(N,) the label that the network would give."""
+        """The labels (N,) that the network suggests."""
         return suggested(self.means())
 
     def suspects(self, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
-        """The samples whose label the network contradicts, the most suspicious first: a structured array."""
+        """The samples whose label differs from the suggested one, most suspicious first, as a structured array."""
         return suspects(self.means(), by, cost)

@@ -1,31 +1,32 @@
-"""How well a score finds wrong labels where the truth is known."""
+"""How well a score finds wrong labels, where it is known which labels are wrong."""
 
 import numpy as np
 
 
 def auroc(score: np.ndarray, wrong: np.ndarray) -> float:
-    """The chance that a wrong label has a higher score than a right one; ties count one half. NaN without both."""
+    """The probability that a wrong label has a higher score than a right one; ties count one half. NaN if there are
+    only wrong or only right labels."""
     n_wrong, n_right = int(wrong.sum()), int((~wrong).sum())
     if not n_wrong or not n_right:
         return float("nan")
     _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # of equal scores the mean
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # equal scores have their mean rank
     return float((ranks[wrong].sum() - n_wrong * (n_wrong + 1) / 2) / (n_wrong * n_right))
 
 
 def average_precision(score: np.ndarray, wrong: np.ndarray) -> float:
-    """Mean precision over the wrong labels, samples of equal score taken together; NaN without any."""
+    """The mean precision over the wrong labels, with equal scores taken together; NaN if there are none."""
     if not wrong.any():
         return float("nan")
     order = np.argsort(-score, kind="stable")
-    last = np.append(np.diff(score[order]) != 0, True)  # of each group of equal scores
+    last = np.append(np.diff(score[order]) != 0, True)  # the last sample of each group of equal scores
     found = np.cumsum(wrong[order])[last]
     precision = found / (np.flatnonzero(last) + 1)
     return float((np.diff(found, prepend=0) * precision).sum() / wrong.sum())
 
 
 def precision_at_errors(score: np.ndarray, wrong: np.ndarray) -> float:
-    """Of as many samples as there are wrong labels, the most suspicious ones: the share that is wrong."""
+    """The share of wrong labels among the n most suspicious ones, where n is the number of wrong labels."""
     n = int(wrong.sum())
     return float(wrong[np.argsort(-score, kind="stable")[:n]].mean()) if n else float("nan")
 

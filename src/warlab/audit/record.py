@@ -1,11 +1,11 @@
-"""Running sums of what a network says of every training sample while it is trained.
+"""Running sums of the predictions for every training sample during a training.
 
-Of a batch with logits z (B, C) and given labels y (B,), each sample adds to its own row of the sums (N, C + 3):
+Each sample of a batch with logits z (B, C) and given labels y (B,) adds to its own row of the sums (N, C + 3):
 
-    p = softmax(z)   margin = z_y - max_{c != y} z_c   loss = -log p_y   and 1 for having been seen
+    p = softmax(z)   margin = z_y - max_{c != y} z_c   loss = -log p_y   and 1 to count how often it was seen
 
-Means over the epochs follow from them, so the memory is that of N · (C + 3) numbers however long a training is.
-Logits are tensors of PyTorch, on any device, or arrays of numpy. Importing this module does not import torch.
+Means over the epochs follow from these sums, so the memory of N · (C + 3) numbers does not depend on the epochs.
+Logits are PyTorch tensors, on any device, or numpy arrays. Importing this module does not import torch.
 """
 
 from collections.abc import Container
@@ -16,15 +16,16 @@ import numpy as np
 
 from warlab.errors import WarlabError
 
-EXTRA = 3  # columns of the sums behind those of the classes: margin, loss, times seen
-ROWS = 4096  # rows that wait before they are added together: one addition costs far less than many
+EXTRA = 3  # columns of the sums after those of the classes: margin, loss, how often seen
+ROWS = 4096  # rows that are collected and then added at once, which is far cheaper than adding every batch
 
 
 @dataclass(frozen=True)
 class Means:
-    """What N samples were given and what the network said of them on average; `seen` counts how often.
+    """The given labels of N samples, mean predictions for them, and how often they were `seen`.
 
-    labels (N,) int64, probabilities (N, C), margin (N,), loss (N,) float32; NaN and label -1 where never seen.
+    labels (N,) int64; probabilities (N, C), margin (N,), loss (N,) float32. A sample that was never seen has NaN and
+    label -1.
     """
 
     labels: np.ndarray
@@ -33,22 +34,18 @@ class Means:
     loss: np.ndarray
     seen: np.ndarray
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """As they are kept in a file; `Means(**arrays)` reads them back."""
-        return dict(vars(self))
-
     def among(self, numbers: np.ndarray, total: int) -> "Means":
-        """The same samples by their numbers among `total` ones, of which the others were never seen."""
-        empty = {"labels": -1, "seen": 0}
-        spread = {}
+        """The means of `total` samples: these have the given numbers, and the others were never seen."""
+        unseen = {"labels": -1, "seen": 0}
+        arrays = {}
         for name, values in vars(self).items():
-            spread[name] = np.full((total, *values.shape[1:]), empty.get(name, np.nan), values.dtype)
-            spread[name][numbers] = values
-        return Means(**spread)
+            arrays[name] = np.full((total, *values.shape[1:]), unseen.get(name, np.nan), values.dtype)
+            arrays[name][numbers] = values
+        return Means(**arrays)
 
 
 class RecordState(TypedDict):
-    """What a checkpoint keeps of a record: tensors."""
+    """The tensors of a record in a checkpoint."""
 
     sums: Any
     labels: Any
@@ -56,7 +53,7 @@ class RecordState(TypedDict):
 
 
 class Record:
-    """The sums of one training. `epochs` are those that count, such as range(20); by default all of them do."""
+    """The sums of one training. `epochs` are those that count, such as range(20); by default all of them."""
 
     def __init__(self, n_samples: int, n_classes: int, epochs: Container[int] | None = None) -> None:
         import torch
@@ -66,20 +63,20 @@ class Record:
         self.n_samples = n_samples
         self.n_classes = n_classes
         self.epochs = epochs
-        self._sums: Any = torch.zeros(n_samples, n_classes + EXTRA, dtype=torch.float32)  # on the logits' device later
+        self._sums: Any = torch.zeros(n_samples, n_classes + EXTRA, dtype=torch.float32)  # later on the logits' device
         self._labels: Any = torch.full((n_samples,), -1)
         self._waiting: list[tuple[Any, Any, Any]] = []
 
     def update(self, logits: Any, labels: Any, index: Any, epoch: int | None = None) -> None:
-        """Take note of a training batch: logits (B, C), given labels (B,), numbers of the samples (B,).
+        """Record a training batch: logits (B, C), given labels (B,), numbers of the samples (B,).
 
-        Call it once per step with the logits that the loss is made of. Nothing of the graph is kept or changed.
+        Call it once per step with the logits that the loss is computed from. The autograd graph is not kept or changed.
         """
         import torch
 
         if self.epochs is not None:
             if epoch is None:
-                raise WarlabError("This audit counts some epochs only; say which one it is: update(…, epoch=epoch).")
+                raise WarlabError("This audit counts only some epochs; name the epoch: update(…, epoch=epoch).")
             if epoch not in self.epochs:
                 return
         self._check_shapes(logits, labels, index)
@@ -88,22 +85,22 @@ class Record:
             self._add()
 
     def means(self) -> Means:
-        """Averages over all batches so far, as arrays of numpy."""
+        """Means over all batches so far, as numpy arrays."""
         self._add()
         sums, labels = self._sums.cpu().numpy(), self._labels.cpu().numpy()
         seen = sums[:, -1]
         with np.errstate(invalid="ignore"):
-            found = np.where(seen[:, None] > 0, sums[:, :-1] / np.maximum(seen, 1)[:, None], np.nan)
+            means = np.where(seen[:, None] > 0, sums[:, :-1] / np.maximum(seen, 1)[:, None], np.nan)
         return Means(
             labels=labels.copy(),
-            probabilities=np.ascontiguousarray(found[:, :-2], np.float32),
-            margin=found[:, -2].astype(np.float32),
-            loss=found[:, -1].astype(np.float32),
+            probabilities=np.ascontiguousarray(means[:, :-2], np.float32),
+            margin=means[:, -2].astype(np.float32),
+            loss=means[:, -1].astype(np.float32),
             seen=seen.astype(np.int64),
         )
 
     def state_dict(self) -> RecordState:
-        """All that a resumed training needs to end with the same bits; rows that wait go on waiting."""
+        """All that a resumed training needs for the same bits; collected rows are not added before they would be."""
         return {"sums": self._sums, "labels": self._labels, "waiting": list(self._waiting)}
 
     def load_state_dict(self, state: RecordState) -> None:
@@ -126,13 +123,13 @@ class Record:
             )
 
     def _add(self) -> None:
-        """Add the rows that wait."""
+        """Add the collected rows."""
         if not self._waiting:
             return
         import torch
 
         waiting, self._waiting = self._waiting, []
-        device = waiting[-1][0].device  # a checkpoint may have been read to another one
+        device = waiting[-1][0].device  # a checkpoint may have been loaded to another one
         logits, labels, index = (
             torch.cat([torch.as_tensor(part).to(device) for part in parts]) for parts in zip(*waiting, strict=True)
         )
@@ -146,13 +143,13 @@ class Record:
     def _check_range(self, values: Any, end: int, what: str) -> None:
         if len(values) and not (int(values.min()) >= 0 and int(values.max()) < end):
             raise WarlabError(
-                f"An audit was told of {what} {int(values.min())} to {int(values.max())}; the numbers go from 0 to "
+                f"An audit was given {what} {int(values.min())} to {int(values.max())}; the numbers go from 0 to "
                 f"{end - 1}."
             )
 
 
 def _rows(z: Any, y: Any) -> Any:
-    """What a batch adds to the sums (B, C + 3); y is (B, 1). No step waits for a number of another device."""
+    """The rows (B, C + 3) that a batch adds to the sums; y is (B, 1). No step waits for a number from the device."""
     import torch
 
     log_p = z.log_softmax(1)

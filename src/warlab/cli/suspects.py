@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from warlab.audit.run import read_suspects
+from warlab.audit.audited_run import read_suspects
 from warlab.config.study import Study
 from warlab.pipeline.paths import Paths
 

@@ -1,1 +1,1 @@
-"""Training: one loop that knows no method by name, exact resume, evaluation that alone sees clean labels."""
+"""Training: one loop for all methods, exact resume, and an evaluation that alone sees clean labels."""

@@ -1,4 +1,4 @@
-"""What each sort of samples hands to the loop; the sorts are `images`, `stored` and `tiles`."""
+"""What the training loop needs of each kind of samples; the kinds are the modules `images`, `stored` and `tiles`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,31 +15,27 @@ from warlab.methods.base import Method, Samples
 
 
 class Batches(Samples, Protocol):
-    """Training samples of any sort, cut into batches."""
+    """Training samples of any kind, in batches."""
 
     def epoch(self, epoch: int) -> list[Tensor]:
-        """What `batch` makes each batch of the epoch from; a function of (seed, epoch)."""
+        """The arguments of `batch` for all batches of an epoch; a function of (seed, epoch)."""
 
 
 class Evaluation(Protocol):
-    """What alone sees clean labels."""
+    """The only part of a training that sees clean labels."""
 
     recent: list[Tensor]  # the predicted classes (M, N) of the last evaluations; empty if they are not kept
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
-        """Numbers of the test set in percent, test_accuracy among them."""
+        """Scores on the test set in percent; `test_accuracy` is one of them."""
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        """The share of true labels among the selected samples (M, B) with these numbers (B,)."""
-
-
-def unchanged(net: nn.Module) -> nn.Module:
-    return net
+        """The purity of the `selected` ones (M, B) among the samples with these numbers (B,); {} if it is unknown."""
 
 
 @dataclass(frozen=True)
 class RunData:
-    """What each sort of samples is made of. `labels` are the noisy ones, `trusted` is True where a label is right."""
+    """What each kind of samples is built from. `labels` are noisy, `trusted` is True where a label is right."""
 
     arrays: Mapping[str, np.ndarray]
     about: DataDescription
@@ -50,19 +46,22 @@ class RunData:
 
 
 @dataclass(frozen=True)
-class Material:
-    """What one sort of samples hands to the loop; `adapt` makes a network give one row per sample, `units` the numbers
-    of what an audit of the labels judges, where that is not the single sample."""
+class SampleSet:
+    """Samples of one kind: batches to train on, and the evaluation.
+
+    `adapt` makes a network return one row per sample. `units` returns the number of the unit that each sample belongs
+    to, if an audit of the labels judges units such as objects instead of single samples.
+    """
 
     channels: int
     data: Batches
     evaluate: Evaluation
-    adapt: Callable[[nn.Module], nn.Module] = unchanged
+    adapt: Callable[[nn.Module], nn.Module] = lambda net: net
     units: Callable[[], Tensor] | None = None
 
 
 class Normalise:
-    """uint8 images (B, C, H, W) as float32 of mean 0 and deviation 1, in the memory format of the device."""
+    """Scale uint8 images (B, C, H, W) to float32 of mean 0 and deviation 1, in the memory format of the device."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], device: torch.device) -> None:
         self.mean, self.std = (torch.tensor(values, device=device).view(1, -1, 1, 1) for values in (mean, std))
@@ -73,6 +72,6 @@ class Normalise:
 
 
 def purity(selected: Tensor, trusted: Tensor) -> dict[str, Tensor]:
-    """Percent of true labels (B,) among the selected samples (M, B) of a batch, averaged over the networks."""
-    true = (selected & trusted).sum(1)
-    return {"purity": 100 * (true / selected.sum(1).clamp_min(1)).mean()}
+    """The share of right labels (B,) among the selected samples (M, B) in percent, averaged over the networks."""
+    right = (selected & trusted).sum(1)
+    return {"purity": 100 * (right / selected.sum(1).clamp_min(1)).mean()}

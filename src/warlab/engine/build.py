@@ -1,4 +1,4 @@
-"""From settings and arrays to networks, method, batches and schedule: all that decides the numbers of a run."""
+"""Build the networks, method, batches and schedule of a run from its settings and arrays."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from warlab import methods, nets
 from warlab.artefacts.run_config import RunConfig, Training
+from warlab.audit.record import Means
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Material, RunData
+from warlab.engine.batches import RunData, SampleSet
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
 from warlab.engine.inputs import RunInputs
 from warlab.engine.listener import Listener
-from warlab.engine.train import Row, Schedule, Trainer
-from warlab.engine.validation import hold_out
+from warlab.engine.train import Networks, Row, Schedule, Trainer
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
 from warlab.noise.open_set_images import seen_images
@@ -31,20 +31,8 @@ def build_trainer(
     checkpoints: CheckpointFolder,
     on_epoch: Callable[[list[Row]], object] = lambda rows: None,
 ) -> Trainer:
-    device, training = best_device(), run.training
-    about = inputs.data.about
-    # An experiment may scale its inputs differently from the others of its dataset.
-    about = replace(about, mean=training.get("mean", about.mean), std=training.get("std", about.std))
-    arrays, trusted = _open_set(inputs)
-    noisy, trusted = hold_out(arrays, inputs.noise.labels, trusted, training.get("validation", 0.0), run.seed)
-    labels = torch.from_numpy(noisy).to(device).long()
-    method = methods.make(run.method.file, run.method.settings, _task(inputs, labels, device))
-    true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
-    # By name, so that only runs on this kind of samples depend on its module; the workflow adds it to the fingerprint.
-    module = import_module(f"warlab.engine.{about.samples}")
-    samples: Material = module.material(RunData(arrays, about, labels, true, training, run.seed))
-    fresh = partial(_networks, run, inputs.initial, samples, method, device)
-    models = fresh(0)
+    samples, method, networks = build_parts(run, inputs)
+    models, training = networks(0), run.training
     return Trainer(
         method=method,
         models=models,
@@ -54,15 +42,31 @@ def build_trainer(
         evaluate=samples.evaluate,
         checkpoints=checkpoints,
         seed=run.seed,
-        fresh=fresh,
+        networks=networks,
         on_epoch=on_epoch,
         evaluate_every=training.get("evaluate_every", 1),
-        listener=Listener(models, len(samples.data), method.task.classes, samples.units),
+        listener=Listener(models, len(samples.data), method.task.classes, samples.units and samples.units()),
     )
 
 
+def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, Networks]:
+    """The samples and the method of a run, and a function that builds its networks."""
+    device, training, about = best_device(), run.training, inputs.data.about
+    # An experiment may scale its inputs differently from the others of its dataset.
+    about = replace(about, mean=training.get("mean", about.mean), std=training.get("std", about.std))
+    arrays, trusted = _open_set(inputs)
+    noisy, trusted = _hold_out(arrays, inputs.noise.labels, trusted, training.get("validation", 0.0), run.seed)
+    labels = torch.from_numpy(noisy).to(device).long()
+    method = methods.make(run.method.file, run.method.settings, _task(inputs, labels, device))
+    true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
+    # By name, so that only runs on this kind of samples depend on its module; the workflow adds it to the fingerprint.
+    module = import_module(f"warlab.engine.{about.samples}")
+    samples: SampleSet = module.sample_set(RunData(arrays, about, labels, true, training, run.seed))
+    return samples, method, partial(_networks, run, inputs.initial, samples, method, device)
+
+
 def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:
-    """Adam(0.9, 0.999) or SGD with momentum, as the training section of the hyper-parameters says."""
+    """Adam(0.9, 0.999) or SGD with momentum, with the settings of the training."""
     lr, decay, kind = training["lr"], training["weight_decay"], training["optimiser"]
     if kind == "adam":
         return torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.999), weight_decay=decay)
@@ -91,26 +95,60 @@ def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
 
 
 def _networks(
-    run: RunConfig, initial: Path | None, samples: Material, method: Method, device: torch.device, epoch: int
+    run: RunConfig, initial: Path | None, samples: SampleSet, method: Method, device: torch.device, epoch: int
 ) -> Sequence[nn.Module]:
-    """The same seed gives the same initial weights to every method; those of a later epoch are drawn again."""
-    built = []
+    """The networks at the start of an epoch, 0 or that of a restart. The same seed gives all methods the same initial
+    weights; a restart draws others."""
+    models = []
     settings = run.net.settings | ({"weights": str(initial)} if initial else {})
     for number in range(method.n_models):
         torch.manual_seed(derive_seed("network", run.seed, number, *([epoch] if epoch else [])))
         net = nets.build(run.net.name, samples.channels, method.task.classes, **settings)
-        built.append(place(method.extend(samples.adapt(net)), device))
-    return built
+        models.append(place(method.extend(samples.adapt(net)), device))
+    return models
 
 
 def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The arrays with other images in place of those that open-set noise replaces; False where it replaces one."""
+    """The arrays with the images that open-set noise puts in place of others, and a mask that is False for these."""
     arrays, noise = dict(inputs.data.arrays), inputs.noise
-    own = np.ones(len(noise.labels), bool)
+    original = np.ones(len(noise.labels), bool)
     if (how := noise.manifest.open_set) is None:
-        return arrays, own
+        return arrays, original
     if inputs.other is None:
         raise WarlabError(f"The noise replaces images, but those of {how.source} are not given.")
-    own[noise.replaced] = False
+    original[noise.replaced] = False
     arrays["train_x"] = seen_images(arrays["train_x"], noise, inputs.other)
-    return arrays, own
+    return arrays, original
+
+
+# ---- a part of the training set that no method sees; its noisy labels choose an epoch where no clean ones are known
+
+
+def training_part(count: int, share: float, seed: int) -> np.ndarray:
+    """The numbers of the samples to train on, in their order; (seed, share) decides which others are held out."""
+    held = np.random.default_rng(derive_seed("validation", seed)).permutation(count)[: round(count * share)]
+    return np.setdiff1d(np.arange(count), held)
+
+
+def _hold_out(
+    arrays: dict[str, np.ndarray], labels: np.ndarray, trusted: np.ndarray, share: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The labels and `trusted` of the samples to train on; the others become `held_x` and `held_y` of the arrays. A
+    share of 0, as in the paper, changes nothing."""
+    if not share:
+        return labels, trusted
+    if "train_x" not in arrays or len(arrays["train_x"]) != len(labels):
+        raise WarlabError("`validation` cuts a split from images in memory; leave it at 0 for tiles and stored images.")
+    kept = training_part(len(labels), share, seed)
+    held = np.setdiff1d(np.arange(len(labels)), kept)
+    if len(held) == 0 or len(kept) < 2:
+        raise WarlabError(f"`validation` of {share} leaves {len(kept)} of {len(labels)} samples; choose another share.")
+    arrays |= {"held_x": arrays["train_x"][held], "held_y": labels[held]}
+    arrays |= {name: arrays[name][kept] for name in ("train_x", "train_y")}
+    return labels[kept], trusted[kept]
+
+
+def of_all_samples(means: Means, run: RunConfig, total: int) -> Means:
+    """The means of all `total` samples, of which those held out were never seen."""
+    share = run.training.get("validation", 0.0)
+    return means.among(training_part(total, share, run.seed), total) if share else means

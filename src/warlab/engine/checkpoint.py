@@ -1,8 +1,8 @@
-"""Checkpoints that are whole or not there, and signals that save first.
+"""Checkpoints that survive any fault, and signals that make a run save one.
 
-Snakemake deletes the declared outputs of a failed job, so the state of an unfinished run lies in an undeclared
-folder next to them: <run>/checkpoint/<id>/, where id names everything that the result depends on. A run of another
-configuration or code therefore never finds it, and going back to the old configuration finds it again.
+Snakemake deletes the declared outputs of a failed job. So the states of an unfinished run are in a folder that is not
+declared, <run>/checkpoint/<id>/, where the id depends on all that the result depends on. A run with another
+configuration or code does not find them, and a run with the old configuration finds them again.
 """
 
 import hashlib
@@ -22,53 +22,40 @@ import torch
 from torch import Tensor
 
 from warlab.artefacts.run_result import Machine
-from warlab.common.files import read_json, write_atomic, write_json
+from warlab.common.files import write_atomic
 from warlab.engine.provenance import machine
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 
 logger = logging.getLogger(__name__)
 INTERVAL = "WARLAB_CHECKPOINT_SECONDS"
-IDENTITY = "identity.json"
-_DEPENDS_ON = {  # all that a run depends on, in words
-    "run": "its settings",
-    "code": "the code",
-    "data": "the data",
-    "data_json": "the description of the data (mean, deviation, classes or shards)",
-    "noise": "the noisy labels",
-    "noise_json": "the description of the noise (rate or kind)",
-    "cost": "the ground cost",
-    "predictions": "the predictions that it reads",
-    "images": "the images of the open-set noise",
-    "initial": "the initial weights",
-}
 
 
 class CheckpointFolder:
-    """The two newest states of one run; a damaged newest falls back to the one before.
+    """The two newest states of one run; if the newest is damaged, the one before is loaded.
 
-    What makes a result is its configuration, code and inputs, so that a run may go on elsewhere. The last bits may
-    depend on the machine too: a state names the machines it was made on, and a resume says what has changed.
+    A run may continue on another machine. Since the last bits of its result may depend on the machine, a state names
+    the machines that it was made on, and what has changed is logged.
     """
 
     def __init__(self, run_folder: Path, run_id: str) -> None:
         self.path = run_folder / "checkpoint" / run_id[:16]
         self.run_id = run_id
         self.machines: list[Machine] = []
-        self.next = self.path / "next.ckpt"  # whole, but not yet in its place: seen after a kill between two renames
+        self.next = self.path / "next.ckpt"  # complete, but not yet renamed: left by a kill between two renames
         self.latest = self.path / "latest.ckpt"
         self.previous = self.path / "previous.ckpt"
-        self._latest_is_whole = False
+        self._latest_is_good = False
         self.interval = seconds_between_writes()
         self._written = time.monotonic()
         self._kept: bytes | None = None
 
     def due(self) -> bool:
-        """Whether so much would be lost by a kill that a state should be written in the middle of an epoch."""
+        """Whether the last write is so long ago that a state should be written in the middle of an epoch."""
         return self.interval > 0 and time.monotonic() - self._written >= self.interval
 
     def keep(self, state: Mapping[str, object]) -> None:
-        """The state as it is now, written if that is due, and at hand for `write` if not."""
-        _refuse_what_cannot_be_read_back(state)
+        """Keep the present state in memory for `write`, and write it if that is due."""
+        _check_types(state)
         self.machines = self.machines or [machine()]
         buffer = io.BytesIO()
         torch.save({**state, "run_id": self.run_id, "machines": self.machines}, buffer)
@@ -81,24 +68,24 @@ class CheckpointFolder:
         self.write()
 
     def write(self) -> None:
-        """The state that was kept last, unless it is on the disk. It is whole there before the older ones are touched,
-        and only a whole one moves on."""
+        """Write the state that was kept last, unless it is on the disk already. It is complete there before the older
+        ones are renamed, and a damaged one never replaces the one before it."""
         if (content := self._kept) is None:
             return
         checksum = hashlib.sha256(content).hexdigest().encode()
         try:
             write_atomic(self.next, lambda file: (file.write(checksum), file.write(content)))
-            if self._latest_is_whole or _content(self.latest) is not None:
+            if self._latest_is_good or _content(self.latest) is not None:
                 self.latest.replace(self.previous)
             self.next.replace(self.latest)
         except OSError as error:
-            error.filename = error.filename or str(self.next)  # a full disk does not say which file it had no room for
+            error.filename = error.filename or str(self.next)  # the error of a full disk names no file
             raise
-        self._latest_is_whole = True
+        self._latest_is_good = True
         self._kept, self._written = None, time.monotonic()
 
     def load(self) -> dict[str, Any] | None:
-        """The newest whole state, or None for a run that starts."""
+        """The newest state that is not damaged, or None for a run that starts."""
         for file in (self.next, self.latest, self.previous):
             if not file.exists():
                 continue
@@ -120,67 +107,53 @@ class CheckpointFolder:
         self.machines = machines if now == before else [*machines, now]
         changes = [f"{key} {before.get(key)} became {value}" for key, value in now.items() if before.get(key) != value]
         if changes:
-            since = "since the state was saved; the last bits of the result may depend on it."
-            logger.info(f"{', '.join(changes)} {since}")
+            logger.info(f"{', '.join(changes)} since the state was saved; the last bits of the result may change.")
 
     def remove(self) -> None:
-        """The states of this configuration, once its outputs are in place; those of others stay."""
+        """Delete the states of this configuration, once its outputs are written; those of others stay."""
         shutil.rmtree(self.path, ignore_errors=True)
         with suppress(OSError):
             self.path.parent.rmdir()
 
 
-def remember(folder: Path, mine: Mapping[str, str]) -> None:
-    """Keep the checksums of all that a run depends on with its checkpoints; where only states of another configuration
-    are there, say what differs."""
-    others = sorted(folder.parent.glob(f"*/{IDENTITY}"), key=lambda path: path.stat().st_mtime)
-    if not folder.exists() and others:
-        before = read_json(others[-1])
-        changed = [_DEPENDS_ON.get(name, name) for name in {**before, **mine} if before.get(name) != mine.get(name)]
-        reason = f"because {' and '.join(changed)} changed since the saved state was made"
-        logger.info(f"starting from the beginning, {reason}")
-    write_json(folder / IDENTITY, dict(mine))
-
-
 def seconds_between_writes() -> float:
-    """A kill loses at most so much; a stop that is asked for loses nothing. 0 writes after every epoch, and in none."""
-    given = os.environ.get(INTERVAL, "120")
+    """The longest time that a kill can lose; a signal to stop loses nothing. With 0 only whole epochs are written."""
+    value = os.environ.get(INTERVAL, "120")
     try:
-        seconds = float(given)
+        seconds = float(value)
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise WarlabError(f"{INTERVAL} is {given!r}; give a number of seconds, such as 120, or 0 for every epoch.")
+        raise WarlabError(f"{INTERVAL} is {value!r}; give a number of seconds, such as 120, or 0 for every epoch.")
     return seconds
 
 
 def _content(file: Path) -> bytes | None:
-    """What torch has written, or None if it is not what its checksum says; nothing is unpickled before that check."""
+    """What torch has written, or None if its checksum differs; nothing is unpickled before that check."""
     content = file.read_bytes() if file.exists() else b""
     return content[64:] if hashlib.sha256(content[64:]).hexdigest().encode() == content[:64] else None
 
 
 def _read(file: Path, content: bytes) -> dict[str, Any]:
-    """A whole state. One that torch refuses is no damage, so that starting again would hide a fault of the program."""
+    """Read a complete state. If torch refuses it, it is not damaged, and starting again would hide a bug."""
     try:
         return torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
-    except Exception as error:  # what is not tensors and numbers, such as a program, is refused by torch in many ways
-        reason = str(error).strip().splitlines() or [type(error).__name__]
+    except Exception as error:  # torch raises many kinds for what is not tensors and numbers, such as a program
         raise WarlabError(
-            f"{file} is whole but torch refuses to read it ({reason[0][:200]}); delete it to start this run again, "
+            f"{file} is whole but torch refuses to read it ({reason(error)}); delete it to start this run again, "
             "and report it if warlab has written it."
         ) from error
 
 
-def _refuse_what_cannot_be_read_back(value: Any, name: str = "") -> None:
-    """Tensors, plain numbers, text, and lists, tuples and dicts of them are what a checkpoint gives back."""
+def _check_types(value: Any, name: str = "") -> None:
+    """Only tensors, plain numbers, text, and lists, tuples and dicts of them can be read back from a checkpoint."""
     if isinstance(value, dict):
         for key, part in value.items():
-            _refuse_what_cannot_be_read_back(key, f"{name} (a key)")
-            _refuse_what_cannot_be_read_back(part, f"{name}.{key}" if name else str(key))
+            _check_types(key, f"{name} (a key)")
+            _check_types(part, f"{name}.{key}" if name else str(key))
     elif type(value) in (list, tuple):
         for number, part in enumerate(value):
-            _refuse_what_cannot_be_read_back(part, f"{name}[{number}]")
+            _check_types(part, f"{name}[{number}]")
     elif not isinstance(value, Tensor) and type(value) not in (bool, int, float, str, type(None)):
         kind = f"{type(value).__module__}.{type(value).__name__}"
         raise WarlabError(
@@ -190,7 +163,7 @@ def _refuse_what_cannot_be_read_back(value: Any, name: str = "") -> None:
 
 
 class StopRequest:
-    """True once SIGTERM, SIGINT or SIGUSR1 arrived; the loop then saves and leaves."""
+    """True once SIGTERM, SIGINT or SIGUSR1 has arrived; the loop then saves and ends."""
 
     def __init__(self) -> None:
         self.received: str | None = None

@@ -1,4 +1,4 @@
-"""The one place that decides where a network lives, on a GPU or on the CPU, and how torch computes there."""
+"""Decide whether networks run on a GPU or on the CPU, and how torch computes there."""
 
 import os
 
@@ -7,15 +7,16 @@ from torch import nn
 
 from warlab.artefacts.run_config import DeviceOptions
 from warlab.common.precision import use_tf32
-from warlab.engine.lease import VISIBLE, device_count, visible_entries
+from warlab.engine.lock import VISIBLE, device_count, visible_entries
 from warlab.errors import WarlabError
 
 CHOICE = "WARLAB_DEVICE"
-_options = DeviceOptions()  # of this process, as are the flags of torch
+_options = DeviceOptions()  # global in this process, like the flags of torch
 
 
 def best_device() -> torch.device:
-    """A GPU that torch cannot use is an error: days of training on the CPU are not what anyone wants."""
+    """The GPU, or the CPU if there is none. A GPU that torch cannot use is an error: a training on the CPU by accident
+    would take days."""
     if uses_gpu():
         return torch.device("cuda")
     if CHOICE not in os.environ and (reason := _expected()):
@@ -34,14 +35,14 @@ def uses_gpu() -> bool:
 
 
 def _expected() -> str | None:
-    """Why a GPU is expected: a lease, a scheduler or the user has named one, or the machine shows one."""
+    """Why a GPU is expected: a lease, a scheduler or the user has named one, or the machine has one."""
     if VISIBLE in os.environ:
         return f"{VISIBLE}={os.environ[VISIBLE]}" if visible_entries(os.environ[VISIBLE]) else None
     return f"{count} of this machine" if (count := device_count()) else None
 
 
 def device_settings(threads: int, options: DeviceOptions | None = None) -> None:
-    """Same seed, same bits: deterministic kernels where torch has them, and true float32 unless TF32 is asked for."""
+    """Make results reproducible: deterministic kernels where torch has them, and true float32 unless TF32 is chosen."""
     global _options
     _options = options or DeviceOptions()
     use_tf32(_options.tf32)
@@ -60,7 +61,7 @@ def memory_format(device: torch.device) -> torch.memory_format:
 
 
 def place(model: nn.Module, device: torch.device) -> nn.Module:
-    """The model on the device, in the memory format of the batches, compiled if that was asked for."""
+    """Move the model to the device, in the memory format of the batches; compile it if that option is on."""
     placed: nn.Module = model.to(device).to(memory_format=memory_format(device))  # type: ignore[call-overload]
     if _options.compile:
         placed.forward = torch.compile(placed.forward)  # hooks and names of weights stay as they are

@@ -1,45 +1,46 @@
-"""What a finished run says of its data by its weights: predictions, features and maps."""
+"""Predictions, features and maps of a finished run, computed with its weights."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays
-from warlab.engine.build import build_trainer
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.batches import SampleSet
+from warlab.engine.build import build_parts
 from warlab.engine.device import device_settings
 from warlab.engine.inputs import RunFiles, RunInputs
-from warlab.engine.train import Trainer
-from warlab.errors import WarlabError
-from warlab.methods.base import evaluating, features
+from warlab.errors import WarlabError, reason
+from warlab.methods.base import Method, evaluating, features
 
 BATCH = 500  # images whose features are computed at once
 
 
 def predict_run(run: RunConfig, files: RunFiles, weights: Path, out: Path, threads: int) -> None:
-    """Write `probabilities` (N, C) of the training images by their number: softmax in evaluation mode, averaged over
-    the networks. Other runs read them."""
-    trainer = _finished(run, files.read(), weights, threads)
-    with evaluating(*trainer.models):
-        scores = [trainer.method.predict(trainer.models, batch.x) for batch in trainer.data.in_order()]
+    """Write the `probabilities` (N, C) of the training images, in their order: softmax in evaluation mode, averaged
+    over the networks. Other runs read them."""
+    samples, method, models = _trained(run, files.read(), weights, threads)
+    with evaluating(*models):
+        scores = [method.predict(models, batch.x) for batch in samples.data.in_order()]
     write_arrays(out, probabilities=torch.cat([one.softmax(2).mean(0) for one in scores]).cpu().numpy())
 
 
 def write_activations(run: RunConfig, files: RunFiles, weights: Path, out: Path, threads: int) -> None:
-    """Write features (N, D) of the test images, the vector before the classifier; labels, class_names, and which run
-    and data they are of."""
+    """Write the features (N, D) of the test images, the vector before the classifier, with labels, class_names, run
+    and data."""
     inputs = files.read()
-    trainer = _finished(run, inputs, weights, threads)
-    evaluator: Any = trainer.evaluate
-    net, images = trainer.models[0], evaluator.images
+    samples, _, models = _trained(run, inputs, weights, threads)
+    evaluator: Any = samples.evaluate
+    net, images = models[0], evaluator.images
     with evaluating(net):
-        found = [features(net, images[start : start + BATCH]) for start in range(0, len(images), BATCH)]
+        vectors = [features(net, images[start : start + BATCH]) for start in range(0, len(images), BATCH)]
     write_arrays(
         out,
-        features=torch.cat(found).cpu().numpy(),
+        features=torch.cat(vectors).cpu().numpy(),
         labels=inputs.data.arrays["test_y"],
         class_names=np.array(inputs.data.about.class_names),
         run=np.array(run.path),
@@ -48,22 +49,26 @@ def write_activations(run: RunConfig, files: RunFiles, weights: Path, out: Path,
 
 
 def map_run(run: RunConfig, files: RunFiles, weights: Path, threads: int) -> np.ndarray:
-    """Classes of all pixels of the test tiles, flat (P,) uint8; of two networks the first one's."""
-    trainer = _finished(run, files.read(), weights, threads)
-    evaluator: Any = trainer.evaluate
-    return np.concatenate([maps[0].reshape(-1) for maps in evaluator.maps(trainer.method, trainer.models)])
+    """The classes of all pixels of the test tiles, flat (P,) uint8, predicted by the first network."""
+    samples, method, models = _trained(run, files.read(), weights, threads)
+    evaluator: Any = samples.evaluate
+    return np.concatenate([maps[0].reshape(-1) for maps in evaluator.maps(method, models)])
 
 
-def _finished(run: RunConfig, inputs: RunInputs, path: Path, threads: int) -> Trainer:
-    """The run with its final weights. A file that is a program, damaged, or of another network is refused and not run:
-    only tensors are read."""
+def _trained(
+    run: RunConfig, inputs: RunInputs, weights: Path, threads: int
+) -> tuple[SampleSet, Method, Sequence[nn.Module]]:
+    """The samples, method and networks of a run, with its final weights. Only tensors are read: a file that is a
+    program, damaged, or of another network is refused and not run."""
     device_settings(threads, run.device)
-    trainer = build_trainer(run, inputs, CheckpointFolder(path.parent, ""))
+    samples, method, networks = build_parts(run, inputs)
+    models = networks(0)
     try:
-        saved = torch.load(path, weights_only=True, map_location="cpu")
-        for model, state in zip(trainer.models, saved, strict=True):
+        saved = torch.load(weights, weights_only=True, map_location="cpu")
+        for model, state in zip(models, saved, strict=True):
             model.load_state_dict(state)
     except Exception as error:  # such files raise anything
-        reason = " ".join(str(error).split())[:200]
-        raise WarlabError(f"{path} are not the weights of this run ({reason}); delete them and run again.") from error
-    return trainer
+        raise WarlabError(
+            f"{weights} are not the weights of this run ({reason(error)}); delete them and run again."
+        ) from error
+    return samples, method, models

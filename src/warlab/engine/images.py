@@ -1,5 +1,5 @@
-"""Images as samples. Small datasets live on the device as uint8; shuffles are functions of (seed, epoch), so a resumed
-run sees the same batches. Of clean labels only the evaluation knows, and nothing flows back into training."""
+"""Images as samples, kept on the device as uint8. The order of an epoch is a function of (seed, epoch), so that a
+resumed run sees the same batches. Only the evaluation sees clean labels, and nothing of it flows back into training."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from warlab.common.readings import LAST
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Material, Normalise, RunData, purity
+from warlab.engine.batches import Normalise, RunData, SampleSet, purity
 from warlab.methods.base import Batch, Method, evaluating
 
-HELD_OUT = "validation_accuracy"  # by the noisy labels of what `validation.hold_out` keeps back
+HELD_OUT = "validation_accuracy"  # by the noisy labels of the samples that `build` holds out
 
 
 class Images:
-    """uint8 images (N, C, H, W) kept on the device, handed out as normalised float32."""
+    """uint8 images (N, C, H, W) on the device; indexing gives normalised float32."""
 
     def __init__(self, pixels: np.ndarray, mean: Sequence[float], std: Sequence[float], device: torch.device) -> None:
         self.pixels = torch.from_numpy(pixels).to(device)
@@ -29,10 +29,13 @@ class Images:
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         return self.normalise(self.pixels[index])
 
+    def announce(self, batches: Sequence[Tensor]) -> None:
+        """Called with the batches of an epoch before they are indexed, so that images on disk can be decoded ahead."""
+
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Images with noisy labels, cut into batches; the only door through which a method sees data."""
+    """Images with noisy labels in batches: all that a method sees of the data."""
 
     images: Images
     labels: Tensor
@@ -43,19 +46,21 @@ class TrainingData:
         return len(self.images)
 
     def epoch(self, epoch: int) -> list[Tensor]:
-        """The epoch's batches as index tensors: every sample once, in an order that (seed, epoch) decides."""
+        """The numbers of the samples of each batch: every sample once, in an order drawn by (seed, epoch)."""
         generator = np.random.default_rng(derive_seed("order", self.seed, epoch))
         order = torch.from_numpy(generator.permutation(len(self.images)))
         chunks = list(order.split(self.batch_size))
         if len(chunks) > 1 and len(chunks[-1]) == 1:  # batch norm has no statistics of a single sample
             chunks[-2:] = [torch.cat(chunks[-2:])]
-        return [chunk.to(self.labels.device) for chunk in chunks]
+        batches = [chunk.to(self.labels.device) for chunk in chunks]
+        self.images.announce(batches)
+        return batches
 
     def batch(self, index: Tensor) -> Batch:
         return Batch(self.images[index], self.labels[index], index)
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:
-        """All samples by their number, for estimates over the whole training set."""
+        """All samples in the order of their numbers, for estimates over the whole training set."""
         for index in torch.arange(len(self.images), device=self.labels.device).split(size):
             yield self.batch(index)
 
@@ -63,9 +68,9 @@ class TrainingData:
 class Evaluator:
     """The accuracy on the test set in percent, averaged over the networks that the method reports.
 
-    `trusted` says of every training sample whether its label is true, or is None where nobody knows. `validation` are
-    further images and labels by the column that their accuracy is logged in. `recent` holds the predicted classes
-    (M, N) of the last ten evaluations, so that methods can be compared image by image.
+    `trusted` is True for the training samples whose labels are right, or None if that is unknown. `validation` maps
+    further columns of the metrics to images and labels. `recent` holds the predicted classes (M, N) of the last ten
+    evaluations, so that methods can be compared image by image.
     """
 
     def __init__(
@@ -84,13 +89,13 @@ class Evaluator:
         sets = {"test_accuracy": (self.images, self.labels), **self.validation}
         with evaluating(*models):
             predicted = {name: self._classes(method, models, images) for name, (images, _) in sets.items()}
-        # Last of all, because a run that is stopped in the middle evaluates again.
+        # Only now, because a run that is stopped while it evaluates will evaluate again.
         test = predicted["test_accuracy"]
         self.recent = [*self.recent, test.to("cpu", torch.int16 if test.max() > 255 else torch.uint8)][-LAST:]
         return {name: 100 * float((predicted[name] == labels).double().mean()) for name, (_, labels) in sets.items()}
 
     def _classes(self, method: Method, models: Sequence[nn.Module], images: Images) -> Tensor:
-        """(M, N)"""
+        """The predicted classes (M, N) of all images."""
         batches = (images[start : start + self.batch_size] for start in range(0, len(images), self.batch_size))
         return torch.cat([method.predict(models, batch).argmax(2) for batch in batches], dim=1)
 
@@ -98,8 +103,8 @@ class Evaluator:
         return {} if self.trusted is None else purity(selected, self.trusted[index])
 
 
-def material(given: RunData) -> Material:
-    arrays, about, labels = given.arrays, given.about, given.labels
+def sample_set(run: RunData) -> SampleSet:
+    arrays, about, labels = run.arrays, run.about, run.labels
 
     def images(part: str) -> Images:
         return Images(arrays[f"{part}_x"], about.mean, about.std, labels.device)
@@ -108,8 +113,8 @@ def material(given: RunData) -> Material:
         return torch.from_numpy(arrays[f"{part}_y"]).to(labels.device).long()
 
     held = {HELD_OUT: (images("held"), classes("held"))} if "held_x" in arrays else {}
-    return Material(
+    return SampleSet(
         channels=arrays["train_x"].shape[1],
-        data=TrainingData(images("train"), labels, given.training["batch_size"], given.seed),
-        evaluate=Evaluator(images("test"), classes("test"), given.trusted, validation=held),
+        data=TrainingData(images("train"), labels, run.training["batch_size"], run.seed),
+        evaluate=Evaluator(images("test"), classes("test"), run.trusted, validation=held),
     )

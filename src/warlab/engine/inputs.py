@@ -1,4 +1,4 @@
-"""The files of a run, and what is in them."""
+"""The input files of a run, and their content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ from warlab.data import weights_file
 
 @dataclass(frozen=True)
 class RunInputs:
-    """What a run reads. `other` are the images that open-set noise puts in place of some."""
+    """What a run reads. `other` are images of another dataset, which open-set noise puts in place of some of these."""
 
     data: PreparedData
     noise: NoisyLabels
@@ -26,8 +26,8 @@ class RunInputs:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """The paths of what a run reads. All of it is part of the run's identity by checksums, as are the descriptions of
-    data and noise, the JSON files with the same names."""
+    """The paths of what a run reads. The checksums of all files are part of the run's identity, and so are the
+    descriptions of data and noise, JSON files with the same names."""
 
     data: Path
     noise: Path
@@ -37,9 +37,9 @@ class RunFiles:
     initial: Path | None = None
 
     @classmethod
-    def of(cls, named: Mapping[str, str]) -> "RunFiles":
-        """Those among the named files that a run reads."""
-        files = {one.name: Path(named[one.name]) for one in fields(cls) if one.name in named}
+    def of(cls, inputs: Mapping[str, str]) -> "RunFiles":
+        """The files that a run reads, out of the inputs of a rule."""
+        files = {one.name: Path(inputs[one.name]) for one in fields(cls) if one.name in inputs}
         if "initial" in files:
             files["initial"] = weights_file(files["initial"])
         return cls(**files)

@@ -1,12 +1,12 @@
-"""What the networks say of every training batch, handed to the audit of the labels; no forward is added for it.
+"""Record the logits of every training batch for the audit of the labels, without an additional forward.
 
-In a step the first forward of each network is that of the batch itself; those of a regulariser follow it. Of two
-networks both are heard, so that means go over both. A method that never calls a network as a whole logs its LOGITS.
+The first forward of a network in a step is that of the batch itself; those of a regulariser follow. All networks of a
+method are recorded, and means are over all of them. A method that never calls a whole network logs its LOGITS.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -16,30 +16,19 @@ from warlab.methods.base import LOGITS, Batch, Log
 
 
 class Listener:
-    """Hears forwards `with listener.hearing():` and writes them down by `note`.
+    """Collects the logits of forwards inside `with listener.hearing():`, and adds them to its record by `note`.
 
-    `units` gives for every sample the number of what is judged, such as the object that a pixel belongs to; without it
-    each of the `samples` is judged by itself.
+    `units` (samples,) holds the number of the unit that each sample belongs to, such as the object of a pixel; without
+    it every sample is judged by itself.
     """
 
-    def __init__(
-        self, models: Sequence[nn.Module], samples: int, classes: int, units: Callable[[], Tensor] | None = None
-    ) -> None:
-        self.samples, self.classes, self.units = samples, classes, units
+    def __init__(self, models: Sequence[nn.Module], samples: int, classes: int, units: Tensor | None = None) -> None:
+        self.record = Record(samples if units is None else int(units.max()) + 1, classes)
+        self.units = units
         self.listens = False
         self.heard: dict[int, Tensor] = {}  # network → its logits in this step
         for number, model in enumerate(models):
             model.register_forward_hook(partial(self._hear, number))
-
-    @cached_property
-    def unit_of(self) -> Tensor | None:
-        """(samples,) numbers of units; found when the first batch is noted, since only a training needs them."""
-        return None if self.units is None else self.units()
-
-    @cached_property
-    def record(self) -> Record:
-        n = self.samples if self.unit_of is None else int(self.unit_of.max()) + 1
-        return Record(n, self.classes)
 
     @contextmanager
     def hearing(self) -> Iterator[None]:
@@ -50,11 +39,11 @@ class Listener:
             self.listens = False
 
     def note(self, batch: Batch, log: Log) -> None:
-        """Write down what was heard of the batch; takes the LOGITS out of the log."""
+        """Record the logits of the batch; removes LOGITS from the log."""
         logged = log.pop(LOGITS, None)
         heard = [logged] if isinstance(logged, Tensor) else list(self.heard.values())
         self.heard = {}
-        index = batch.index if self.unit_of is None else self.unit_of[batch.index]
+        index = batch.index if self.units is None else self.units[batch.index]
         for logits in heard:
             self.record.update(logits, batch.y, index)
 

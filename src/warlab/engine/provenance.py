@@ -1,4 +1,4 @@
-"""What a result rests on: code version, packages, machine, checksums of its inputs, time and memory."""
+"""Where a result comes from: code version, packages, machine, checksums of its inputs, time and memory."""
 
 import os
 import platform
@@ -36,7 +36,7 @@ def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float)
 
 
 def machine() -> Machine:
-    """What the last bits of a training may depend on besides its configuration, code and inputs."""
+    """What else the last bits of a training may depend on, apart from its configuration, code and inputs."""
     return {
         "torch": str(torch.__version__),
         "processor": device_name(),
@@ -46,7 +46,7 @@ def machine() -> Machine:
 
 
 def git_version() -> str:
-    """Commit, with -dirty if the tree has changes; "unknown" outside a checkout."""
+    """The commit, with -dirty if files are changed; "unknown" outside of a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10)

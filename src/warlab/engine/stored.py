@@ -1,8 +1,7 @@
-"""Images that stay on disk: decoded batch by batch, some batches ahead, in the order that (seed, epoch) decides."""
+"""Images that stay on disk: batches are decoded shortly before they are needed, in the order of (seed, epoch)."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,31 +10,30 @@ from torch import Tensor
 
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Material, Normalise, RunData
+from warlab.engine.batches import Normalise, RunData, SampleSet
 from warlab.engine.images import Evaluator, Images, TrainingData
 
-AHEAD = 4  # batches that are decoded before they are asked for
+AHEAD = 4  # batches that are decoded in advance
 EVALUATED = 100  # images at once
-CLEAN = "val_accuracy"  # by the clean validation labels that come with the data
+CLEAN = "val_accuracy"  # on the clean validation labels of the dataset
 
 
 class StoredImages(Images):
-    """Looks like `Images`, but holds no pixels: number → middle crop of the image in the shards, as float32."""
+    """Like `Images`, but the pixels stay in the shards; indexing decodes the images and crops their middle."""
 
     def __init__(self, pack: Pack, numbers: np.ndarray, about: DataDescription, device: torch.device) -> None:
         self.pack, self.numbers, self.crop, self.device = pack, numbers, about.crop or 0, device
         self.normalise = Normalise(about.mean, about.std, device)
         self.pool = ThreadPoolExecutor(max(2, torch.get_num_threads()))
         self.announced: list[tuple[Tensor, np.ndarray]] = []  # batches and their numbers, in the order of the epoch
-        self.places: dict[int, int] = {}  # id of a batch → its place among the announced
+        self.places: dict[int, int] = {}  # id of a batch → its place in `announced`
         self.begun: dict[int, list[Future[np.ndarray]]] = {}  # place → images that are being decoded
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def announce(self, batches: Sequence[Tensor]) -> None:
-        """These batches will be asked for in this order."""
-        # Asked for once: a batch whose numbers come from a GPU would wait for all that the GPU has to do.
+        # All numbers are copied at once: a copy from a GPU waits for all work that the GPU has to do.
         numbers = torch.cat(list(batches)).cpu().split([len(batch) for batch in batches]) if batches else ()
         self.announced = [(batch, one.numpy()) for batch, one in zip(batches, numbers, strict=True)]
         self.places = {id(batch): place for place, batch in enumerate(batches)}
@@ -44,11 +42,11 @@ class StoredImages(Images):
     def __getitem__(self, index: Tensor | slice) -> Tensor:
         decoded = torch.from_numpy(np.stack([future.result() for future in self._futures(index)]))
         if self.device.type == "cuda":
-            decoded = decoded.pin_memory()  # from there the copy runs in parallel
+            decoded = decoded.pin_memory()  # so that the copy runs in parallel
         return self.normalise(decoded.to(self.device, non_blocking=True))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
-        """Those that are at work already if the batch was announced; a resumed run leaves out the first batches."""
+        """The images of a batch; an announced one is being decoded already. A resumed run skips the first batches."""
         place = self.places.get(id(index))
         if place is None:
             return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
@@ -65,20 +63,8 @@ class StoredImages(Images):
         return image[:, top : top + self.crop, left : left + self.crop]
 
 
-@dataclass(frozen=True)
-class StoredData(TrainingData):
-    """Batches that are decoded ahead."""
-
-    images: StoredImages
-
-    def epoch(self, epoch: int) -> list[Tensor]:
-        batches = super().epoch(epoch)
-        self.images.announce(batches)
-        return batches
-
-
-def material(given: RunData) -> Material:
-    arrays, about, labels = given.arrays, given.about, given.labels
+def sample_set(run: RunData) -> SampleSet:
+    arrays, about, labels = run.arrays, run.about, run.labels
     device, pack = labels.device, Pack(Path(about.shards))
 
     def images(part: str) -> StoredImages:
@@ -87,8 +73,8 @@ def material(given: RunData) -> Material:
     def tested(part: str) -> tuple[StoredImages, Tensor]:
         return images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device)
 
-    return Material(
+    return SampleSet(
         channels=len(about.mean),
-        data=StoredData(images("train"), labels, given.training["batch_size"], given.seed),
+        data=TrainingData(images("train"), labels, run.training["batch_size"], run.seed),
         evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),
     )

@@ -1,7 +1,7 @@
 """Seconds per epoch of CCE, AR and WAR, on random images and labels of a dataset's shape.
 
-Time depends on shapes, not on what the images show. The methods take turns step by step, so that a machine with other
-work slows all of them alike; the median step times the steps of an epoch is what an epoch takes.
+Time depends on shapes, not on the content of images. The methods take turns step by step, so that other work on the
+machine slows all of them equally. The time of an epoch is the median time of a step, multiplied by the steps.
 """
 
 import math
@@ -23,16 +23,15 @@ from warlab.methods.base import Batch, Losses, Step, Task, differentiate
 from warlab.ot.sinkhorn import sinkhorn
 
 AS_THE_AUTHORS_CODE = "war_code"
-_PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what guards its division, in the authors' code
-TakeStep = Callable[[], None]
-Loss = Callable[[], Losses]
+_PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what avoids a division by zero, in the authors' code
+TrainingStep = Callable[[], None]
 
 
 def seconds_per_epoch(spec: TimingSpec) -> dict[str, dict[str, float]]:
-    """method → median seconds of a step, seconds of an epoch, and the standard error of these."""
+    """For each method the median seconds of a step, the seconds of an epoch, and the standard error of the latter."""
     device = best_device()
-    takers = {name: _taker(MethodConfig(**method), spec, device) for name, method in spec["methods"].items()}
-    times = _measured(takers, spec["steps"], device)
+    steps = {name: _training_step(MethodConfig(**method), spec, device) for name, method in spec["methods"].items()}
+    times = _measure(steps, spec["steps"], device)
     per_epoch = -(-spec["images"] // spec["training"]["batch_size"])
     medians = {name: statistics.median(values) for name, values in times.items()}
     return {
@@ -42,20 +41,20 @@ def seconds_per_epoch(spec: TimingSpec) -> dict[str, dict[str, float]]:
 
 
 def error_of_median(values: list[float]) -> float:
-    """A quarter of the distance between the two values that enclose the median with 95 % (binomial ranks)."""
+    """A quarter of the width of the median's 95 % confidence interval (binomial ranks)."""
     ordered, reach = sorted(values), math.sqrt(len(values))
     low, high = math.floor(len(values) / 2 - reach), math.ceil(len(values) / 2 + reach)
     return (ordered[min(high, len(values) - 1)] - ordered[max(low, 0)]) / 4
 
 
-def _measured(takers: dict[str, TakeStep], steps: int, device: torch.device) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {name: [] for name in takers}
-    warm_up = max(1, steps // 10)
-    progress = Progress("step {} of {}, the warm-up included", warm_up + steps)
-    for number in range(-warm_up, steps):
-        for name, take in takers.items():
+def _measure(steps: dict[str, TrainingStep], repeats: int, device: torch.device) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    warm_up = max(1, repeats // 10)
+    progress = Progress("step {} of {}, the warm-up included", warm_up + repeats)
+    for number in range(-warm_up, repeats):
+        for name, step in steps.items():
             started = time.perf_counter()
-            take()
+            step()
             if device.type == "cuda":
                 torch.cuda.synchronize()
             if number >= 0:
@@ -64,8 +63,8 @@ def _measured(takers: dict[str, TakeStep], steps: int, device: torch.device) -> 
     return times
 
 
-def _taker(method: MethodConfig, spec: TimingSpec, device: torch.device) -> TakeStep:
-    """One whole training step of a method, after its warm-up."""
+def _training_step(method: MethodConfig, spec: TimingSpec, device: torch.device) -> TrainingStep:
+    """A function that makes one complete training step of a method, after its warm-up."""
     torch.manual_seed(0)
     net = NetConfig(**spec["net"])
     model = place(nets.build(net.name, spec["shape"][0], spec["classes"], **net.settings), device)
@@ -73,12 +72,12 @@ def _taker(method: MethodConfig, spec: TimingSpec, device: torch.device) -> Take
     loss = _loss(method, model, batch, spec["classes"])
     optimiser = make_optimiser(model, spec["training"])
 
-    def take() -> None:
+    def step() -> None:
         optimiser.zero_grad(set_to_none=True)
         differentiate(loss())
         optimiser.step()
 
-    return take
+    return step
 
 
 def _batch(spec: TimingSpec, device: torch.device) -> Batch:
@@ -87,7 +86,7 @@ def _batch(spec: TimingSpec, device: torch.device) -> Batch:
     return Batch(x, torch.randint(spec["classes"], (size,), device=device), torch.arange(size, device=device))
 
 
-def _loss(method: MethodConfig, model: nn.Module, batch: Batch, classes: int) -> Loss:
+def _loss(method: MethodConfig, model: nn.Module, batch: Batch, classes: int) -> Callable[[], Losses]:
     cost = 1 - torch.eye(classes)
     if method.id == AS_THE_AUTHORS_CODE:
         return lambda: _as_the_authors_code(model, batch, cost.to(batch.x), method.settings)
@@ -98,7 +97,8 @@ def _loss(method: MethodConfig, model: nn.Module, batch: Batch, classes: int) ->
 
 
 def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: Mapping[str, Any]) -> Tensor:
-    """Four forwards, and gradients of all weights for the direction, which are thrown away."""
+    """Four forwards, and for the direction the gradients of all weights too, which are discarded. They are part of what
+    is timed, so that `warlab.adversarial.perturbation`, which avoids them, cannot be used here."""
 
     def transport(x: Tensor) -> Tensor:
         value = sinkhorn(model(x).softmax(1), reference, cost, settings["lam"], settings["iterations"], False)

@@ -1,6 +1,6 @@
-"""The one training loop. It knows batches, losses, optimisers and checkpoints, and no method by name.
+"""The training loop, which is the same for all methods: batches, losses, optimisers, evaluation and checkpoints.
 
-All randomness of a step is a function of (seed, epoch, step), so a run that was killed continues to the same bits.
+The random numbers of a step depend only on (seed, epoch, step), so that a killed run continues to the same bits.
 """
 
 import logging
@@ -26,11 +26,12 @@ from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
 logger = logging.getLogger(__name__)
 Row = dict[str, float]
 TIMES = ("seconds", "processor_seconds")
+Networks = Callable[[int], Sequence[nn.Module]]  # new networks for a run that starts, or starts again, in this epoch
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The learning rate is constant, and from each of the zero-based epochs `drops` on a tenth of what it was."""
+    """The learning rate is divided by ten at the start of each of the epochs `drops`, which count from 0."""
 
     epochs: int
     lr: float
@@ -46,10 +47,10 @@ def _clocks() -> Row:
 
 @dataclass
 class _Meter:
-    """An epoch so far: how many batches are done, sums over them, and how long they took by the clock and of the
-    processor, which pauses and other work do not count for.
+    """The unfinished epoch: the number of its batches so far, sums over them, and the time that they took, by the clock
+    and of the processor, without the pauses between interrupted parts.
 
-    Sums are kept on the device, so that no step waits for a number.
+    Sums stay on the device, so that no step waits for a number.
     """
 
     batches: int = 0
@@ -57,10 +58,10 @@ class _Meter:
     counts: dict[str, int] = field(default_factory=dict)
     first_bad: Any = -1
     times: Row = field(default_factory=lambda: dict.fromkeys(TIMES, 0.0))
-    clocks: Row = field(default_factory=_clocks)  # when `times` were read last
+    clocks: Row = field(default_factory=_clocks)  # at the last update of `times`
 
     def tick(self) -> Row:
-        """The times up to now."""
+        """Update the times and return them."""
         before, self.clocks = self.clocks, _clocks()
         self.times = {name: self.times[name] + self.clocks[name] - before[name] for name in TIMES}
         return self.times
@@ -79,7 +80,7 @@ class _Meter:
 
 @dataclass
 class Trainer:
-    """Everything that one run consists of; `fit` trains it, from its checkpoint if there is one."""
+    """All parts of one run; `fit` trains it, from its checkpoint if there is one."""
 
     method: Method
     models: Sequence[nn.Module]
@@ -89,12 +90,12 @@ class Trainer:
     evaluate: Evaluation
     checkpoints: CheckpointFolder
     seed: int
-    fresh: Callable[[int], Sequence[nn.Module]]  # new networks for a method that starts again in this epoch
+    networks: Networks
     on_epoch: Callable[[list[Row]], object]
     listener: Listener
     evaluate_every: int = 1  # epochs
-    rows: list[Row] = field(default_factory=list)  # one for each epoch that is done
-    meter: _Meter = field(default_factory=_Meter)  # of the epoch that the run is in
+    rows: list[Row] = field(default_factory=list)  # one for each finished epoch
+    meter: _Meter = field(default_factory=_Meter)  # of the unfinished epoch
 
     def fit(self, stop: StopRequest) -> list[Row]:
         self._restore(self.checkpoints.load())
@@ -124,15 +125,15 @@ class Trainer:
         self._check_loss()
         with self._watching(stop):
             tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
-            found = self.evaluate(self.method, self.models) if tested else {}
-        self.rows.append({"epoch": epoch + 1, "lr": rate, **self.meter.means(), **found, **self.meter.tick()})
+            scores = self.evaluate(self.method, self.models) if tested else {}
+        self.rows.append({"epoch": epoch + 1, "lr": rate, **self.meter.means(), **scores, **self.meter.tick()})
         self.meter = _Meter()
         self.checkpoints.keep(self._state())
         self.on_epoch(self.rows)
 
     def _begin(self, step: Step) -> None:
         if self.method.begins_anew(step):
-            for model, new in zip(self.models, self.fresh(step.epoch), strict=True):
+            for model, new in zip(self.models, self.networks(step.epoch), strict=True):
                 model.load_state_dict(new.state_dict())
             for optimiser in self.optimisers:
                 optimiser.state.clear()
@@ -155,7 +156,7 @@ class Trainer:
 
     @contextmanager
     def _watching(self, stop: StopRequest) -> Iterator[None]:
-        """Leave as soon as a stop is asked for: an evaluation may take longer than a scheduler waits."""
+        """Interrupt before the next layer is computed: an evaluation may take longer than a scheduler waits."""
         handle = register_module_forward_pre_hook(lambda *_: self._interrupt(stop) if stop else None)
         try:
             yield
@@ -163,14 +164,14 @@ class Trainer:
             handle.remove()
 
     def _interrupt(self, stop: StopRequest) -> NoReturn:
-        if self.meter.batches == 0:  # half prepared; the state at the end of the epoch before is kept
+        if self.meter.batches == 0:  # the method may be half prepared: write the state at the end of the last epoch
             self.checkpoints.write()
         else:
             self._save()
         raise Interrupted(f"{stop.received} received: saved {self._place()}.")
 
     def _place(self) -> str:
-        """The epoch that the run is in, from 1, and how many of its batches are done."""
+        """The unfinished epoch, counted from 1, and the number of its finished batches."""
         return f"epoch {len(self.rows) + 1}, batch {self.meter.batches}"
 
     def _save(self) -> None:
@@ -178,7 +179,7 @@ class Trainer:
         self.checkpoints.save(self._state())
 
     def _check_loss(self) -> None:
-        """Before anything is saved: a loss that is not a number ends the run, the last good state stays."""
+        """Called before anything is saved: a loss that is not finite ends the run, and the last good state stays."""
         if (bad := int(self.meter.first_bad)) >= 0:
             name = type(self.method).__module__.rsplit(".", 1)[-1]
             raise WarlabError(
@@ -215,8 +216,8 @@ class Trainer:
 
 
 def summary(rows: list[Row]) -> dict[str, float]:
-    """The readings of a run: mean and spread of the last ten epochs (the paper's), last, and best on test,
-    which is a diagnostic only, since no one may choose an epoch by test labels."""
+    """The results of a run: mean and deviation of the last ten epochs (as in the paper), the last epoch, and the best
+    one on the test set, which is a diagnostic only, since test labels must not choose an epoch."""
     accuracy = np.array([row["test_accuracy"] for row in rows if "test_accuracy" in row])
     return {
         "last10_mean": float(accuracy[-LAST:].mean()),
@@ -227,7 +228,7 @@ def summary(rows: list[Row]) -> dict[str, float]:
 
 
 def test_predictions(recent: Sequence[Tensor], epochs: int) -> dict[str, np.ndarray]:
-    """`predictions` (E, M, N): the predicted class of each test image in the last E epochs, by each of M networks, and
-    `epochs` (E,), counted from 1. E is 0 where predictions are not kept, as of tiles."""
+    """`predictions` (E, M, N): the predicted classes of the test images in the last E epochs by each of M networks, and
+    `epochs` (E,), counted from 1. E is 0 where predictions are not kept, as for tiles."""
     kept = np.stack([one.numpy() for one in recent]) if recent else np.empty((0, 0, 0), np.uint8)
     return {"predictions": kept, "epochs": np.arange(epochs - len(recent), epochs) + 1}

@@ -13,7 +13,7 @@ names = NETS.names
 
 
 def has_features(name: str) -> bool:
-    """Whether the network gives the vector before its last layer, by a method `features` of its class."""
+    """Whether the network has a method `features` for the vector before its last layer."""
     return "features" in NETS.methods(name, "Net")
 
 
@@ -23,7 +23,7 @@ def trained() -> list[str]:
 
 
 def build(name: str, channels: int, classes: int, **settings: Any) -> "nn.Module":
-    """A freshly initialised network; draw its weights by seeding torch before."""
+    """Build a network with random weights; seed torch before."""
     from torch.nn.parameter import is_lazy
 
     try:

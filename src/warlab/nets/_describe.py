@@ -1,4 +1,4 @@
-"""The layers of a network as rows of a table, read off the network itself as an image goes through it."""
+"""The layers of a network as rows of a table, recorded while an image passes through it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-MOST_ROWS = 40  # a deeper network is told by its blocks
-_FOLLOWS = (nn.BatchNorm2d, nn.ReLU, nn.LeakyReLU)  # printed behind the layer that they follow
+MOST_ROWS = 40  # a deeper network is described by its blocks
+_FOLLOWS = (nn.BatchNorm2d, nn.ReLU, nn.LeakyReLU)  # described in the row of the layer before
 
 
 def describe(net: nn.Module, shape: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Rows of layer, output (channels × height × width) and parameters, in the order of the computation."""
+    """Rows with layer, output (channels × height × width) and parameters, in the order of the computation."""
     rows: list[dict[str, Any]] = []
 
     def watch(module: nn.Module, _: Any, output: Tensor) -> None:
@@ -35,7 +35,7 @@ def describe(net: nn.Module, shape: tuple[int, ...]) -> list[dict[str, Any]]:
 
 
 def _parts(net: nn.Module, depth: int) -> list[nn.Module]:
-    """The modules at this depth, and leaves above it."""
+    """The modules at this depth, and modules above it that have no children."""
     children = list(net.children())
     if not children or depth == 0:
         return [net]
@@ -43,7 +43,7 @@ def _parts(net: nn.Module, depth: int) -> list[nn.Module]:
 
 
 def name(module: nn.Module) -> str:
-    """A layer in words; one that has none here is told by its class."""
+    """A layer in words, or the name of its class."""
     for kind, words in _WORDS.items():
         if isinstance(module, kind):
             return words(module)

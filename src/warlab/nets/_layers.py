@@ -9,14 +9,14 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 
 def scaled(sizes: Sequence[int], width: float) -> list[int]:
-    """Numbers of channels, multiplied by the width of the network."""
+    """The numbers of channels, multiplied by the width of the network."""
     return [max(1, round(size * width)) for size in sizes]
 
 
 def convolutions(
     channels: int, sizes: Sequence[int], activation: type[nn.Module] = nn.ReLU, bias: bool = True
 ) -> list[nn.Module]:
-    """3x3 convolutions to these numbers of channels, each with batch norm and activation."""
+    """3x3 convolutions with these numbers of channels, each followed by batch norm and activation."""
     layers: list[nn.Module] = []
     for before, size in pairwise([channels, *sizes]):
         layers += [nn.Conv2d(before, size, 3, padding=1, bias=bias), nn.BatchNorm2d(size), activation()]
@@ -24,8 +24,8 @@ def convolutions(
 
 
 class FixedGrid(nn.Module):
-    """A grid of fixed size for the dense layers behind it, whatever the size of the images. It does nothing for the
-    images that the network was made for: adaptive pooling has no deterministic GPU kernel."""
+    """Pools feature maps to a grid of fixed size for dense layers, whatever the size of the images. Maps of that size
+    pass unchanged, because adaptive pooling has no deterministic GPU kernel."""
 
     def __init__(self, side: int) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class FixedGrid(nn.Module):
 
 
 def initialise(module: nn.Module) -> None:
-    """Kaiming-normal with fan-in and gain sqrt(2), biases 0, for every convolution and dense layer."""
+    """Initialise a convolution or dense layer: Kaiming normal with fan-in and gain sqrt(2), biases 0."""
     if isinstance(module, nn.Conv2d | nn.Linear):
         fan_in = module.weight[0].numel()
         nn.init.normal_(module.weight, std=math.sqrt(2 / fan_in))

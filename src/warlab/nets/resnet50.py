@@ -1,7 +1,7 @@
 """ResNet-50 with ImageNet weights and a new last layer, for Clothing1M (He et al., 2016; torchvision's network).
 
 `weights` is the path of a file with a state dict such as torchvision's resnet50-0676ba61.pth, or `none` for weights
-drawn by the seed. Nothing is downloaded here: in a study, the setting `imagenet` has a job of its own fetch the file.
+drawn by the seed. Nothing is downloaded here: in a study with the setting `imagenet`, another job fetches the file.
 """
 
 import pickle
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 from warlab.nets._layers import initialise
 
 
@@ -27,13 +27,13 @@ class Net(nn.Module):
         super().__init__()
         from warlab.common.vision import torchvision
 
-        given = weights not in (None, "none")
-        if channels != 3 and given:
+        pretrained = weights not in (None, "none")
+        if channels != 3 and pretrained:
             raise WarlabError(f"ImageNet weights are for colour images, not for {channels} channels: set weights none.")
         self.body = torchvision.models.resnet50()
         if channels != 3:
             self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
-        if given:
+        if pretrained:
             _load(self.body, str(weights))
         self.head = nn.Linear(self.body.fc.in_features, classes)
         self.body.fc = nn.Identity()
@@ -49,18 +49,9 @@ class Net(nn.Module):
 
 def _load(network: nn.Module, path: str) -> None:
     try:
-        state = torch.load(path, weights_only=True, map_location="cpu")
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        network.load_state_dict(torch.load(path, weights_only=True, map_location="cpu"))
+    except (OSError, RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
         raise WarlabError(
-            f"The weights {path} of ResNet-50 cannot be read ({_short(error)}); check nets.resnet50.weights."
+            f"The weights {path} of ResNet-50 cannot be read or do not fit ({reason(error)}); check "
+            "nets.resnet50.weights, or take those of torchvision."
         ) from error
-    try:
-        network.load_state_dict(state)
-    except (RuntimeError, TypeError, AttributeError) as error:
-        raise WarlabError(
-            f"The weights {path} do not fit ResNet-50 ({_short(error)}); take those of torchvision."
-        ) from error
-
-
-def _short(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].strip("<>")

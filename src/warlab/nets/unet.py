@@ -1,8 +1,8 @@
 """U-Net (Ronneberger et al., 2015) for maps: four halvings from 64 to 1024 channels, and back with skip connections.
 
 Two 3x3 convolutions with batch norm and ReLU per level, padded so that a map has the size of its image; 2x2 max-pool
-down, 2x2 transposed convolution up, 1x1 convolution to the classes. Dropout stands at the end of the contracting path,
-as in the original; the paper says no more than "U-Net with 5 input channels".
+down, 2x2 transposed convolution up, 1x1 convolution to the classes. Dropout is at the end of the contracting path, as
+in the original; the paper only says "U-Net with 5 input channels".
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,13 @@ from warlab.errors import WarlabError
 from warlab.nets._layers import convolutions, initialise, scaled
 
 LEVELS = (64, 128, 256, 512, 1024)
-MULTIPLE = 2 ** (len(LEVELS) - 1)  # what the sides of an image must be multiples of
+MULTIPLE = 2 ** (len(LEVELS) - 1)  # the sides of an image must be multiples of this
 
 
 @dataclass(frozen=True)
 class Config:
-    width: float = setting(1.0, "our choice", above=0, maximum=16)  # 64 to 1024 channels; the paper says no more
-    # where the original U-Net has it; the paper does not mention it
-    dropout: float = setting(0.5, "our choice", minimum=0, below=1)
+    width: float = setting(1.0, "our choice", above=0, maximum=16)  # 64 to 1024 channels; the paper gives no numbers
+    dropout: float = setting(0.5, "our choice", minimum=0, below=1)  # as in the original U-Net; the paper gives none
 
 
 class Net(nn.Module):

@@ -38,7 +38,6 @@ INERT = {
     "warlab.common.wording",
     "warlab.engine",
     "warlab.engine.checkpoint",
-    "warlab.engine.lease",
     "warlab.engine.lock",
     "warlab.engine.provenance",
     "warlab.engine.run",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from warlab.audit.audited_run import AuditedRun
 from warlab.audit.quality import METRICS
-from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
 from warlab.reporting.read.results import CELL, read_csv
 from warlab.reporting.setting import kind_of_data

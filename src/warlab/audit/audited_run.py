@@ -1,4 +1,4 @@
-"""A finished run of the workflow as its files tell it: what was noted, what is true, and how its samples look."""
+"""The audit of a finished run of the workflow: its records, which labels are wrong, and pictures of its samples."""
 
 import csv
 import io
@@ -20,22 +20,22 @@ from warlab.errors import WarlabError
 
 COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")
 MARGIN = 4  # pixels around an object in its picture
-DIMMED = 0.45  # brightness of what is not the object
+DIMMED = 0.45  # brightness of the surroundings of an object
 
 
 @dataclass(frozen=True)
 class AuditedRun:
-    """`means` are of images, or of the objects of tiles; `cost` is the run's own, or None for the 0-1 cost."""
+    """`means` are those of images, or of the objects of tiles; `cost` is that of the run, None for the 0-1 cost."""
 
     means: Means
     data: PreparedData
     noise: NoisyLabels
     cost: np.ndarray | None
-    other: np.ndarray | None  # images of other data, some of which open-set noise put in place of these
+    other: np.ndarray | None  # images of another dataset, which open-set noise put in place of some of these
 
     @classmethod
     def read(cls, files: Mapping[str, Any]) -> "AuditedRun":
-        """`files` names audit, data, noise and, where the run has them, cost and images."""
+        """Read a run from its files: audit, data, noise and, if it has them, cost and images."""
         data = PreparedData.load(files["data"])
         run = cls(
             means=Means(**read_arrays(Path(files["audit"]))),
@@ -54,31 +54,31 @@ class AuditedRun:
 
     @cached_property
     def object_of(self) -> np.ndarray:
-        """Of tiles the object of every pixel, by the labels that were given."""
+        """The number of the object of every pixel of tiles, by the given labels."""
         return objects(self.noise.labels, self.data.arrays["train_sizes"])
 
     @property
     def units(self) -> int:
-        """How many things are judged: images, or objects."""
+        """The number of images, or of objects of tiles."""
         return int(self.object_of.max()) + 1 if self.is_tiles else len(self.noise.labels)
 
     @cached_property
     def wrong(self) -> np.ndarray | None:
-        """Which labels are known to be wrong; None where nobody knows, or none is. Of an object its pixels vote."""
+        """Which labels are wrong, or None if that is unknown or none is; an object is, if most of its pixels are."""
         if self.noise.manifest.estimated is not None:
             return None
-        found = self.noise.labels != self.data.arrays["train_y"]
+        wrong = self.noise.labels != self.data.arrays["train_y"]
         if self.noise.replaced is not None:
-            found[self.noise.replaced] = True
+            wrong[self.noise.replaced] = True
         if self.is_tiles:
-            found = np.bincount(self.object_of, found) > 0.5 * np.bincount(self.object_of)
-        return found if found.any() else None
+            wrong = np.bincount(self.object_of, wrong) > 0.5 * np.bincount(self.object_of)
+        return wrong if wrong.any() else None
 
     def suspects(self) -> np.ndarray:
         return suspects(self.means, cost=self.cost)
 
     def name(self, number: int) -> str:
-        """Where a person finds the sample: a file, a row, or a place in a tile."""
+        """Where to find the sample: a file, a row of the data, or a place in a tile."""
         if self.is_tiles:
             tile, rows, columns = self._place(number)
             middle = f"row {int(rows.mean())}, column {int(columns.mean())}"
@@ -87,7 +87,7 @@ class AuditedRun:
         return files[number] if files is not None else str(number)
 
     def picture(self, number: int) -> np.ndarray:
-        """uint8 (channels, height, width), as the network saw it before it was normalised."""
+        """The sample as uint8 (channels, height, width), before it was normalised for the network."""
         if self.is_tiles:
             return self._cut(number)
         if self.noise.replaced is not None and self.noise.by is not None and self.other is not None:
@@ -101,7 +101,7 @@ class AuditedRun:
         return self.data.arrays["train_x"][number]
 
     def csv(self, rows: np.ndarray) -> str:
-        """suspects.csv: rows of `suspects` with names of samples and classes."""
+        """The text of suspects.csv: rows of `suspects` with names of samples and classes."""
         classes, buffer = self.data.about.class_names, io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -113,7 +113,7 @@ class AuditedRun:
         return buffer.getvalue()
 
     def _place(self, number: int) -> tuple[int, np.ndarray, np.ndarray]:
-        """Tile, rows and columns of an object's pixels."""
+        """The tile of an object, and the rows and columns of its pixels."""
         pixels = np.flatnonzero(self.object_of == number)
         sizes = self.data.arrays["train_sizes"]
         tile = int(np.searchsorted(starts(sizes), pixels[0], side="right")) - 1
@@ -121,7 +121,7 @@ class AuditedRun:
         return tile, rows, columns
 
     def _cut(self, number: int) -> np.ndarray:
-        """The object and what is around it, darker."""
+        """The object and its surroundings, which are darker."""
         tile, rows, columns = self._place(number)
         image = unflat(self.data.arrays["train_x"], self.data.arrays["train_sizes"])[tile]
         shown = (image * DIMMED).astype(np.uint8)
@@ -131,7 +131,7 @@ class AuditedRun:
 
 
 def read_suspects(path: Path) -> list[dict[str, str]]:
-    """The rows of a suspects.csv."""
+    """Read the rows of a suspects.csv."""
     try:
         with path.open(newline="") as file:
             return list(csv.DictReader(file))
