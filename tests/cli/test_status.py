@@ -23,9 +23,9 @@ from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
+from warlab.pipeline.run_times import core_hours, measured, overview, seconds
 from warlab.pipeline.script import job
 from warlab.pipeline.sources import needed
-from warlab.pipeline.time_estimate import core_hours, measured, overview, seconds
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 

@@ -18,7 +18,7 @@ from warlab.config.study import Study
 from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.time_estimate import core_hours, measured
+from warlab.pipeline.run_times import core_hours, measured
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
 # networks of some methods; reckoned from the parameters

@@ -11,8 +11,7 @@ from warlab.cli.suspects import audit
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.pipeline.speed import speed
-from warlab.pipeline.time_estimate import overview
+from warlab.pipeline.run_times import measure_speed, overview
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, text in _COMMANDS.items():
         command = commands.add_parser(name, help=text, parents=[_options(before=False)])
         if name == "speed":
-            command.add_argument("--write", action="store_true", help="into config/speed.yaml, which plan reckons with")
+            command.add_argument("--write", action="store_true", help="write into config/speed.yaml, which plan uses")
     return parser
 
 
@@ -75,7 +74,7 @@ def _answer(given: argparse.Namespace, config: dict[str, Any], root: Path) -> tu
         return overview(config, root), True
     study = load_study(config, root)
     if given.command == "speed":
-        return speed(study, root, given.write), True
+        return measure_speed(study, root, given.write), True
     if given.command == "audit":
         return audit(study)
     return doctor(study, root) if given.command == "doctor" else (status(study, root), True)

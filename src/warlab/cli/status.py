@@ -13,7 +13,7 @@ from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.time_estimate import measured, seconds
+from warlab.pipeline.run_times import measured, seconds
 
 STATES = ("done", "running", "stopped", "failed", "waiting")
 _FAILED = "warlab: "  # what `warlab.pipeline.script.job` writes before the sentence that ended a job
