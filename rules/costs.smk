@@ -1,8 +1,8 @@
 rule features:
     """What a pre-trained network sees in the training images: made once, for all noises and seeds."""
     input:
-        receipt=jobs.data.receipt,
-        weights=jobs.data.weights,
+        receipt=by_wildcards(flow.receipt, "dataset"),
+        weights=by_wildcards(flow.receipt, "network", "dataset"),
     output:
         features=paths.features,
         provenance=paths.features_json,
@@ -16,7 +16,7 @@ rule features:
         mem_mb=4000,
         runtime=720,
     params:
-        spec=jobs.data.spec,
+        spec=by_wildcards(study.settings.data_spec, "dataset"),
         code=flow.code_of("features", "dataset", "network", "weights"),
     script:
         "../workflow/scripts/features.py"

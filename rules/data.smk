@@ -24,7 +24,7 @@ rule fetch:
 rule prepare:
     """The arrays that training reads: the scale's subset, pooled, as uint8."""
     input:
-        receipt=jobs.data.receipt,
+        receipt=by_wildcards(flow.receipt, "dataset"),
     output:
         data=paths.data,
         meta=paths.data_json,
@@ -37,7 +37,7 @@ rule prepare:
         mem_mb=jobs.data.effort("mem_mb"),
         runtime=jobs.data.effort("minutes"),
     params:
-        spec=jobs.data.spec,
+        spec=by_wildcards(study.settings.data_spec, "dataset"),
         code=flow.code_of("prepare", "dataset"),
     script:
         "../workflow/scripts/prepare.py"

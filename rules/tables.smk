@@ -35,7 +35,7 @@ rule table:
 rule architectures:
     """The layers of the scale's networks, read off the network classes."""
     input:
-        meta=jobs.tables.networks_see(),
+        meta=jobs.tables.networks_data(),
     output:
         csv=f"{paths.architectures}.csv",
         md=f"{paths.architectures}.md",

@@ -12,7 +12,7 @@ rule time_steps:
         mem_mb=4000,
         runtime=120,
     params:
-        spec=jobs.tables.timing_spec,
+        spec=by_wildcards(study.plan.timing, "dataset", "net"),
         code=jobs.tables.timing_code,
     script:
         "../workflow/scripts/time_steps.py"

@@ -36,7 +36,7 @@ class Inputs:
 
     def __init__(self, scale: str = "smoke", **config: Any) -> None:
         flow = Workflow(load_study({"scale": scale, **config}, ROOT), ROOT, Paths("raw", "results"))
-        self.jobs = Jobs(flow, str, print)
+        self.jobs = Jobs(flow)
 
     def to_train(self, run: RunId) -> dict[str, str]:
         return self.jobs.train.inputs(SimpleNamespace(**vars(run)))
