@@ -2,7 +2,7 @@ rule features:
     """What a pre-trained network sees in the training images: made once, for all noises and seeds."""
     input:
         receipt=by_wildcards(flow.receipt, "dataset"),
-        weights=by_wildcards(flow.receipt, "network", "dataset"),
+        weights=by_wildcards(flow.receipt, "dataset", "network"),
     output:
         features=paths.features,
         provenance=paths.features_json,

@@ -1,7 +1,6 @@
 """Inputs and parameters of the rules for data, noise and ground costs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from warlab import data, noise
@@ -9,22 +8,18 @@ from warlab.artefacts.run_config import Options
 from warlab.data.user_data import state
 from warlab.ids import CostId
 from warlab.pipeline import cluster, sources
-from warlab.pipeline.workflow import Files, Wildcards, Workflow
+from warlab.pipeline.workflow import Files, JobGroup, Wildcards
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DataJobs:
-    flow: Workflow
-
+class DataJobs(JobGroup):
     def everything(self, wildcards: Wildcards) -> list[str]:
         """All prepared data, and the receipts of all that is fetched."""
-        study, paths = self.flow.study, self.flow.paths
-        receipts = [needed.receipt(paths) for needed in sources.needed(study)]
-        return receipts + self.flow.of_datasets(paths.data, sources.datasets(study))
+        receipts = [needed.receipt(self.paths) for needed in sources.needed(self.study)]
+        return receipts + self.flow.of_datasets(self.paths.data, sources.datasets(self.study))
 
     def local(self, wildcards: Wildcards) -> str | None:
         """The user's folder with the raw files of a dataset."""
-        return self.flow.study.config.get("local_data", {}).get(wildcards.dataset)
+        return self.study.config.get("local_data", {}).get(wildcards.dataset)
 
     def local_state(self, wildcards: Wildcards) -> str | None:
         """Changes when the user's files change, so that they are read again."""
@@ -33,7 +28,7 @@ class DataJobs:
 
     def effort(self, field: str) -> Callable[[Wildcards], int]:
         """What preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
-        spec = self.flow.study.settings.data_spec
+        spec = self.study.settings.data_spec
         return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset)["source"]), field)
 
     def noise_inputs(self, wildcards: Wildcards) -> Files:
@@ -43,14 +38,14 @@ class DataJobs:
                 other = self.flow.data_files(name)
                 files |= {"images": other["data"], "images_json": other["data_json"]}
             elif role == "human":
-                files[role] = self.flow.receipt(name, wildcards.dataset)
+                files[role] = self.flow.receipt(wildcards.dataset, name)
             else:
-                files[role] = self.flow.study.settings.noise_file(name)
+                files[role] = self.study.settings.noise_file(name)
         return files
 
     def cost_inputs(self, wildcards: Wildcards) -> Files:
         """The data, the noisy labels if the cost reads them, and the user's files."""
-        cost, dataset, settings = CostId.parse(wildcards.cost), wildcards.dataset, self.flow.study.settings
+        cost, dataset, settings = CostId.parse(wildcards.cost), wildcards.dataset, self.study.settings
         files = self.flow.data_files(dataset)
         if cost.noise is not None and cost.seed is not None:
             files |= self.flow.noise_files(dataset, cost.noise, cost.seed)
@@ -61,7 +56,7 @@ class DataJobs:
 
     def _features(self, features: str, dataset: str, noise_id: str | None) -> Files:
         """Features of the dataset, and of the one whose images open-set noise inserts."""
-        paths, (network, size) = self.flow.paths, features.rsplit("-", 1)
+        paths, (network, size) = self.paths, features.rsplit("-", 1)
         names = {"dataset": dataset, "network": network, "size": size}
         files = {"features": paths.features.format(**names), "features_json": paths.features_json.format(**names)}
         if noise_id and (other := noise.needs(noise_id).get("images")):
@@ -70,7 +65,7 @@ class DataJobs:
 
     def cost_spec(self, wildcards: Wildcards) -> Options:
         """Kind and settings of the cost in a folder such as embed@asym-40@seed0."""
-        return self.flow.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
+        return self.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
-        return self.flow.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])
+        return self.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])

@@ -21,7 +21,7 @@ class Jobs:
         self.train = TrainJobs(flow)
         self.audit = AuditJobs(flow)
         self.tables = TableJobs(flow)
-        self.figures = FigureJobs(flow, self.train)
+        self.figures = FigureJobs(flow)
         self.report = ReportJobs(flow, self.tables, self.figures)
 
 

@@ -1,6 +1,5 @@
 """Inputs and parameters of the rules for figures and the report."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from warlab.config.reductions import reductions
 from warlab.ids import RunId
 from warlab.pipeline.run_jobs import TrainJobs
 from warlab.pipeline.table_jobs import LAST, TableJobs
-from warlab.pipeline.workflow import Wildcards, Workflow
+from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
 from warlab.reporting.figure_registry import (
     FIGURES,
     Design,
@@ -27,11 +26,7 @@ from warlab.reporting.page.sections import category
 _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # what given runs come without
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FigureJobs:
-    flow: Workflow
-    train: TrainJobs
-
+class FigureJobs(JobGroup):
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The files that a figure needs, and the descriptions of the data, which its caption may mention."""
         flow, needs = self.flow, figure_needs(wildcards.figure)
@@ -45,7 +40,7 @@ class FigureJobs:
     @cached_property
     def files(self) -> dict[str, list[str]]:
         """The files of everything that a figure may name in NEEDS."""
-        flow, paths = self.flow, self.flow.paths
+        flow, paths = self.flow, self.paths
         return {
             "runs": [paths.runs],
             "noise": flow.unless_given(flow.all_noise),
@@ -57,7 +52,7 @@ class FigureJobs:
             "toy": [paths.toy],
             "audit": [f"{paths.audit_table}.csv"],
             "activations": flow.of_runs(paths.activations, self.pictured()),
-            "maps": self.train.maps(),
+            "maps": TrainJobs(flow).maps(),
         }
 
     @cached_property
@@ -68,7 +63,7 @@ class FigureJobs:
     def pictured(self) -> list[RunId]:
         """The run whose activations are drawn, if a network has a method features(): preferably one on clean labels and
         with the reference of the tables, which is cross entropy."""
-        study, dataset = self.flow.study, self._pictured_dataset
+        study, dataset = self.study, self._pictured_dataset
         references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
         runs = [run for run in study.plan.runs if run.dataset == dataset and nets.has_features(run.net)]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
@@ -93,7 +88,7 @@ class FigureJobs:
     @cached_property
     def design(self) -> Design:
         """What the study has that figures may ask for."""
-        flow, study = self.flow, self.flow.study
+        flow, study = self.flow, self.study
         return Design(
             {name: [cell.cell for cell in study.plan.cells(name)] for name in study.plan.tables},
             [run.cell for run in study.plan.runs],
@@ -116,25 +111,24 @@ class FigureJobs:
 
     def left_out(self) -> dict[str, str]:
         """The tables and figures that this scale cannot show, with the reason."""
-        study = self.flow.study
+        study = self.study
         empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
         tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
         figures = {name: why_not(name, self.design) for name in figure_names()}
         return tables | {f"figure {name}": why for name, why in figures.items() if why}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ReportJobs:
-    flow: Workflow
-    tables: TableJobs
-    figures: FigureJobs
+class ReportJobs(JobGroup):
+    def __init__(self, flow: Workflow, tables: TableJobs, figures: FigureJobs) -> None:
+        super().__init__(flow)
+        self.tables, self.figures = tables, figures
 
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The results of the runs and the descriptions of their data, noise and costs; given runs come without them.
 
         This is a function and not a list because Snakemake hashes a whole list for each of its files when another input
         is named by its rule."""
-        flow, paths = self.flow, self.flow.paths
+        flow, paths = self.flow, self.paths
         files = {
             "results": flow.of_runs(paths.result),
             "data": flow.of_datasets(paths.data_json),
@@ -146,7 +140,7 @@ class ReportJobs:
 
     def spec(self) -> Options:
         """Titles, layouts, names, hyper-parameters and their sources: what no input file of the report says."""
-        study, figures = self.flow.study, self.figures
+        study, figures = self.study, self.figures
         first = study.plan.tables[:1]  # the report begins with this table
         return {
             "scale": study.name,
@@ -166,18 +160,18 @@ class ReportJobs:
             "reductions": reductions(study),
             "hyperparameters": study.numbers.table(),
             "committed": self.committed(),
-            "logs": {str(run): self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
+            "logs": {str(run): self.paths.train_log.format(**vars(run)) for run in study.plan.runs},
         }
 
     def _table(self, name: str) -> dict[str, str]:
-        entry = self.flow.study.experiments[name]
+        entry = self.study.experiments[name]
         return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
 
     def committed(self) -> dict[str, dict[str, str]]:
         """The results that the scale names under `evidence`, if they are here: an installed package has no docs."""
         return {
             kind: {**entry, "path": self.flow.own_file(entry["folder"])}
-            for kind, entry in self.flow.study.scale.get("evidence", {}).items()
+            for kind, entry in self.study.scale.get("evidence", {}).items()
             if (self.flow.root / entry["folder"] / "summary.csv").is_file()
         }
 

@@ -1,7 +1,6 @@
 """Inputs, parameters and resources of the rules that train runs, and of those that use the trained networks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
@@ -11,15 +10,12 @@ from warlab.common.seeds import derive_seed
 from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
 from warlab.pipeline import cluster
-from warlab.pipeline.workflow import Files, Wildcards, Workflow, run_of
+from warlab.pipeline.workflow import Files, JobGroup, Wildcards, run_of
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainJobs:
-    flow: Workflow
-
+class TrainJobs(JobGroup):
     def inputs(self, wildcards: Wildcards) -> Files:
-        flow, study, paths, run = self.flow, self.flow.study, self.flow.paths, run_of(wildcards)
+        flow, study, paths, run = self.flow, self.study, self.paths, run_of(wildcards)
         files = flow.data_files(run.dataset) | flow.noise_files(run.dataset, run.noise, run.seed) | flow.cost_file(run)
         if key := study.settings.cost_key(run):
             # Verifying a cost again, for instance for another lambda, does not change it and must not train again.
@@ -27,12 +23,12 @@ class TrainJobs:
         if needed := study.plan.needed_run(run):
             files["predictions"] = paths.predictions.format(**vars(needed))
         if weights := study.settings.weights(run.net, run.dataset):
-            files["initial"] = flow.receipt(run.net, run.dataset) if weights == IMAGENET else weights
+            files["initial"] = flow.receipt(run.dataset, run.net) if weights == IMAGENET else weights
         return files
 
     def run(self, wildcards: Wildcards) -> Options:
         """The settings of a run."""
-        return self.flow.study.settings.run(run_of(wildcards)).to_dict()
+        return self.study.settings.run(run_of(wildcards)).to_dict()
 
     def code(self, script: str) -> Callable[[Wildcards], str]:
         """The fingerprint of a script that trains a run or uses its weights."""
@@ -42,10 +38,10 @@ class TrainJobs:
 
     @property
     def threads(self) -> int:
-        return self.flow.study.scale.get("threads", 1)
+        return self.study.scale.get("threads", 1)
 
     def _effort(self, wildcards: Wildcards) -> cluster.Effort:
-        return cluster.training(wildcards.dataset, self.flow.study.settings.data_spec(wildcards.dataset)["source"])
+        return cluster.training(wildcards.dataset, self.study.settings.data_spec(wildcards.dataset)["source"])
 
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
         return cluster.grown(self._effort(wildcards).mem_mb, attempt)
@@ -60,23 +56,20 @@ class TrainJobs:
 
     def collected(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """The files that runs.csv is made from."""
-        flow, paths = self.flow, self.flow.paths
-        if flow.given:
-            return {"given": str(flow.given)}
-        return {"metrics": flow.of_runs(paths.metrics), "results": flow.of_runs(paths.result)}
+        if self.flow.given:
+            return {"given": str(self.flow.given)}
+        return {"metrics": self.flow.of_runs(self.paths.metrics), "results": self.flow.of_runs(self.paths.result)}
 
     def predictions(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The test predictions of all runs on images; runs on tiles have none."""
-        flow, paths = self.flow, self.flow.paths
-        runs = [run for run in flow.study.plan.runs if run.dataset not in flow.tiles]
-        return {
-            "predictions": flow.of_runs(paths.test_predictions, runs),
-            "truth": flow.of_datasets(paths.data, flow.with_images),
-        }
+        flow = self.flow
+        runs = [run for run in self.study.plan.runs if run.dataset not in flow.tiles]
+        predictions = flow.of_runs(self.paths.test_predictions, runs)
+        return {"predictions": predictions, "truth": flow.of_datasets(self.paths.data, flow.with_images)}
 
     def declared(self) -> list[list[str | int]] | None:
         """The runs that a given runs.csv must have; our own runs are inputs of the rule."""
-        return [[*run.cell, run.seed] for run in self.flow.study.plan.runs] if self.flow.given else None
+        return [[*run.cell, run.seed] for run in self.study.plan.runs] if self.flow.given else None
 
     # ---- maps
 
@@ -85,13 +78,13 @@ class TrainJobs:
         return [run for run in self.flow.shown_runs() if run.dataset in self.flow.tiles and run.seed == 0]
 
     def maps(self) -> list[str]:
-        return self.flow.of_runs(self.flow.paths.map_labels, self.mapped_runs())
+        return self.flow.of_runs(self.paths.map_labels, self.mapped_runs())
 
     def all_maps(self) -> list[str]:
         """The maps of the runs, and of the noisy labels that they were trained on; given runs have none."""
         flow = self.flow
-        noisy = [run for run in flow.study.plan.runs if run.dataset in flow.tiles and run.noise != "clean"]
-        return flow.unless_given([*self.maps(), *sorted(set(flow.of_runs(flow.paths.noisy_maps, noisy)))])
+        noisy = [run for run in self.study.plan.runs if run.dataset in flow.tiles and run.noise != "clean"]
+        return flow.unless_given([*self.maps(), *sorted(set(flow.of_runs(self.paths.noisy_maps, noisy)))])
 
     # ---- verify
 
@@ -99,45 +92,41 @@ class TrainJobs:
     def verified(self) -> RunId:
         """The run that `snakemake verify` trains again: another one every day, or the one whose number the
         configuration gives."""
-        alone = [run for run in self.flow.study.plan.runs if not self.flow.study.plan.needed_run(run)]
-        number = self.flow.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
+        alone = [run for run in self.study.plan.runs if not self.study.plan.needed_run(run)]
+        number = self.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
         return alone[number % len(alone)]
 
     def verified_file(self, name: str) -> str:
-        return f"{self.flow.paths.retrained}/{name}".format(**vars(self.verified))
+        return f"{self.paths.retrained}/{name}".format(**vars(self.verified))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AuditJobs:
-    flow: Workflow
-
+class AuditJobs(JobGroup):
     def inputs(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         run = run_of(wildcards)
         return {**self._files(run), "descriptions": self._descriptions(run)}
 
     def _files(self, run: RunId) -> Files:
         """The recorded predictions of a run, its data and noise, and its ground cost if it has one."""
-        patterns = {role: getattr(self.flow.paths, role) for role in ("audit", "data", "noise")}
+        patterns = {role: getattr(self.paths, role) for role in ("audit", "data", "noise")}
         files = {role: pattern.format(**vars(run)) for role, pattern in patterns.items()} | self.flow.cost_file(run)
         if images := noise.needs(run.noise).get("images"):
-            files["images"] = self.flow.paths.data.format(dataset=images)
+            files["images"] = self.paths.data.format(dataset=images)
         return files
 
     def _descriptions(self, run: RunId) -> list[str]:
         """The descriptions of the data and the noise, which are read together with the arrays."""
-        paths = self.flow.paths
-        return [pattern.format(**vars(run)) for pattern in (paths.data_json, paths.noise_json)]
+        return [pattern.format(**vars(run)) for pattern in (self.paths.data_json, self.paths.noise_json)]
 
     def lists(self, wildcards: Wildcards) -> list[str]:
-        return self.flow.unless_given(self.flow.of_runs(self.flow.paths.suspects))
+        return self.flow.unless_given(self.flow.of_runs(self.paths.suspects))
 
     def table(self) -> list[str]:
-        return self.flow.unless_given([f"{self.flow.paths.audit_table}.csv"])
+        return self.flow.unless_given([f"{self.paths.audit_table}.csv"])
 
     @cached_property
     def judged(self) -> dict[RunId, Files]:
         """The runs whose wrong labels may be known, and their files."""
-        runs = [run for run in self.flow.study.plan.runs if run.noise not in ("clean", noise.REAL)]
+        runs = [run for run in self.study.plan.runs if run.noise not in ("clean", noise.REAL)]
         return {run: self._files(run) for run in runs}
 
     def judged_files(self, wildcards: Wildcards) -> list[str]:
@@ -152,9 +141,9 @@ class AuditJobs:
         runs = self.flow.shown_runs()
         if self.flow.given or not runs:
             return []
-        return [*self.table(), self.flow.paths.suspects_sheet.format(**vars(min(runs, key=self._rank)))]
+        return [*self.table(), self.paths.suspects_sheet.format(**vars(min(runs, key=self._rank)))]
 
     def _rank(self, run: RunId) -> tuple[bool, bool, bool]:
         """Preferred runs come first: wrong labels, a ground cost, images."""
-        without_cost = self.flow.study.settings.cost_name(run) is None
+        without_cost = self.study.settings.cost_name(run) is None
         return run not in self.judged, without_cost, run.dataset in self.flow.tiles

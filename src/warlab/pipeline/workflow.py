@@ -14,9 +14,9 @@ from warlab.ids import CostId, RunId
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.ot import costs
-from warlab.pipeline import sources
 from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.paths import Paths
+from warlab.pipeline.sources import needed_for
 from warlab.reporting.figure_registry import FIGURES
 
 Files = dict[str, str]  # role in a job → path
@@ -112,10 +112,9 @@ class Workflow:
         key = self.study.settings.cost_key(run)
         return {"cost": self.paths.cost.format(dataset=run.dataset, cost=key)} if key else {}
 
-    def receipt(self, name: str, dataset: str | None = None) -> str:
-        """The receipt of a dataset, or of what goes with one: human labels or a pre-trained network."""
-        needed = sources.for_dataset(self.study, name, dataset) if dataset else sources.of_dataset(self.study, name)
-        return needed.receipt(self.paths)
+    def receipt(self, dataset: str, other: str | None = None) -> str:
+        """The receipt of a dataset, or of another resource that belongs to it: human labels, a pre-trained network."""
+        return needed_for(self.study, dataset, other).receipt(self.paths)
 
     # ---- datasets
 
@@ -184,6 +183,13 @@ class Workflow:
     def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
         """The cells of all tables whose run has another name, see `Plan.aliases`."""
         return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
+
+
+class JobGroup:
+    """The inputs and parameters of some rules; a function of `wildcards` is called for each job."""
+
+    def __init__(self, flow: Workflow) -> None:
+        self.flow, self.study, self.paths = flow, flow.study, flow.paths
 
 
 _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
