@@ -1,5 +1,5 @@
 rule features:
-    """What a pre-trained network sees in the training images: made once, for all noises and seeds."""
+    """Features of the training images from a pre-trained network, once for all noises and seeds."""
     input:
         receipt=by_wildcards(flow.receipt, "dataset"),
         weights=by_wildcards(flow.receipt, "dataset", "network"),
@@ -23,7 +23,7 @@ rule features:
 
 
 rule cost:
-    """A ground cost between the classes of a dataset, with where it came from."""
+    """A ground cost between the classes of a dataset, with its provenance."""
     input:
         unpack(jobs.data.cost_inputs),
     output:
@@ -46,7 +46,7 @@ rule cost:
 
 
 rule verify_cost:
-    """Our Sinkhorn compared with POT on this cost, and the cost's own properties; a bad cost stops here."""
+    """Compare our Sinkhorn with POT on this cost and check its properties; no training starts on a bad cost."""
     input:
         cost=rules.cost.output.cost,
         provenance=rules.cost.output.provenance,

@@ -1,10 +1,10 @@
 rule fetch:
-    """Raw files of a dataset: embedded, procedural, or downloaded, checked by their checksums."""
+    """Raw files of a dataset: embedded, procedural, or downloaded and checked by their checksums."""
     output:
         receipt=paths.receipt,
     log:
         paths.fetch_log,
-    # What is absent should be told before anything trains for days.
+    # Missing data should be reported before anything trains for days.
     priority: 100
     localrule: True
     conda:

@@ -1,5 +1,5 @@
 rule time_steps:
-    """Training steps of CCE, AR and WAR by the clock, on random images of a dataset's shape."""
+    """Measured time of training steps of CCE, AR and WAR, on random images of a dataset's shape."""
     output:
         times=paths.timing,
     log:

@@ -1,4 +1,4 @@
-"""The activations of a finished run on the test images."""
+"""Write the activations of a finished run on the test images."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Show the training images to a pre-trained network and write the vectors that it makes of them."""
+"""Compute the features of the training images with a pre-trained network."""
 
 from pathlib import Path
 

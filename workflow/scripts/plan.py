@@ -1,4 +1,4 @@
-"""Print what each scale would cost."""
+"""Print the number and the estimated time of the trainings of each scale."""
 
 from pathlib import Path
 
