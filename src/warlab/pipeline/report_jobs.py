@@ -29,12 +29,12 @@ _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # wh
 class FigureJobs(JobGroup):
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The files that a figure needs, and the descriptions of the data, which its caption may mention."""
-        flow, needs = self.flow, figure_needs(wildcards.figure)
-        noise = flow.noise_descriptions if "noise" in needs and not flow.given else []
+        flow, paths, needs = self.flow, self.paths, figure_needs(wildcards.figure)
+        noise = flow.unless_given(flow.shared_files(paths.noise_json)) if "noise" in needs else []
         return {
             **{kind: self.files[kind] for kind in needs},
-            "meta": flow.unless_given(flow.of_datasets(flow.paths.data_json)),
-            "descriptions": noise + (flow.cost_descriptions if "costs" in needs else []),
+            "meta": flow.unless_given(flow.of_datasets(paths.data_json)),
+            "descriptions": noise + (flow.shared_files(paths.cost, paths.cost_json) if "costs" in needs else []),
         }
 
     @cached_property
@@ -43,8 +43,8 @@ class FigureJobs(JobGroup):
         flow, paths = self.flow, self.paths
         return {
             "runs": [paths.runs],
-            "noise": flow.unless_given(flow.all_noise),
-            "costs": flow.all_costs,
+            "noise": flow.unless_given(flow.shared_files(paths.noise)),
+            "costs": flow.shared_files(paths.verified),
             "data": flow.of_datasets(paths.data, flow.with_images),
             "tiles": flow.of_datasets(paths.data, flow.tiles),
             "published": [flow.own_file("config/published.csv")],
@@ -132,9 +132,9 @@ class ReportJobs(JobGroup):
         files = {
             "results": flow.of_runs(paths.result),
             "data": flow.of_datasets(paths.data_json),
-            "noise": flow.all_noise,
-            "costs": flow.all_costs,
-            "descriptions": flow.noise_descriptions + flow.cost_descriptions,
+            "noise": flow.shared_files(paths.noise),
+            "costs": flow.shared_files(paths.verified),
+            "descriptions": flow.shared_files(paths.noise_json) + flow.shared_files(paths.cost, paths.cost_json),
         }
         return {name: flow.unless_given(listed) for name, listed in files.items()}
 

@@ -146,28 +146,12 @@ class Workflow:
         """A file of each of these datasets, by default of all."""
         return [pattern.format(dataset=name) for name in (self.datasets if datasets is None else datasets)]
 
-    @cached_property
-    def all_noise(self) -> list[str]:
-        return sorted(set(self.of_runs(self.paths.noise)))
-
-    @cached_property
-    def noise_descriptions(self) -> list[str]:
-        return sorted(set(self.of_runs(self.paths.noise_json)))
-
-    @cached_property
-    def _costs(self) -> list[dict[str, str]]:
-        pairs = {(run.dataset, key) for run in self.study.plan.runs if (key := self.study.settings.cost_key(run))}
-        return [{"dataset": dataset, "cost": cost} for dataset, cost in sorted(pairs)]
-
-    @property
-    def all_costs(self) -> list[str]:
-        """The verifications of all ground costs."""
-        return [self.paths.verified.format(**cost) for cost in self._costs]
-
-    @property
-    def cost_descriptions(self) -> list[str]:
-        """The files that are read together with the verifications."""
-        return [path.format(**cost) for cost in self._costs for path in (self.paths.cost, self.paths.cost_json)]
+    @remembered
+    def shared_files(self, *patterns: str) -> list[str]:
+        """The noise or cost files of all runs, each once: several runs share them."""
+        keys = {run: self.study.settings.cost_key(run) for run in self.study.plan.runs}
+        names = [vars(run) | {"cost": key} for run, key in keys.items()]
+        return sorted({path.format(**one) for path in patterns for one in names if one["cost"] or "{cost}" not in path})
 
     # ---- runs of tables
 
