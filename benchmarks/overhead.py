@@ -1,4 +1,4 @@
-"""Processor time of a training job beside its epochs: imports, reading, building, writing.
+"""Processor time of a training job outside its epochs: imports, reading, building, writing.
 
 python benchmarks/overhead.py
 """
@@ -32,7 +32,7 @@ print(json.dumps({"Python": start, "torch": torch_in - start, "warlab": warlab_i
 
 
 def write_task(folder: Path) -> None:
-    """As few images as make two batches."""
+    """Write a task of two batches."""
     import numpy as np
 
     from warlab.artefacts.prepared_data import DataDescription, PreparedData
