@@ -1,4 +1,4 @@
-"""`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
+"""`warlab status`, `warlab doctor` and `warlab plan`."""
 
 import errno
 import fcntl

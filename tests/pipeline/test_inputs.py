@@ -1,4 +1,4 @@
-"""What files decide a result: every job declares what it reads, and a run's identity depends on what matters in it."""
+"""Every job declares the files that it reads, and the identity of a run depends on what matters in them."""
 
 import json
 from collections.abc import Callable

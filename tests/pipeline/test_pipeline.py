@@ -1,4 +1,4 @@
-"""What the rules ask of the library: paths, inputs, parameters and resources of each job."""
+"""Paths, inputs, parameters and resources that the library gives to the rules."""
 
 import json
 import re
