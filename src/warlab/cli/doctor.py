@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def doctor(study: Study, root: Path) -> tuple[str, bool]:
 
 
 def python_version(_study: Study, _root: Path) -> Iterator[Finding]:
-    python = ".".join(map(str, sys.version_info[:3]))
+    python = platform.python_version()
     if sys.version_info[:2] == (3, 11):
         yield Finding("python", "good", python)
     else:

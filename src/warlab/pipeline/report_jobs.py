@@ -56,16 +56,17 @@ class FigureJobs(JobGroup):
         }
 
     @cached_property
-    def _pictured_dataset(self) -> str:
-        """The dataset that the figure of activations asks for."""
-        return str(FIGURES.literals("activations")["ASKS"]["dataset"])
+    def _pictured_datasets(self) -> list[str]:
+        """The datasets that the figures of activations ask for."""
+        drawn = [FIGURES.literals(name) for name in figure_names() if "activations" in figure_needs(name)]
+        return sorted({figure["ASKS"]["dataset"] for figure in drawn})
 
     def pictured(self) -> list[RunId]:
         """The run whose activations are drawn, if a network has a method features(): preferably one on clean labels and
         with the reference of the tables, which is cross entropy."""
-        study, dataset = self.study, self._pictured_dataset
+        study, datasets = self.study, self._pictured_datasets
         references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
-        runs = [run for run in study.plan.runs if run.dataset == dataset and nets.has_features(run.net)]
+        runs = [run for run in study.plan.runs if run.dataset in datasets and nets.has_features(run.net)]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
 
     def caption_file(self, wildcards: Wildcards, output: Any) -> Path:
@@ -101,11 +102,11 @@ class FigureJobs(JobGroup):
         """What this study cannot give to figures, with the reason."""
         if self.flow.given:
             return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
-        title = data.get(self._pictured_dataset).title
+        pictured = " or ".join(data.get(name).title for name in self._pictured_datasets)
         reasons = {
             "data": "no dataset has single images",
             "tiles": "no dataset has tiles",
-            "activations": f"no network of {title} has a method features()",
+            "activations": f"no network of {pictured} has a method features()",
         }
         return {kind: why for kind, why in reasons.items() if not self.files[kind]}
 
