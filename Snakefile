@@ -1,5 +1,5 @@
 # warlab: download → noise → ground costs verified with POT → training → tables, figures, report.
-# `snakemake --cores all` runs the demo; the targets below are the menu; config/config.yaml is what to edit.
+# `snakemake --cores all` runs the demo. The rules below are the targets; edit config/config.yaml.
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -40,25 +40,25 @@ rule all:
 
 
 rule data:
-    """Only the data, human labels and weights of networks: fetched, checked and prepared."""
+    """Fetch, check and prepare all data, human labels and weights of networks, and nothing else."""
     input:
         jobs.data.everything,
 
 
 rule runs:
-    """Only the trainings, and the tidy runs.csv."""
+    """Train all runs and collect them in the tidy runs.csv."""
     input:
         rules.collect.output,
 
 
 rule maps:
-    """Only the maps: corrupted ground truth, and what each run makes of the test tiles."""
+    """The maps alone: corrupted ground truth, and the predictions of each run for the test tiles."""
     input:
         jobs.train.all_maps(),
 
 
 rule audit:
-    """Which labels look wrong: a list and a contact sheet per run, and how well they do where the truth is known."""
+    """Labels that look wrong: a list and a contact sheet per run, and their quality where the truth is known."""
     input:
         jobs.audit.lists,
         jobs.audit.table(),

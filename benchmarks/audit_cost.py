@@ -1,10 +1,10 @@
-"""What the audit of labels adds to an epoch, in processor time.
+"""The processor time that the audit of labels adds to an epoch.
 
     python benchmarks/audit_cost.py            the demo's network and images, CCE (the cheapest step) and WAR
 
-Two trainings take turns epoch by epoch, one with the audit and one without it, on the embedded Fashion-MNIST. The
-processor time of the fastest epoch of each is compared: what else the machine does makes no epoch faster. Directly
-measured is also what is spent inside the audit, as a share of all epochs.
+Two trainings on the embedded Fashion-MNIST alternate epoch by epoch, one with and one without the audit. The fastest
+epochs of both are compared, because other work on the machine only makes epochs slower. The time inside the audit is
+also measured directly, as a share of all epochs.
 """
 
 import argparse
@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Deaf(Listener):
-    """No audit at all."""
+    """A listener that records nothing."""
 
     def __init__(self) -> None:
         super().__init__([], 1, 2)
@@ -51,7 +51,7 @@ class Deaf(Listener):
 
 
 class Timed(Listener):
-    """Adds up the processor time that taking note costs."""
+    """Adds up the processor time of recording."""
 
     seconds = 0.0
 
@@ -64,13 +64,13 @@ class Timed(Listener):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=5)
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
     study = load_study({"scale": "demo"}, ROOT)
     with tempfile.TemporaryDirectory() as folder:
         files = write_files(Path(folder), study)
         for method in ("cce", "war_w2v"):
-            report(method, compare(study, method, files, Path(folder), given.epochs))
+            report(method, compare(study, method, files, Path(folder), options.epochs))
 
 
 def write_files(folder: Path, study: Study) -> RunFiles:
@@ -90,7 +90,7 @@ def compare(study: Study, method: str, files: RunFiles, folder: Path, epochs: in
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
     trainers["without"].listener = Deaf()
     heard = trainers["with"]
-    heard.listener = Timed(heard.models, len(heard.data), 10)  # the built one goes on hearing, and is never asked
+    heard.listener = Timed(heard.models, len(heard.data), 10)  # the original listener stays attached, but is not used
     times: dict[str, list[float]] = {name: [] for name in trainers}
     for number in range(epochs + 1):
         for name, one in trainers.items():

@@ -1,11 +1,11 @@
-"""How well the audit finds wrong labels, beside cleanlab on the same predictions of the same trainings.
+"""How well the audit and cleanlab find wrong labels, from the same predictions of the same trainings.
 
     snakemake --cores 1 --config scale=docs/evidence/audit/audit_evidence.yaml -- audit
     python benchmarks/audit_quality.py results/audit_evidence --out docs/evidence/audit
 
-Every run of the folder whose wrong labels are known counts. cleanlab's scores (get_label_quality_scores: three methods,
-with and without adjusted probabilities) get the mean predictions over the epochs that ours are made of. cleanlab is
-under the AGPL and no dependency: it is installed into a temporary folder, and left out if it cannot be had.
+All runs of the folder whose wrong labels are known are used. cleanlab's scores (get_label_quality_scores: three
+methods, with and without adjusted probabilities) are computed from the mean predictions over the same epochs as ours.
+cleanlab is under the AGPL and no dependency: it is installed into a temporary folder, or left out if that fails.
 """
 
 import argparse
@@ -28,12 +28,12 @@ from warlab.reporting.stats.audit_scores import audit_table
 from warlab.reporting.stats.intervals import of_seeds
 
 Quality = Callable[..., np.ndarray]
-PACKAGES = ("cleanlab", "tqdm", "termcolor")  # the other packages that cleanlab needs are warlab's, too
+PACKAGES = ("cleanlab", "tqdm", "termcolor")  # warlab itself needs the other packages that cleanlab needs
 VARIANTS = [
     (method, adjust)
     for adjust in (False, True)
     for method in ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
-    if not (adjust and method == "confidence_weighted_entropy")  # cleanlab has no such
+    if not (adjust and method == "confidence_weighted_entropy")  # not supported by cleanlab
 ]
 
 
@@ -41,19 +41,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", type=Path, help="results/<scale> of a finished study")
     parser.add_argument("--out", type=Path, help="folder for quality.csv and quality.md")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        rows = measured(given.study, cleanlab_in(Path(folder)))
+        rows = measured(options.study, cleanlab_in(Path(folder)))
     table = audit_table(rows)
     text = f"{as_markdown(table)}\n{differences(rows)}"
     print(text)
-    if given.out:
-        write_text(given.out / "quality.csv", table.round(5).to_csv(index=False))
-        write_text(given.out / "quality.md", text)
+    if options.out:
+        write_text(options.out / "quality.csv", table.round(5).to_csv(index=False))
+        write_text(options.out / "quality.md", text)
 
 
 def cleanlab_in(folder: Path) -> Quality | None:
-    """cleanlab's get_label_quality_scores, put into a folder that the caller throws away; None if it cannot be had."""
+    """cleanlab's get_label_quality_scores, installed into `folder`; None if it cannot be installed."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *PACKAGES]
     if subprocess.run(command, capture_output=True).returncode != 0:
         return None
@@ -84,7 +84,7 @@ def measured(study: Path, cleanlab: Quality | None) -> list[dict[str, Any]]:
 
 
 def files_of(study: Path, audit: Path, dataset: str, noise: str, seed: str) -> dict[str, str]:
-    """The run's own cost is the one that its settings name."""
+    """The files of a run; its cost is the one that its settings name."""
     files = {
         "audit": audit,
         "data": study / "data" / f"{dataset}.npz",
@@ -98,7 +98,7 @@ def files_of(study: Path, audit: Path, dataset: str, noise: str, seed: str) -> d
 
 
 def theirs(means: Means, cleanlab: Quality | None) -> dict[str, np.ndarray]:
-    """cleanlab's scores as suspicion: it calls a high score good."""
+    """cleanlab's scores with the opposite sign, because its high scores mean good labels."""
     if cleanlab is None:
         return {}
     p = means.probabilities.astype(np.float64)
@@ -112,7 +112,7 @@ def theirs(means: Means, cleanlab: Quality | None) -> dict[str, np.ndarray]:
 
 
 def as_markdown(table: pd.DataFrame) -> str:
-    """Per setting and method a row for each score: mean ± half of the interval."""
+    """A row for each setting, method and score: mean ± half of the interval."""
     lines = ["| dataset | noise | method | score | AUROC | average precision | precision |", "|" + " --- |" * 7]
     for key, group in table.groupby(["dataset", "noise", "method", "score"], sort=False):
         by = group.set_index("metric")
@@ -122,7 +122,7 @@ def as_markdown(table: pd.DataFrame) -> str:
 
 
 def differences(rows: list[dict[str, Any]]) -> str:
-    """Our default score minus each of cleanlab's, seed by seed: what the trainings share does not blur it."""
+    """Our default score minus each of cleanlab's, paired by seed."""
     lines = [f"| dataset | noise | method | {DEFAULT} minus | AUROC |", "|" + " --- |" * 5]
     frame = pd.DataFrame(rows).query("metric == 'auroc'")
     for key, group in frame.groupby(["dataset", "noise", "method"], sort=False):

@@ -1,11 +1,12 @@
-"""What direction "clean" of WAR changes: the angle to the probe's direction, and accuracies at equal seeds.
+"""Effect of the direction "clean" of WAR: its angle to the direction of the probe, and accuracies at equal seeds.
 
     python benchmarks/direction.py                   three seeds, a few minutes
     python benchmarks/direction.py --seeds 1 --epochs 4 --train 200
 
-A small copy of the scale `sixteenth`: Fashion-MNIST that comes with warlab at 14 x 14, 40 % asymmetric noise, a quarter
-of the width, batches of 16, Adam at 1e-3 with two drops, a quarter of the epochs as warm-up. Angles are measured before
-each epoch after the warm-up, on one batch: of two probes with other masks and random starts, of a probe and "clean".
+A small copy of the scale `sixteenth`: the embedded Fashion-MNIST at 14 x 14, 40 % asymmetric noise, a quarter of the
+width, batches of 16, Adam at 1e-3 with two drops, a quarter of the epochs as warm-up. Angles are measured on one batch
+before each epoch after the warm-up: between two probes with different masks and random starts, and between a probe and
+"clean".
 """
 
 import argparse
@@ -56,7 +57,7 @@ class Task:
 
 
 def train(task: Task, direction: str, seed: int, epochs: int) -> tuple[float, list[tuple[float, float]]]:
-    """Mean test accuracy of the last quarter of the epochs, and the cosines on the way."""
+    """Mean test accuracy of the last quarter of the epochs, and the cosines of each epoch."""
     torch.manual_seed(seed)
     model = place(build("cnn9", 1, 10, width=0.25, dropout=0.125, head_dropout=0.0), CPU)
     labels, loss = task.labels(seed), WARLoss(task.cost, direction=direction)  # type: ignore[arg-type]
@@ -84,7 +85,7 @@ def train(task: Task, direction: str, seed: int, epochs: int) -> tuple[float, li
 
 
 def cosines(model: nn.Module, loss: WARLoss, x: Tensor) -> tuple[float, float]:
-    """Medians over a batch: probe with another probe, "clean" with a probe; nothing outside notices."""
+    """Medians over a batch: probe with another probe, "clean" with a probe. Model and random state stay unchanged."""
     saved = {name: value.clone() for name, value in model.state_dict().items()}
     with torch.random.fork_rng():
         probes = [probe(model, loss, x) for _ in range(2)]
@@ -117,18 +118,17 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--train", type=int, default=1000)
     parser.add_argument("--test", type=int, default=1000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    task = Task(given.train, given.test)
-    print(
-        f"{given.train} images, {given.epochs} epochs, 40 % asymmetric; cosines: probe/probe, clean/probe", flush=True
-    )
-    for seed in range(given.seeds):
+    task = Task(options.train, options.test)
+    size = f"{options.train} images, {options.epochs} epochs"
+    print(f"{size}, 40 % asymmetric; cosines: probe/probe, clean/probe", flush=True)
+    for seed in range(options.seeds):
         for direction in ("sum", "clean"):
-            reached, angles = train(task, direction, seed, given.epochs)
+            reached, angles = train(task, direction, seed, options.epochs)
             first, last = angles[0], angles[-1]
-            told = f"first {first[0]:.2f} {first[1]:.2f}, last {last[0]:.2f} {last[1]:.2f}"
-            print(f"seed {seed}  direction {direction:6} accuracy {reached:6.2f} %   {told}", flush=True)
+            angles_shown = f"first {first[0]:.2f} {first[1]:.2f}, last {last[0]:.2f} {last[1]:.2f}"
+            print(f"seed {seed}  direction {direction:6} accuracy {reached:6.2f} %   {angles_shown}", flush=True)
 
 
 if __name__ == "__main__":

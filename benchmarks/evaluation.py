@@ -1,8 +1,10 @@
-"""The share of an epoch that testing takes, at the size of the scale `sixteenth`: 3 750 images of 14 x 14 in batches of
-16, and 4 000 test images; processor time of one epoch of CCE and of one evaluation, for several sizes of its batches,
-and with batch norm folded into the convolutions, which changes the last bits; and how fast one core would have to be.
+"""The share of testing in an epoch, at the size of the scale `sixteenth`.
 
     python benchmarks/evaluation.py
+
+An epoch of CCE has 3 750 images of 14 x 14 in batches of 16, an evaluation 4 000 test images. Their processor time is
+measured for several batch sizes of the evaluation, and with batch norm folded into the convolutions, which changes the
+last bits. The last line says how fast one core would have to be for a share of 5 %.
 """
 
 import argparse
@@ -32,16 +34,16 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=3750)
     parser.add_argument("--test", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
-    images = Images(rng.integers(0, 256, (given.test, 1, 14, 14), dtype=np.uint8), [0.5], [0.5], CPU)
-    labels = torch.randint(10, (given.test,))
+    images = Images(rng.integers(0, 256, (options.test, 1, 14, 14), dtype=np.uint8), [0.5], [0.5], CPU)
+    labels = torch.randint(10, (options.test,))
     model = place(build("cnn9", 1, 10, width=0.25, dropout=0.125, head_dropout=0.0), CPU)
     method = make("cce", {}, Task(labels, 10, 0.0, 0.0, CPU))
-    steps = given.train // 16
-    epoch = steps * statistics.median(processor(step(model)) for _ in range(max(30, 10 * given.repeats)))
-    print(f"epoch of {given.train} images: {epoch:.2f} s of the processor")
+    steps = options.train // 16
+    epoch = steps * statistics.median(processor(step(model)) for _ in range(max(30, 10 * options.repeats)))
+    print(f"epoch of {options.train} images: {epoch:.2f} s of the processor")
     accuracies, seconds_at_500 = set(), 0.0
     for size in (100, 250, 500, 1000, 2000, 4000):
         evaluate = Evaluator(images, labels, labels == labels, size)
@@ -53,8 +55,8 @@ def main() -> None:
     with_folded = processor(lambda: Evaluator(images, labels, labels == labels)(method, [folded(model)]))
     share = with_folded / (epoch + with_folded)
     print(f"batch norm folded, batches of 500: {with_folded:.3f} s, {share:6.1%} of the epoch")
-    work = given.test * flops(model) / 1e9
-    print(f"{work:.1f} GFLOP of {given.test} forwards: {work / seconds_at_500:.0f} GFLOP/s measured (500), ", end="")
+    work = options.test * flops(model) / 1e9
+    print(f"{work:.1f} GFLOP of {options.test} forwards: {work / seconds_at_500:.0f} GFLOP/s measured (500), ", end="")
     print(f"{work / (epoch * 0.05 / 0.95):.0f} GFLOP/s needed for 5 %")
 
 

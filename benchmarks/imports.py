@@ -1,8 +1,8 @@
-"""What the core adds to torch: seconds of its import, packages and megabytes.
+"""What the core of warlab adds to torch: import time, packages and megabytes.
 
     python benchmarks/imports.py --repeats 5
 
-Every import runs in a fresh interpreter after torch's own, whose time is printed beside it; medians.
+Every import runs in a fresh interpreter after that of torch, which is timed, too. The times are medians.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def seconds(line: str, first: str) -> float:
 
 
 def closure(name: str) -> set[str]:
-    """All packages that this one needs without extras, itself left out."""
+    """All packages that this one needs without extras, directly or indirectly."""
     todo, found = [name], set[str]()
     while todo:
         for text in requirements(todo.pop()):
@@ -54,7 +54,7 @@ def closure(name: str) -> set[str]:
 
 
 def requirements(name: str) -> list[str]:
-    """Of warlab as pyproject.toml has it, because an editable installation may be older."""
+    """The requirements of a package; those of warlab come from pyproject.toml, as an editable install may be older."""
     if name == "warlab":
         project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
         return list(project["dependencies"])

@@ -1,11 +1,11 @@
-"""Peak memory and time of the divergence of WAR beside that of AR, over the pixels of a batch of patches.
+"""Peak memory and time of the divergences of WAR and AR over the pixels of a batch of patches.
 
     python benchmarks/memory.py                          4 patches of 512 × 512, six classes
     python benchmarks/memory.py --patches 1 --side 256   a smaller batch
 
-Each divergence runs in a process of its own, forward and backward from logits to their gradient. What is counted is
-how much the process grows beyond the logits and the reference (Linux); on a GPU what torch's allocator counts.
-Seconds are those of the processor.
+Each divergence runs in its own process, forward and backward from logits to their gradient. The memory is the growth
+of the process beyond the logits and the reference (Linux), or that of torch's allocator on a GPU. The time is processor
+time.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def measure(name: str, patches: int, side: int) -> dict[str, float]:
     """Megabytes and seconds of one forward and backward."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     loss = divergences()[name].to(device)
-    step(loss, 1, 64, device)  # what is loaded and kept once does not count
+    step(loss, 1, 64, device)  # loads what is loaded only once
     torch.manual_seed(0)
     logits = 3 * torch.randn(patches, CLASSES, side, side, device=device)
     reference = probabilities(logits + torch.randn_like(logits))
@@ -47,7 +47,7 @@ def step(loss: AdversarialLoss, patches: int, side: int, device: torch.device) -
 
 
 def forget_peak(device: torch.device) -> None:
-    """Linux starts a process with the peak of the one that started it."""
+    """Reset the peak: on Linux a process inherits that of its parent."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
     else:
@@ -55,7 +55,7 @@ def forget_peak(device: torch.device) -> None:
 
 
 def peak(device: torch.device) -> float:
-    """Megabytes."""
+    """The peak memory in megabytes."""
     if device.type == "cuda":
         torch.cuda.synchronize()
         return torch.cuda.max_memory_allocated() / 2**20
@@ -74,11 +74,11 @@ def main() -> None:
     parser.add_argument("--patches", type=int, default=4)
     parser.add_argument("--side", type=int, default=512)
     parser.add_argument("--only", choices=list(divergences()), help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.only:
-        print(json.dumps(measure(given.only, given.patches, given.side)))
+    options = parser.parse_args()
+    if options.only:
+        print(json.dumps(measure(options.only, options.patches, options.side)))
         return
-    found = {name: in_own_process(name, given.patches, given.side) for name in divergences()}
+    found = {name: in_own_process(name, options.patches, options.side) for name in divergences()}
     for name, numbers in found.items():
         print(f"{name:4} {numbers['megabytes']:8.0f} MB  {numbers['seconds']:6.2f} s")
     print(f"WAR / AR: {found['WAR']['megabytes'] / found['AR']['megabytes']:.2f} times the memory")

@@ -1,4 +1,4 @@
-"""Processor time of a training job beside its epochs: imports, reading, building, writing.
+"""Processor time of a training job outside its epochs: imports, reading, building, writing.
 
 python benchmarks/overhead.py
 """
@@ -32,11 +32,12 @@ print(json.dumps({"Python": start, "torch": torch_in - start, "warlab": warlab_i
 
 
 def write_task(folder: Path) -> None:
-    """As few images as make two batches."""
+    """Write a task of two batches."""
     import numpy as np
 
     from warlab.artefacts.labelled_data import DataDescription, PreparedData
     from warlab.common.files import write_json
+    from warlab.config.study import load_study
     from warlab.noise import make_noise
     from warlab.noise.kinds.base import NoiseRequest
 
@@ -59,7 +60,8 @@ def write_task(folder: Path) -> None:
     data = PreparedData(about, {"train_x": images, "train_y": labels, "test_x": images, "test_y": labels})
     data.save(folder / "data.npz")
     make_noise(NoiseRequest("few", "clean", 0, names, "stand-in"), data.arrays, {}).save(folder / "noise.npz")
-    training = {"epochs": 1, "batch_size": 32, "optimiser": "adam", "lr": 0.001, "drops": []}
+    usual = load_study({"scale": "smoke"}, Path(__file__).parents[1]).settings.training("fashion_mnist")
+    training = {**usual, "epochs": 1, "batch_size": 32, "drops": []}
     net, method = {"name": "cnn9", "settings": {"width": 0.25}}, {"id": "cce", "file": "cce", "settings": {}}
     run = {"dataset": "few", "noise": "clean", "net": net, "method": method, "training": training, "seed": 0}
     write_json(folder / "run.json", run)

@@ -3,7 +3,7 @@
     python benchmarks/plan.py                 about 700, 6 000 and 20 000 jobs
     python benchmarks/plan.py --seeds 4       one study, the main benchmark and the variants of WAR with four seeds
 
-The studies differ in nothing but the number of seeds. Limits: 3 s per 1 000 jobs, 1 GB.
+The studies differ only in the number of seeds. Limits: 3 s per 1 000 jobs, 1 GB.
 """
 
 import argparse
@@ -41,16 +41,16 @@ class Planned(NamedTuple):
 
 
 def plan(seeds: int, folder: Path) -> Planned:
-    """Dry run of a study of which nothing is done yet."""
+    """A dry run of a new study."""
     scale = folder / f"seeds{seeds}.yaml"
     scale.write_text(SCALE.format(seeds=seeds))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
     command += ["--dry-run", "--quiet", "rules", "--cores", "1", "--nolock", "--config", f"scale={scale}"]
-    command += ["results_root=planned", "data_root=planned"]  # where nothing is yet; a dry run makes nothing
-    with (folder / "said").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+    command += ["results_root=planned", "data_root=planned"]  # do not exist, and a dry run does not make them
+    with (folder / "output").open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
-    text = (folder / "said").read_text()
+    text = (folder / "output").read_text()
     if status != 0:
         raise SystemExit(text)
     jobs = re.search(r"^total +(\d+)", text, re.MULTILINE)

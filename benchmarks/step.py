@@ -1,4 +1,4 @@
-"""Time and memory of one training step of CCE, AR and all variants of WAR, side by side in one run, as ratios.
+"""Time and memory of one training step of CCE, AR and all variants of WAR, as ratios from the same run.
 
     python benchmarks/step.py                        the 9-layer CNN at full width on 32x32 colour images, ten classes
     python benchmarks/step.py --classes 10 100 1000  the same for more classes
@@ -9,8 +9,8 @@
 In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one more
 backward), so 2.67 is the arithmetic limit of WAR / CCE; 2.33 with direction "clean", 2.0 with epsilon 0, 3.0 with
 dropout "shared" or "off", 4.0 with three power iterations. "authors" computes WAR as the authors' code does: four
-forwards, and weight gradients for the direction. The variants take turns, so that a noisy machine slows all alike.
-Processor time is beside the clock because other work on the machine does not count for it; of a GPU the clock counts.
+forwards, and weight gradients for the direction. The variants alternate, so that a busy machine slows all alike.
+On a CPU use the processor time, which leaves out other work on the machine; on a GPU use the clock.
 """
 
 import argparse
@@ -56,20 +56,20 @@ def regularisers(classes: int) -> dict[str, AdversarialLoss | None]:
 
 
 def main() -> None:
-    given = arguments()
+    options = arguments()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    torch.set_num_threads(1 if given.plan else given.threads)
-    if given.tf32:
+    torch.set_num_threads(1 if options.plan else options.threads)
+    if options.tf32:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    if given.only:
-        print(json.dumps(memory_of(given, given.only, device)))
+    if options.only:
+        print(json.dumps(memory_of(options, options.only, device)))
         return
-    print(heading(given, device))
-    for classes in given.classes:
-        if given.memory:
-            report_memory(given, classes)
+    print(heading(options, device))
+    for classes in options.classes:
+        if options.memory:
+            report_memory(options, classes)
         else:
-            report(measure(steps(given, classes, device), given.repeats, device), classes, given)
+            report(measure(steps(options, classes, device), options.repeats, device), classes, options)
 
 
 def arguments() -> argparse.Namespace:
@@ -85,38 +85,39 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--channels-last", action="store_true", help="memory format of a GPU's images; CPUs have it")
     parser.add_argument("--compile", action="store_true", help="torch.compile the network")
     parser.add_argument("--only", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.plan:
-        given.width, given.batch = 0.25, 64
-    return given
+    options = parser.parse_args()
+    if options.plan:
+        options.width, options.batch = 0.25, 64
+    return options
 
 
-def heading(given: argparse.Namespace, device: torch.device) -> str:
+def heading(options: argparse.Namespace, device: torch.device) -> str:
     name = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {torch.get_num_threads()} thread(s)"
     settings = f"TF32 {'on' if tf32_allowed() else 'off'}, " if device.type == "cuda" else ""
-    settings += "channels last, " if layout(given, device) == torch.channels_last else ""
-    settings += "compiled, " if given.compile else ""
-    return f"torch {torch.__version__}, {name}, {settings}cnn9 at width {given.width:g}, batch {given.batch}"
+    settings += "channels last, " if layout(options, device) == torch.channels_last else ""
+    settings += "compiled, " if options.compile else ""
+    return f"torch {torch.__version__}, {name}, {settings}cnn9 at width {options.width:g}, batch {options.batch}"
 
 
-def layout(given: argparse.Namespace, device: torch.device) -> torch.memory_format:
-    return torch.channels_last if given.channels_last else memory_format(device)
+def layout(options: argparse.Namespace, device: torch.device) -> torch.memory_format:
+    return torch.channels_last if options.channels_last else memory_format(device)
 
 
-def steps(given: argparse.Namespace, classes: int, device: torch.device) -> dict[str, Step]:
-    chosen = ("CCE", "AR", "WAR") if given.plan else tuple(regularisers(classes))
-    return {name: make_step(given, name, classes, device) for name in chosen}
+def steps(options: argparse.Namespace, classes: int, device: torch.device) -> dict[str, Step]:
+    chosen = ("CCE", "AR", "WAR") if options.plan else tuple(regularisers(classes))
+    return {name: make_step(options, name, classes, device) for name in chosen}
 
 
-def make_step(given: argparse.Namespace, name: str, classes: int, device: torch.device) -> Step:
+def make_step(options: argparse.Namespace, name: str, classes: int, device: torch.device) -> Step:
     """One whole training step, as the engine takes it."""
     torch.manual_seed(0)
-    channels, size = (1, 14) if given.plan else (3, 32)
-    x = torch.randn(given.batch, channels, size, size, device=device).contiguous(memory_format=layout(given, device))
-    y = torch.randint(classes, (given.batch,), device=device)
-    model = place(build("cnn9", channels, classes, width=given.width), device)
-    model = model.to(memory_format=layout(given, device))  # type: ignore[call-overload]
-    model = torch.compile(model) if given.compile else model  # type: ignore[assignment]
+    channels, size = (1, 14) if options.plan else (3, 32)
+    x = torch.randn(options.batch, channels, size, size, device=device)
+    x = x.contiguous(memory_format=layout(options, device))
+    y = torch.randint(classes, (options.batch,), device=device)
+    model = place(build("cnn9", channels, classes, width=options.width), device)
+    model = model.to(memory_format=layout(options, device))  # type: ignore[call-overload]
+    model = torch.compile(model) if options.compile else model  # type: ignore[assignment]
     optimiser = torch.optim.Adam(model.parameters(), 1e-3)
     regulariser = regularisers(classes)[name]
     if regulariser is not None:
@@ -146,10 +147,10 @@ def losses(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: Adver
 
 
 def as_the_authors(model: nn.Module, x: Tensor, y: Tensor, cost: Tensor) -> Tensor:
-    """Four forwards, and gradients of all weights for the direction, which are thrown away."""
+    """Four forwards, and gradients of all weights for the direction, which are not used."""
 
-    def transport(given: Tensor) -> Tensor:
-        return sinkhorn(model(given).softmax(1), reference, cost, 0.05, 20, log_domain=False).mean()
+    def transport(perturbed: Tensor) -> Tensor:
+        return sinkhorn(model(perturbed).softmax(1), reference, cost, 0.05, 20, log_domain=False).mean()
 
     entropy = cross_entropy(model(x), y)
     reference = model(x).softmax(1).detach()
@@ -181,21 +182,21 @@ def measure(steps: dict[str, Step], repeats: int, device: torch.device) -> Times
     return times
 
 
-def report(times: Times, classes: int, given: argparse.Namespace) -> None:
-    print(f"\n{classes} classes, median of {given.repeats}   clock s  x CCE   processor s  x CCE   s/image")
+def report(times: Times, classes: int, options: argparse.Namespace) -> None:
+    print(f"\n{classes} classes, median of {options.repeats}   clock s  x CCE   processor s  x CCE   s/image")
     for name, values in times.items():
         cells = []
         for kind in (0, 1):
             ratio = statistics.median(v[kind] / c[kind] for v, c in zip(values, times["CCE"], strict=True))
             cells += [statistics.median(v[kind] for v in values), ratio]
         clock, by_clock, processor, by_processor = cells
-        image = processor / given.batch
+        image = processor / options.batch
         print(f"{name:25}{clock:12.3f}{by_clock:7.2f}{processor:14.3f}{by_processor:7.2f}{image:10.5f}", flush=True)
 
 
-def memory_of(given: argparse.Namespace, name: str, device: torch.device) -> float:
-    """Megabytes that two steps take beyond the network and its optimiser's first look at it."""
-    step = make_step(given, name, given.classes[0], device)
+def memory_of(options: argparse.Namespace, name: str, device: torch.device) -> float:
+    """Peak megabytes of two steps beyond the network and its optimiser."""
+    step = make_step(options, name, options.classes[0], device)
     forget_peak(device)
     before = peak(device)
     step()
@@ -203,12 +204,12 @@ def memory_of(given: argparse.Namespace, name: str, device: torch.device) -> flo
     return peak(device) - before
 
 
-def report_memory(given: argparse.Namespace, classes: int) -> None:
+def report_memory(options: argparse.Namespace, classes: int) -> None:
     print(f"\n{classes} classes              MB  x CCE")
-    options = ["--batch", str(given.batch), "--width", str(given.width), "--classes", str(classes)]
+    size = ["--batch", str(options.batch), "--width", str(options.width), "--classes", str(classes)]
     found: dict[str, float] = {}
     for name in regularisers(classes):
-        command = [sys.executable, __file__, "--only", name, *options]
+        command = [sys.executable, __file__, "--only", name, *size]
         found[name] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         print(f"{name:25}{found[name]:7.0f}{found[name] / found['CCE']:7.2f}", flush=True)
 

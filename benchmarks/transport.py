@@ -1,8 +1,8 @@
-"""Autograd's backward of the transport beside our own (`warlab.ot.chunks`): processor time and operations.
+"""The backward pass of the transport by autograd and by our own (`warlab.ot.chunks`): processor time and operations.
 
     python benchmarks/transport.py
 
-Operations stand for kernel launches of a GPU, where small ones cost what launching costs.
+On a GPU every operation is a kernel launch, which dominates the time of small ones.
 """
 
 import statistics
@@ -19,7 +19,7 @@ SIZES = [(16, 10), (32, 10), (256, 10), (256, 100), (64, 1000)]  # rows, classes
 
 
 class Count(TorchDispatchMode):
-    """Operations that reach the device."""
+    """Counts the operations that reach the device."""
 
     def __init__(self) -> None:
         super().__init__()

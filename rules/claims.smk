@@ -1,5 +1,5 @@
 rule statistics:
-    """Three readings of every run; tests over settings, seeds and images; the order of the methods compared with the paper's."""
+    """Three readings of every run; tests over settings, seeds and images; the ranking of the methods and the paper's."""
     input:
         runs=rules.collect.output.runs,
         predictions=jobs.tables.kept_predictions(),

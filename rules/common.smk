@@ -1,4 +1,4 @@
-# The one object that all rules ask: what they read, with which settings, what they need. See src/warlab/pipeline.
+# `jobs` gives the rules their inputs, parameters and resources; see src/warlab/pipeline.
 import gc
 
 from snakemake.exceptions import WorkflowError
@@ -7,10 +7,10 @@ from snakemake.logging import logger
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.paths import COST, FEATURES, LABELS, RUN, WILDCARDS
+from warlab.pipeline.workflow import by_wildcards
 from warlab.reporting.page.sections import category
 
-# Snakemake makes millions of objects that live as long as it does; looking for cycles among them takes a tenth of the
-# time of planning.
+# Snakemake makes millions of objects that it never frees; searching them for cycles takes a tenth of the planning time.
 gc.set_threshold(200_000, 20, 100)
 
 try:

@@ -1,8 +1,8 @@
 rule features:
-    """What a pre-trained network sees in the training images: made once, for all noises and seeds."""
+    """Features of the training images from a pre-trained network, once for all noises and seeds."""
     input:
-        receipt=jobs.data.receipt,
-        weights=jobs.data.weights,
+        receipt=by_wildcards(flow.receipt, "dataset"),
+        weights=by_wildcards(flow.receipt, "dataset", "network"),
     output:
         features=paths.features,
         provenance=paths.features_json,
@@ -16,14 +16,14 @@ rule features:
         mem_mb=4000,
         runtime=720,
     params:
-        spec=jobs.data.spec,
+        spec=by_wildcards(study.settings.data_spec, "dataset"),
         code=flow.code_of("features", "dataset", "network", "weights"),
     script:
         "../workflow/scripts/features.py"
 
 
 rule cost:
-    """A ground cost between the classes of a dataset, with where it came from."""
+    """A ground cost between the classes of a dataset, with its provenance."""
     input:
         unpack(jobs.data.cost_inputs),
     output:
@@ -46,7 +46,7 @@ rule cost:
 
 
 rule verify_cost:
-    """Our Sinkhorn compared with POT on this cost, and the cost's own properties; a bad cost stops here."""
+    """Compare our Sinkhorn with POT on this cost and check its properties; no training starts on a bad cost."""
     input:
         cost=rules.cost.output.cost,
         provenance=rules.cost.output.provenance,

@@ -1,10 +1,10 @@
 rule fetch:
-    """Raw files of a dataset: embedded, procedural, or downloaded, checked by their checksums."""
+    """Raw files of a dataset: embedded, procedural, or downloaded and checked by their checksums."""
     output:
         receipt=paths.receipt,
     log:
         paths.fetch_log,
-    # What is absent should be told before anything trains for days.
+    # Missing data should be reported before anything trains for days.
     priority: 100
     localrule: True
     conda:
@@ -24,7 +24,7 @@ rule fetch:
 rule prepare:
     """The arrays that training reads: the scale's subset, pooled, as uint8."""
     input:
-        receipt=jobs.data.receipt,
+        receipt=by_wildcards(flow.receipt, "dataset"),
     output:
         data=paths.data,
         meta=paths.data_json,
@@ -37,7 +37,7 @@ rule prepare:
         mem_mb=jobs.data.effort("mem_mb"),
         runtime=jobs.data.effort("minutes"),
     params:
-        spec=jobs.data.spec,
+        spec=by_wildcards(study.settings.data_spec, "dataset"),
         code=flow.code_of("prepare", "dataset"),
     script:
         "../workflow/scripts/prepare.py"

@@ -31,7 +31,7 @@ rule figure:
 
 
 rule toy:
-    """Small networks trained in the plane with each regulariser, for the figures of them."""
+    """Small networks trained in the plane with each regulariser, for two figures."""
     output:
         toy=paths.toy,
     log:
@@ -50,7 +50,7 @@ rule toy:
 
 
 rule activations:
-    """What the network of a finished run sees in the test images."""
+    """Activations of a trained network on the test images."""
     input:
         unpack(jobs.train.inputs),
         weights=rules.train.output.weights,

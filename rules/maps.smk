@@ -1,5 +1,5 @@
 rule segment:
-    """Maps of whole test tiles by a finished run, as pictures and as labels."""
+    """Predicted maps of whole test tiles by a finished run, as pictures and as labels."""
     input:
         unpack(jobs.train.inputs),
         weights=rules.train.output.weights,

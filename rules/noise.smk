@@ -15,7 +15,7 @@ rule corrupt:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=jobs.data.noise_settings,
+        settings=by_wildcards(study.settings.noise, "noise", "dataset"),
         code=flow.code_of("corrupt", "noise"),
     script:
         "../workflow/scripts/corrupt.py"

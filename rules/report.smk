@@ -1,5 +1,5 @@
 rule report:
-    """The one self-contained page: results and the paper's, verification, provenance, run times."""
+    """One self-contained page: our results and the paper's, verification, provenance, run times."""
     input:
         unpack(jobs.report.inputs),
         tables=expand(rules.table.output.csv, experiment=study.plan.tables),

@@ -1,5 +1,5 @@
 rule status:
-    """Print how far every run is, and run nothing; while snakemake runs, add --nolock, or call `warlab status`."""
+    """Print the state of every run, and run nothing. While snakemake runs, add --nolock or call `warlab status`."""
     log:
         paths.log("status"),
     localrule: True

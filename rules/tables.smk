@@ -33,9 +33,9 @@ rule table:
 
 
 rule architectures:
-    """The layers of the scale's networks, read off the network classes."""
+    """The layers of the scale's networks."""
     input:
-        meta=jobs.tables.networks_see(),
+        meta=jobs.tables.networks_data(),
     output:
         csv=f"{paths.architectures}.csv",
         md=f"{paths.architectures}.md",
@@ -79,7 +79,7 @@ rule hyperparameters:
 
 
 rule typeset:
-    """All tables in one PDF; needs pdflatex, without which the .tex files stand."""
+    """All tables in one PDF; needs pdflatex."""
     input:
         tables=expand(rules.table.output.tex, experiment=study.plan.tables),
         runs=expand(rules.table.output.tex_runs, experiment=study.plan.tables),

@@ -1,5 +1,5 @@
 rule time_steps:
-    """Training steps of CCE, AR and WAR by the clock, on random images of a dataset's shape."""
+    """Measured time of training steps of CCE, AR and WAR, on random images of a dataset's shape."""
     output:
         times=paths.timing,
     log:
@@ -12,7 +12,7 @@ rule time_steps:
         mem_mb=4000,
         runtime=120,
     params:
-        spec=jobs.tables.timing_spec,
+        spec=by_wildcards(study.plan.timing, "dataset", "net"),
         code=jobs.tables.timing_code,
     script:
         "../workflow/scripts/time_steps.py"

@@ -1,5 +1,5 @@
 rule train:
-    """One training run; killed at any moment, it continues from its checkpoint to the same bits."""
+    """One training run. If it is killed, it continues from its checkpoint and ends in the same bits."""
     input:
         unpack(jobs.train.inputs),
     output:
@@ -27,7 +27,7 @@ rule train:
 
 
 rule predict:
-    """What a finished run says about the training images, for the methods that build on another run."""
+    """Predictions of a finished run for the training images, for methods that need another run."""
     input:
         unpack(jobs.train.inputs),
         weights=rules.train.output.weights,
@@ -72,7 +72,7 @@ rule collect:
 
 
 rule collect_predictions:
-    """What all runs of the scale say of each test image in their last epochs, in one file."""
+    """The predictions of all runs for each test image in their last epochs, in one file."""
     input:
         unpack(jobs.train.predictions),
     output:

@@ -12,7 +12,7 @@ use rule train as retrain with:
 
 
 rule verify:
-    """Train one run of the scale again, another one every day, and compare it with what is reported."""
+    """Train one run of the scale again, a different one every day, and compare it with the reported one."""
     input:
         runs=rules.collect.output.runs,
         metrics=jobs.train.verified_file("metrics.csv"),

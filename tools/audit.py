@@ -1,7 +1,7 @@
 """Known vulnerabilities of the pinned packages: pip-audit on requirements.txt, in an environment of its own.
 
-Needs the network: the packages' registry for pip-audit itself, and its advisory database. What the database did not
-answer for was not checked: this says so and ends with code 2. A known vulnerability is code 1.
+Needs the network, for pip-audit itself and for its advisory database. The exit code is 1 if a vulnerability is known,
+and 2 if a package could not be checked.
 """
 
 import json
@@ -41,23 +41,23 @@ def main() -> int:
         packages = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
         return left_out("pip-audit ended with an error", done.stderr)
-    print(told(packages))
+    print(summary(packages))
     if any(package.get("vulns") for package in packages):
         return 1
     return 2 if any("skip_reason" in package for package in packages) else 0
 
 
-def told(packages: list[dict[str, Any]]) -> str:
-    """What was found, and for how many packages the database had an answer at all."""
+def summary(packages: list[dict[str, Any]]) -> str:
+    """The known vulnerabilities, and how many packages were checked."""
     found = [
-        f"{package['name']} {package['version']}: {hole['id']}, mended in {' or '.join(hole['fix_versions']) or 'none'}"
-        for package in packages
-        for hole in package.get("vulns", [])
+        f"{one['name']} {one['version']}: {entry['id']}, fixed in {' or '.join(entry['fix_versions']) or 'none'}"
+        for one in packages
+        for entry in one.get("vulns", [])
     ]
     checked = [package for package in packages if "skip_reason" not in package]
     skipped = sorted(package["name"] for package in packages if "skip_reason" in package)
     total = f"{len(checked)} of {len(packages)} packages checked, {len(found)} known vulnerabilities."
-    rest = f" Not checked, for the database did not know them: {', '.join(skipped)}." if skipped else ""
+    rest = f" Not checked, because the database does not know them: {', '.join(skipped)}." if skipped else ""
     return "\n".join([*found, total + rest])
 
 
@@ -65,8 +65,8 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def left_out(reason: str, words: str) -> int:
-    last = (words.strip().splitlines() or ["no message"])[-1]
+def left_out(reason: str, output: str) -> int:
+    last = (output.strip().splitlines() or ["no message"])[-1]
     print(f"Nothing was checked: {reason} ({last}). Call make audit where there is a network.", file=sys.stderr)
     return 2
 

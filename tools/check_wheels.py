@@ -1,9 +1,9 @@
-"""Has every pin of requirements.txt a wheel for each Python that make accepts? (`make check-wheels`, needs the network)
+"""Check that every pin of requirements.txt has a wheel for each Python that make accepts (`make check-wheels`).
 
     python tools/check_wheels.py 3.11 3.12 3.13
 
-pip resolves the lock file for every version without installing anything. Where the index serves no metadata beside the
-wheels, pip fetches the wheels themselves, half a gigabyte for torch; they go to a temporary folder.
+Needs the network. pip resolves the lock file for every version without installing anything. If the index serves no
+metadata, pip downloads the wheels themselves, half a gigabyte for torch, into a temporary folder.
 """
 
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 
 LOCK = Path(__file__).parents[1] / "requirements.txt"
 VERSIONS = ("3.11", "3.12", "3.13")
-SOURCE_ONLY = ("connection-pool",)  # of snakemake: pure Python that was published without a wheel; pip builds it
+SOURCE_ONLY = ("connection-pool",)  # needed by snakemake; pure Python without a wheel, which pip builds
 
 
 def main(versions: list[str], lock: Path = LOCK) -> int:
@@ -33,7 +33,7 @@ def wanted(lock: Path) -> list[str]:
 
 
 def sentence(version: str, pins: Path, folder: Path) -> tuple[str, bool]:
-    """What pip says of this version, and whether it is good."""
+    """A sentence about this version of Python, and whether all pins have wheels."""
     options = ["--dry-run", "--ignore-installed", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
     target = ["--python-version", version, "--target", str(folder / "never"), "--requirement", str(pins)]
     call = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options, *target]

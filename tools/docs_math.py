@@ -1,4 +1,4 @@
-"""Formulas of docstrings for the documentation: `.. math::` becomes MathML, which browsers draw without any script.
+"""Formulas of docstrings in the documentation: `.. math::` becomes MathML, which browsers draw without scripts.
 
 An extension of griffe, which reads the docstrings for mkdocstrings; runs in .venv-docs.
 """

@@ -1,10 +1,10 @@
-"""One command for whoever has a GPU: checks, benchmarks and one short training, into one text file to send back.
+"""Checks, benchmarks and one short training on a GPU, written into one text file to send to us.
 
     python tools/gpu_report.py                     everything; about half an hour on a GPU
     python tools/gpu_report.py --small --to FILE   the same in small, as the tests run it on a CPU
 
 Checks: driver and versions, precision of a convolution, a training twice with equal bits, a training that is killed and
-resumed with equal bits. A check that fails is written down and does not stop the others.
+resumed with equal bits. A check that fails is reported and does not stop the others.
 """
 
 import argparse
@@ -30,7 +30,7 @@ Lines = Iterator[str]
 
 
 class Study:
-    """One training of a scale, in a folder of its own, by the workflow."""
+    """One training of a scale by the workflow, in its own folder."""
 
     def __init__(self, folder: Path, scale: str) -> None:
         self.folder, self.scale = folder, scale
@@ -43,15 +43,15 @@ class Study:
         command += ["--cores", "1", "--nolock", "--rerun-incomplete", "--config", f"scale={self.scale}"]
         command += [f"results_root={self.folder / 'results'}", f"data_root={self.folder / 'data'}", "--"]
         environment = {**os.environ, "WARLAB_CHECKPOINT_SECONDS": "0"}
-        said = (self.folder / "said").open("w")
+        output = (self.folder / "output").open("w")
         return subprocess.Popen(
-            [*command, str(target)], stdout=said, stderr=said, env=environment, start_new_session=True, text=True
+            [*command, str(target)], stdout=output, stderr=output, env=environment, start_new_session=True, text=True
         )
 
     def make(self, folder: Path) -> float:
         started = time.monotonic()
         if self.start(folder / "result.json").wait() != 0:
-            raise RuntimeError((self.folder / "said").read_text()[-1500:])
+            raise RuntimeError((self.folder / "output").read_text()[-1500:])
         return time.monotonic() - started
 
     def forget(self) -> None:
@@ -111,8 +111,8 @@ def resume(study: Study, _small: bool) -> Lines:
     process.wait()
     study.make(study.again)
     resumed = "resumed from" in (study.again / "history.log").read_text()
-    yield f"{verdict(killed and resumed)}: killed after its first epoch, it went on from its checkpoint"
-    yield f"{verdict(study.same_bits())}: and came to the same weights to the last bit"
+    yield f"{verdict(killed and resumed)}: killed after its first epoch, it continued from its checkpoint"
+    yield f"{verdict(study.same_bits())}: and reached the same weights to the last bit"
 
 
 def benchmark(_study: Study, small: bool) -> Lines:
@@ -150,21 +150,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--to", type=Path, default=Path("gpu-report.txt"))
-    given = parser.parse_args()
+    options = parser.parse_args()
     wrong = False
-    with given.to.open("w") as file, tempfile.TemporaryDirectory() as folder:
-        study = Study(Path(folder), "smoke" if given.small else "demo")
+    with options.to.open("w") as file, tempfile.TemporaryDirectory() as folder:
+        study = Study(Path(folder), "smoke" if options.small else "demo")
         for title, section in SECTIONS.items():
-            for line in told(title, section, study, given.small):
+            for line in section_lines(title, section, study, options.small):
                 wrong |= line.startswith("WRONG")
                 print(line, file=file, flush=True)
                 print(line, flush=True)
-    print(f"Written to {given.to}; please send it with a word about the machine.")
+    print(f"Written to {options.to}; please send it with a note about the machine.")
     return int(wrong)
 
 
-def told(title: str, section: Callable[[Study, bool], Lines], study: Study, small: bool) -> Lines:
-    """A section with its title; what goes wrong in it is part of the report."""
+def section_lines(title: str, section: Callable[[Study, bool], Lines], study: Study, small: bool) -> Lines:
+    """A section with its title; errors in it are part of the report."""
     yield f"\n== {title} =="
     try:
         yield from section(study, small)

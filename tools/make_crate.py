@@ -2,8 +2,8 @@
 
     python tools/make_crate.py results/demo crate
 
-Workflow, configuration, what the inputs were (with checksums), results, licence. Weights, predictions and data are left
-out: they can be made again, and the data are not ours to give out.
+It has the workflow, the configuration, descriptions of the inputs with checksums, results and licence. Weights,
+predictions and data are left out: they can be made again, and we may not distribute the data.
 """
 
 import argparse
@@ -35,7 +35,7 @@ RESULTS = (
 
 
 def make_crate(results: Path, target: Path) -> Path:
-    """Copy what belongs to it, describe it, and return the description."""
+    """Copy the files of the crate, describe them, and return the path of the description."""
     if not (results / "report.html").is_file():
         raise WarlabError(f"{results} has no report.html; run the whole scale first.")
     if target.exists() and any(target.iterdir()):
@@ -48,10 +48,10 @@ def make_crate(results: Path, target: Path) -> Path:
 
 
 def _copied(source: Path, patterns: tuple[str, ...], target: Path, below: str = "") -> list[str]:
-    given = {path for pattern in patterns for path in source.glob(pattern) if path.is_file()}
-    found = sorted(path for path in given if _wanted(path.relative_to(source)))
-    names = [(Path(below) / path.relative_to(source)).as_posix() for path in found]
-    for path, name in zip(found, names, strict=True):
+    files = {path for pattern in patterns for path in source.glob(pattern) if path.is_file()}
+    wanted = sorted(path for path in files if _wanted(path.relative_to(source)))
+    names = [(Path(below) / path.relative_to(source)).as_posix() for path in wanted]
+    for path, name in zip(wanted, names, strict=True):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / name)
     return names
@@ -62,12 +62,11 @@ def _wanted(path: Path) -> bool:
 
 
 def _descriptor() -> Entity:
-    conforms = [{"@id": SPECIFICATION}, {"@id": PROFILE}]
     return {
         "@id": "ro-crate-metadata.json",
         "@type": "CreativeWork",
         "about": {"@id": "./"},
-        "conformsTo": conforms,
+        "conformsTo": [{"@id": SPECIFICATION}, {"@id": PROFILE}],
     }
 
 
@@ -134,9 +133,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, help="the folder of a finished scale, such as results/demo")
     parser.add_argument("target", type=Path, help="a new folder")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        described = make_crate(given.results, given.target)
+        described = make_crate(options.results, options.target)
     except (WarlabError, OSError) as error:
         print(f"make_crate: {error}", file=sys.stderr)
         return 1

@@ -2,8 +2,8 @@
 
     python tools/make_fashion_mnist_subset.py FOLDER [OUT]
 
-FOLDER is for the four official files (fetched into it where they are missing). The same input gives the same
-bytes; the printed checksums belong into `_EMBEDDED` of warlab/data/sets/fashion_mnist.py and into SOURCE.md.
+FOLDER holds the four official files; missing ones are downloaded. The same input gives the same bytes; the printed
+checksums belong in `_EMBEDDED` of warlab/data/sets/fashion_mnist.py and in SOURCE.md.
 """
 
 import sys

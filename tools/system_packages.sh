@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Debian packages without which some tests are left out: LaTeX (tables.pdf), Chromium and poppler (the report and the
-# tables as pictures), Slurm and munge (one experiment through a real cluster). Installed only where that asks nobody:
-# as root, on Debian or its kin, within five minutes each. SYSTEM_PACKAGES=no leaves the machine alone.
+# Debian packages without which some tests are skipped: LaTeX (tables.pdf), Chromium and poppler (the report and the
+# tables as pictures), Slurm and munge (one experiment through a real cluster). They are installed only if this needs no
+# password: as root, on Debian or its derivatives, within five minutes each. SYSTEM_PACKAGES=no installs nothing.
 set -u
 
 missing=()

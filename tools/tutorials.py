@@ -3,7 +3,7 @@
     python tools/tutorials.py docs/tutorials
 
 A tutorial is a Python file in percent format: `# %%` begins a cell of code, `# %% [markdown]` one of text in comments.
-The cells of a file run in one namespace. What a cell prints and the figures that it draws stand below it.
+The cells of a file run in one namespace. The output and the figures of a cell follow it.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Write requirements.txt and envs/warlab.yaml from the packages installed beside this interpreter (`make lock`).
+"""Write requirements.txt and envs/warlab.yaml from the packages of this Python environment (`make lock`).
 
-torch's CUDA packages are left out: pip adds them where torch's own wheel asks for them. So are local version
-labels such as +cpu, which exist on one machine only.
+torch's CUDA packages are left out: pip adds them if the torch wheel needs them. So are local version labels such as
++cpu, which exist only on one machine.
 """
 
 from importlib.metadata import distributions

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def table(lines: list[str]) -> str:
-    """One row per kind of fault: how often it was done, and how often something was lost."""
+    """One row per kind of fault: how often it was injected, and how often something was lost."""
     done: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     for line in lines:

@@ -1,4 +1,4 @@
-"""`warlab status` and `warlab doctor`: what the files and the machine say, and what to do."""
+"""`warlab status`, `warlab doctor` and `warlab plan`."""
 
 import errno
 import fcntl
@@ -23,9 +23,9 @@ from warlab.engine.lock import is_locked, only_writer
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
+from warlab.pipeline.run_times import core_hours, measured, overview, seconds
 from warlab.pipeline.script import job
 from warlab.pipeline.sources import needed
-from warlab.pipeline.time_estimate import core_hours, measured, overview, seconds
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 

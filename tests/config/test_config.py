@@ -21,7 +21,7 @@ from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.fingerprint import fingerprint
-from warlab.pipeline.time_estimate import overview
+from warlab.pipeline.run_times import overview
 from warlab.registry import Registry
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)

@@ -1,4 +1,4 @@
-"""What an edit of the code runs again: every number that can change, and nothing else."""
+"""An edit of the code reruns the jobs whose numbers can change, and no others."""
 
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What files decide a result: every job declares what it reads, and a run's identity depends on what matters in it."""
+"""Every job declares the files that it reads, and the identity of a run depends on what matters in them."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Inputs:
 
     def __init__(self, scale: str = "smoke", **config: Any) -> None:
         flow = Workflow(load_study({"scale": scale, **config}, ROOT), ROOT, Paths("raw", "results"))
-        self.jobs = Jobs(flow, str, print)
+        self.jobs = Jobs(flow)
 
     def to_train(self, run: RunId) -> dict[str, str]:
         return self.jobs.train.inputs(SimpleNamespace(**vars(run)))

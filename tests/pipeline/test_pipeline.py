@@ -1,4 +1,4 @@
-"""What the rules ask of the library: paths, inputs, parameters and resources of each job."""
+"""Paths, inputs, parameters and resources that the library gives to the rules."""
 
 import json
 import re
@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from tests.conftest import ROOT
 from warlab.errors import WarlabError
@@ -140,6 +141,13 @@ def test_a_table_names_its_runs_and_its_cells(jobs: Jobs) -> None:
     assert [*WAR.cell, 0] in spec["runs"] and WAR.cell in spec["cells"] and spec["last"] == 10
     assert len(jobs.tables.inputs(named())["metrics"]) == len(spec["runs"])
     assert (jobs.tables.section("vaihingen"), jobs.tables.section("ablations")) == ("maps", "adversarial")
+
+
+def test_a_table_may_stand_where_the_page_shows_tables() -> None:
+    page = (ROOT / "src/warlab/reporting/page/results.html").read_text()
+    schema = yaml.safe_load((ROOT / "workflow/schemas/experiments.schema.yaml").read_text())
+    allowed = schema["additionalProperties"]["properties"]["section"]["enum"]
+    assert allowed == re.findall(r'tables_of\("(\w+)"\)', page)
 
 
 def test_a_figure_reads_what_it_needs_with_its_descriptions(jobs: Jobs) -> None:

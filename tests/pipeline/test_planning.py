@@ -1,4 +1,4 @@
-"""What planning asks of a study for every job is worked out once for each setting, not once per seed."""
+"""Planning resolves the settings of a study once for each setting, not once per seed."""
 
 import re
 import subprocess

@@ -12,8 +12,8 @@ def test_what_was_not_checked_is_not_called_safe() -> None:
         {"name": "b", "version": "1.0", "vulns": []},
         {"name": "c", "skip_reason": "not found"},
     ]
-    assert audit.told(packages).splitlines() == [
-        "a 1.0: PYSEC-1, mended in 2.0",
-        "2 of 3 packages checked, 1 known vulnerabilities. Not checked, for the database did not know them: c.",
+    assert audit.summary(packages).splitlines() == [
+        "a 1.0: PYSEC-1, fixed in 2.0",
+        "2 of 3 packages checked, 1 known vulnerabilities. Not checked, because the database does not know them: c.",
     ]
-    assert audit.told(packages[1:2]) == "1 of 1 packages checked, 0 known vulnerabilities."
+    assert audit.summary(packages[1:2]) == "1 of 1 packages checked, 0 known vulnerabilities."

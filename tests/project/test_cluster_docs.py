@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from warlab.pipeline import resources
+from warlab.pipeline import cluster
 
 RULES = "\n".join(path.read_text() for path in [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))])
 BODIES = dict(re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)*)", RULES, re.MULTILINE))
@@ -59,15 +59,15 @@ def test_a_profile_for_clusters_takes_no_memory_or_time_from_a_rule(name: str) -
     ("row", "dataset"), [("images", "cifar10"), ("tiles of Vaihingen", "vaihingen"), ("Clothing1M", "clothing1m")]
 )
 def test_the_page_says_what_a_training_asks_for(row: str, dataset: str) -> None:
-    asked = resources.training(dataset, "real")
+    asked = cluster.training(dataset, "real")
     assert f"| {row} | {asked.mem_mb} MB | {asked.minutes} min |" in PAGE
-    assert resources.training(dataset, "stand_in").mem_mb == 4000
+    assert cluster.training(dataset, "stand_in").mem_mb == 4000
 
 
 def test_a_million_images_have_a_day_to_be_resized_and_memory_grows_with_a_retry() -> None:
-    assert resources.preparing("clothing1m", "real") == resources.Effort(8000, 1440, threads=4)
-    assert resources.preparing("cifar10", "real").minutes == resources.preparing("clothing1m", "stand_in").minutes == 30
-    assert [resources.grown(16000, attempt) for attempt in (1, 2, 3, 6)] == [16000, 32000, 48000, 48000]
+    assert cluster.preparing("clothing1m", "real") == cluster.Effort(8000, 1440, threads=4)
+    assert cluster.preparing("cifar10", "real").minutes == cluster.preparing("clothing1m", "stand_in").minutes == 30
+    assert [cluster.grown(16000, attempt) for attempt in (1, 2, 3, 6)] == [16000, 32000, 48000, 48000]
 
 
 def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:

@@ -1,4 +1,4 @@
-"""Build each network and write down its layers."""
+"""List the layers of each network."""
 
 from pathlib import Path
 

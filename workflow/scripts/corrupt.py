@@ -1,4 +1,4 @@
-"""Make the noise of one dataset, noise and seed, and write it with its manifest."""
+"""Make the noisy labels of one dataset, noise and seed, and write them with their manifest."""
 
 from pathlib import Path
 

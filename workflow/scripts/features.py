@@ -1,4 +1,4 @@
-"""Write the features of the training images by a pre-trained network."""
+"""Compute the features of the training images with a pre-trained network."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Fetch the raw files of a dataset and write the receipt that says where they came from."""
+"""Fetch the raw files of a dataset and write a receipt of their origin."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every number of the configuration with its source, as a table."""
+"""List every number of the configuration with its source."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Write the ground truth of the training tiles as a method sees it, in the colours of the dataset."""
+"""Draw the noisy labels of the training tiles in the colours of the dataset."""
 
 from pathlib import Path
 

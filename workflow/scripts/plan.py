@@ -1,9 +1,9 @@
-"""Print what each scale would cost."""
+"""Print the number and the estimated time of the trainings of each scale."""
 
 from pathlib import Path
 
+from warlab.pipeline.run_times import overview
 from warlab.pipeline.script import job
-from warlab.pipeline.time_estimate import overview
 
 with job(snakemake.log[0]):
     print(overview(snakemake.params.config, Path(snakemake.params.root)), flush=True)

@@ -1,4 +1,4 @@
-"""Cut the scale's part out of a dataset and write it as arrays with their description."""
+"""Take the scale's part of a dataset and write it as arrays with their description."""
 
 from pathlib import Path
 

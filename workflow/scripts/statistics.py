@@ -1,4 +1,4 @@
-"""Readings of every run, and what tests say of the methods."""
+"""Compute the readings of every run and test the differences between methods."""
 
 from pathlib import Path
 

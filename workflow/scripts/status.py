@@ -1,4 +1,4 @@
-"""Print how far every run is."""
+"""Print the state of every run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Train small networks in the plane and write down what the figures of them show."""
+"""Train small networks in the plane and write the arrays that two figures show."""
 
 from warlab.common.files import write_arrays
 from warlab.engine.device import device_settings

@@ -1,4 +1,4 @@
-"""Train one run, or continue it."""
+"""Train one run, or continue it from its checkpoint."""
 
 from pathlib import Path
 

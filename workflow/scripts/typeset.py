@@ -1,4 +1,4 @@
-"""Set all tables of the scale in one PDF."""
+"""Typeset all tables of the scale in one PDF."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Compare a run that was trained again with the one that is reported."""
+"""Compare a run that was trained again with the reported one."""
 
 from pathlib import Path
 

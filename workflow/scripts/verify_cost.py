@@ -1,4 +1,4 @@
-"""Verify a ground cost against POT; its report is written only if training may start on it."""
+"""Verify a ground cost against POT; the report is written only if the cost passes."""
 
 from warlab.artefacts.ground_cost import GroundCost
 from warlab.ot.verify import verify_uses

@@ -1,7 +1,8 @@
-"""`warlab doctor`: is this machine ready for a scale, and what to do where it is not."""
+"""`warlab doctor`: checks whether this machine is ready for a scale, and says what to do if it is not."""
 
 import fcntl
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,10 +19,10 @@ from warlab.config.study import Study
 from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.time_estimate import core_hours, measured
+from warlab.pipeline.run_times import core_hours, measured
 
-# MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), at full width, for the two
-# networks of some methods; reckoned from the parameters
+# MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), estimated from the number of
+# parameters at full width, for methods with two networks
 MB_OF_RUN = {"unet": (250, 1500), "resnet50": (190, 760)}
 MB_OF_OTHER_RUN = (40, 240)  # cnn9
 PLUGIN = "snakemake-executor-plugin-slurm"
@@ -29,14 +30,14 @@ PLUGIN = "snakemake-executor-plugin-slurm"
 
 @dataclass(frozen=True)
 class Finding:
-    """`wrong` stops a study, `absent` is still to be fetched, `note` is worth knowing."""
+    """`wrong` stops a study, `absent` must still be fetched, `note` is worth knowing."""
 
     topic: str
     state: Literal["good", "note", "absent", "wrong"]
     text: str
 
 
-Check = Callable[[Study, Path], Iterator[Finding]]  # of a study and the folder of the repository
+Check = Callable[[Study, Path], Iterator[Finding]]  # the path is that of the repository
 
 
 def doctor(study: Study, root: Path) -> tuple[str, bool]:
@@ -50,15 +51,15 @@ def doctor(study: Study, root: Path) -> tuple[str, bool]:
 
 
 def python_version(_study: Study, _root: Path) -> Iterator[Finding]:
-    found = ".".join(map(str, sys.version_info[:3]))
+    python = platform.python_version()
     if sys.version_info[:2] == (3, 11):
-        yield Finding("python", "good", found)
+        yield Finding("python", "good", python)
     else:
-        yield Finding("python", "wrong", f"{found}, but the lock file is for 3.11: call make PYTHON=python3.11 setup")
+        yield Finding("python", "wrong", f"{python}, but the lock file is for 3.11: call make PYTHON=python3.11 setup")
 
 
 def packages(_study: Study, root: Path) -> Iterator[Finding]:
-    """What is installed, compared with what requirements.txt pins."""
+    """Compare the installed versions with those of requirements.txt."""
     lock = root / "requirements.txt"
     if not lock.is_file():
         yield Finding("packages", "note", f"{lock} is not here, so versions are not compared: call this in the project")
@@ -94,8 +95,8 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
         yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
     else:
         hours = core_hours(study, measured(root))
-        said = f"{hours:,.{2 if hours < 100 else 0}f}"  # as in the plan
-        yield Finding("gpu", "note", f"none: {study.name} takes about {said} core hours, see snakemake plan")
+        rounded = f"{hours:,.{2 if hours < 100 else 0}f}"  # as in the plan
+        yield Finding("gpu", "note", f"none: {study.name} takes about {rounded} core hours, see snakemake plan")
     yield _tf32()
 
 
@@ -128,7 +129,7 @@ def disk(study: Study, _root: Path) -> Iterator[Finding]:
 
 
 def needed_mb(study: Study) -> int:
-    """Of the results: an upper bound that grows with the square of the networks' width."""
+    """Size of the results: an upper bound, which grows with the square of the networks' width."""
     sizes = []
     for cell in study.plan.runs:
         width = study.settings.width(cell.net, cell.dataset)
@@ -143,7 +144,7 @@ def _nearest(folder: Path) -> Path:
 
 
 def locks(study: Study, _root: Path) -> Iterator[Finding]:
-    """Whether a second process that trains the same run can be kept waiting; some mounts of Lustre and NFS cannot."""
+    """Whether files can be locked, so that no two processes train the same run; some Lustre and NFS mounts cannot."""
     folder = Path(study.config.get("results_root", "results"))
     try:
         with tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-") as file:
@@ -155,7 +156,7 @@ def locks(study: Study, _root: Path) -> Iterator[Finding]:
 
 
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
-    """The same data, labels and weights as `snakemake data` fetches."""
+    """Whether everything that `snakemake data` fetches is here."""
     for needed in sources.needed(study):
         if Path(needed.receipt(Paths.of(study))).is_file():
             yield Finding("data", "good", f"{needed.name} ({needed.source}) is there")

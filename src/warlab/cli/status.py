@@ -1,4 +1,7 @@
-"""What is done, running, stopped, failed and waiting, from the files alone: usable while a cluster works."""
+"""`warlab status` and `warlab audit`: the state of every run and the lists of suspicious labels, read from files alone.
+
+Both can be called while a cluster is training.
+"""
 
 import csv
 from collections import Counter
@@ -8,20 +11,21 @@ from pathlib import Path
 from statistics import median
 
 from warlab.artefacts.run_result import RunResult
+from warlab.audit.audited_run import read_suspects
 from warlab.common.progress import duration, seconds_per_epoch
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.time_estimate import measured, seconds
+from warlab.pipeline.run_times import measured, seconds
 
 STATES = ("done", "running", "stopped", "failed", "waiting")
-_FAILED = "warlab: "  # what `warlab.pipeline.script.job` writes before the sentence that ended a job
+_FAILED = "warlab: "  # what `warlab.pipeline.script.job` writes before the error that ended a job
 
 
 @dataclass(frozen=True)
 class RunState:
-    """`stopped` has a checkpoint and no process, and continues when it is called again."""
+    """A `stopped` run has a checkpoint but no process; it continues when it is called again."""
 
     run: str
     state: str
@@ -29,33 +33,42 @@ class RunState:
     accuracy: float | None = None
     left: float | None = None  # seconds
     note: str = ""
-    whole: float | None = None  # seconds of the whole run, by what it has done
+    whole: float | None = None  # seconds of the whole run, by the epochs that are done
 
 
 def status(study: Study, root: Path) -> str:
-    """The table of all runs, how long the rest takes, and how many there are of each state."""
+    """A table of all runs, the remaining time, and the number of runs in each state."""
     folder = Path(Paths.of(study).results)
-    found = {run: run_state(study, run, folder) for run in study.plan.runs}
-    counts = Counter(run.state for run in found.values())
+    states = {run: run_state(study, run, folder) for run in study.plan.runs}
+    counts = Counter(run.state for run in states.values())
     total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
-    summary = f"{study.name}: {len(found)} runs, {total or 'nothing to train'}"
-    return "\n".join([_table(list(found.values())), *remaining(study, root, found), summary])
+    summary = f"{study.name}: {len(states)} runs, {total or 'nothing to train'}"
+    width = max([len(run.run) for run in states.values()], default=3)
+    head = f"{'state':9}{'run':{width}}  {'epoch':>8}{'accuracy':>10}  remaining"
+    lines = [_line(run, width) for run in states.values()]
+    return "\n".join([head, *lines, *remaining(study, root, states), summary])
 
 
-def remaining(study: Study, root: Path, found: Mapping[RunId, RunState]) -> list[str]:
-    """A line about the time that the rest takes, unless all is done.
+def _line(run: RunState, width: int) -> str:
+    accuracy = "" if run.accuracy is None else f"{run.accuracy:.2f} %"
+    left = "" if run.left is None else duration(run.left)
+    return f"{run.state:9}{run.run:{width}}  {run.epochs:>8}{accuracy:>10}  {left:12}{run.note}".rstrip()
 
-    A run that has begun knows it by its own epochs. For the others plan's estimate counts, corrected by how much longer
-    or shorter than theirs the runs with a time of their own take.
+
+def remaining(study: Study, root: Path, states: Mapping[RunId, RunState]) -> list[str]:
+    """A line about the remaining time, unless all runs are done.
+
+    The rest of a run that has begun is estimated from its own epochs, the others as in `warlab plan`, corrected by the
+    ratio of actual to planned time of the runs that have begun or finished.
     """
-    rest = {run: state for run, state in found.items() if state.state != "done"}
+    rest = {run: state for run, state in states.items() if state.state != "done"}
     if not rest:
         return []
     speed = measured(root)
-    took = [state.whole / seconds(study, run, speed) for run, state in found.items() if state.whole]
-    slower = median(took) if took else 1.0
+    ratios = [state.whole / seconds(study, run, speed) for run, state in states.items() if state.whole]
+    slower = median(ratios) if ratios else 1.0
     left = [slower * seconds(study, run, speed) if state.left is None else state.left for run, state in rest.items()]
-    source = f"by the times of {len(took)} run{'s' * (len(took) > 1)}" if took else "by config/speed.yaml"
+    source = f"by the times of {len(ratios)} run{'s' * (len(ratios) > 1)}" if ratios else "by config/speed.yaml"
     running = sum(state.state == "running" for state in rest.values())
     together = f", {duration(sum(left) / running)} with {running} at a time as now" if running > 1 else ""
     return [f"remaining: about {duration(sum(left))} of training, one run after the other{together} ({source})"]
@@ -84,14 +97,14 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:
-    """The epochs of an unfinished run, of the configuration that was trained last if there were several."""
+    """The epochs of an unfinished run; with several configurations, those of the one that was trained last."""
     pattern = f"{last_configuration(run) or '*'}/metrics.csv"
     live = sorted((run / "checkpoint").glob(pattern), key=lambda path: path.stat().st_mtime)
     return list(csv.DictReader(live[-1].read_text().splitlines())) if live else []
 
 
 def last_line(log: Path) -> str:
-    """The newest message of a job's log without its time."""
+    """The latest message in a job's log, without its time."""
     try:
         lines = log.read_text(errors="replace").splitlines()
     except OSError:
@@ -99,13 +112,31 @@ def last_line(log: Path) -> str:
     return lines[-1][len("2026-01-01 00:00:00 ") :] if lines else ""
 
 
-def _table(runs: list[RunState]) -> str:
-    width = max([len(run.run) for run in runs], default=3)
-    head = f"{'state':9}{'run':{width}}  {'epoch':>8}{'accuracy':>10}  remaining"
-    return "\n".join([head, *(_line(run, width) for run in runs)])
+# ---- warlab audit
+
+FIRST = 10  # suspects that are printed
+COLUMNS = ("sample", "label", "suggested", "combined", "confident", "wrong")
 
 
-def _line(run: RunState, width: int) -> str:
-    accuracy = "" if run.accuracy is None else f"{run.accuracy:.2f} %"
-    left = "" if run.left is None else duration(run.left)
-    return f"{run.state:9}{run.run:{width}}  {run.epochs:>8}{accuracy:>10}  {left:12}{run.note}".rstrip()
+def audit(study: Study) -> tuple[str, bool]:
+    """The paths of all lists of suspects and the beginning of one, and whether there is any list."""
+    paths, call = Paths.of(study), "snakemake --cores all -- audit"
+    files = {run: Path(paths.suspects.format(**vars(run))) for run in study.plan.runs}
+    lists = {run: file for run, file in files.items() if file.exists()}
+    if not lists:
+        return f"There is no list in {paths.results}/audit yet; make them with your settings: {call}", False
+    suspects = {run: read_suspects(file) for run, file in lists.items()}
+    lines = [f"{len(suspects[run]):7} {file}" for run, file in lists.items()]
+    shown = next((run for run in lists if study.settings.cost_name(run)), next(iter(lists)))  # WAR, if there is one
+    head = f"{'suspects':>8} list (suspects.png in the same folder shows the first hundred)"
+    missing = len(files) - len(lists)
+    note = [f"{missing} more runs have no list yet: {call}"] if missing else []
+    first = ["", f"The first of {lists[shown]}:", *_first_rows(suspects[shown][:FIRST])]
+    return "\n".join([head, *lines, *note, *first]), True
+
+
+def _first_rows(rows: list[dict[str, str]]) -> list[str]:
+    columns = [name for name in COLUMNS if any(row[name] for row in rows)]
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in columns}
+    cells = [{name: name for name in columns}, *rows]
+    return ["  ".join(row[name].ljust(widths[name]) for name in columns).rstrip() for row in cells]

@@ -31,6 +31,7 @@ class Experiment(Choice):
     title: str
     metric: str
     orientation: str
+    section: NotRequired[str]
     metrics: NotRequired[list[str]]
     reference: NotRequired[list[str]]
     kind: NotRequired[str]

@@ -1,52 +1,35 @@
-"""What the rules of data, noise and ground costs ask."""
+"""Inputs and parameters of the rules for data, noise and ground costs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from warlab import data, noise
 from warlab.artefacts.run_config import Options
-from warlab.config.settings import DataSpec
 from warlab.data.user_data import state
 from warlab.ids import CostId
-from warlab.pipeline import resources, sources
-from warlab.pipeline.workflow import Files, Wildcards, Workflow
+from warlab.pipeline import cluster, sources
+from warlab.pipeline.workflow import Files, JobGroup, Wildcards
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DataJobs:
-    flow: Workflow
-
+class DataJobs(JobGroup):
     def everything(self, wildcards: Wildcards) -> list[str]:
-        """Everything that needs a network or a folder of the owners, and all prepared data."""
-        study, paths = self.flow.study, self.flow.paths
-        receipts = [needed.receipt(paths) for needed in sources.needed(study)]
-        return receipts + self.flow.of_datasets(paths.data, sources.datasets(study))
-
-    # ---- fetch
+        """All prepared data, and the receipts of all that is fetched."""
+        receipts = [needed.receipt(self.paths) for needed in sources.needed(self.study)]
+        return receipts + self.flow.of_datasets(self.paths.data, sources.datasets(self.study))
 
     def local(self, wildcards: Wildcards) -> str | None:
-        """The user's own folder."""
-        return self.flow.study.config.get("local_data", {}).get(wildcards.dataset)
+        """The user's folder with the raw files of a dataset."""
+        return self.study.config.get("local_data", {}).get(wildcards.dataset)
 
     def local_state(self, wildcards: Wildcards) -> str | None:
-        """The user's own data may change where they are: then they are read again."""
+        """Changes when the user's files change, so that they are read again."""
         local = self.local(wildcards) if wildcards.source == "real" else None
         return state(data.resource(wildcards.dataset), Path(local) if local else None)
 
-    # ---- prepare
-
-    def receipt(self, wildcards: Wildcards) -> str:
-        return sources.of_dataset(self.flow.study, wildcards.dataset).receipt(self.flow.paths)
-
-    def spec(self, wildcards: Wildcards) -> DataSpec:
-        return self.flow.study.settings.data_spec(wildcards.dataset)
-
     def effort(self, field: str) -> Callable[[Wildcards], int]:
-        """A field of what a preparation asks a cluster for: threads, mem_mb or minutes."""
-        return lambda names: getattr(resources.preparing(names.dataset, self.spec(names)["source"]), field)
-
-    # ---- corrupt
+        """What preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
+        spec = self.study.settings.data_spec
+        return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset)["source"]), field)
 
     def noise_inputs(self, wildcards: Wildcards) -> Files:
         files = self.flow.data_files(wildcards.dataset)
@@ -55,33 +38,25 @@ class DataJobs:
                 other = self.flow.data_files(name)
                 files |= {"images": other["data"], "images_json": other["data_json"]}
             elif role == "human":
-                files[role] = self.flow.weights(name, wildcards.dataset)
+                files[role] = self.flow.receipt(wildcards.dataset, name)
             else:
-                files[role] = self.flow.study.settings.noise_file(name)
+                files[role] = self.study.settings.noise_file(name)
         return files
 
-    def noise_settings(self, wildcards: Wildcards) -> Options:
-        return self.flow.study.settings.noise(wildcards.noise, wildcards.dataset)
-
-    # ---- features, cost and verify_cost
-
-    def weights(self, wildcards: Wildcards) -> str:
-        return self.flow.weights(wildcards.network, wildcards.dataset)
-
     def cost_inputs(self, wildcards: Wildcards) -> Files:
-        """Data, the noisy labels if the cost reads them, and files of the user's."""
-        cost, dataset, settings = CostId.parse(wildcards.cost), wildcards.dataset, self.flow.study.settings
+        """The data, the noisy labels if the cost reads them, and the user's files."""
+        cost, dataset, settings = CostId.parse(wildcards.cost), wildcards.dataset, self.study.settings
         files = self.flow.data_files(dataset)
         if cost.noise is not None and cost.seed is not None:
             files |= self.flow.noise_files(dataset, cost.noise, cost.seed)
         if features := settings.features(cost.name, dataset):
             files |= self._features(features, dataset, cost.noise)
-            files.pop("images", None)  # those of open-set noise: their features stand for them
+            files.pop("images", None)  # of open-set noise: only their features are read
         return files | settings.cost_files(cost.name, dataset)
 
     def _features(self, features: str, dataset: str, noise_id: str | None) -> Files:
-        """Of the dataset, and of the one that open-set noise takes images from."""
-        paths, (network, size) = self.flow.paths, features.rsplit("-", 1)
+        """Features of the dataset, and of the one whose images open-set noise inserts."""
+        paths, (network, size) = self.paths, features.rsplit("-", 1)
         names = {"dataset": dataset, "network": network, "size": size}
         files = {"features": paths.features.format(**names), "features_json": paths.features_json.format(**names)}
         if noise_id and (other := noise.needs(noise_id).get("images")):
@@ -89,8 +64,8 @@ class DataJobs:
         return files
 
     def cost_spec(self, wildcards: Wildcards) -> Options:
-        """Kind and settings of the cost that a folder such as embed@asym-40@seed0 holds."""
-        return self.flow.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
+        """Kind and settings of the cost in a folder such as embed@asym-40@seed0."""
+        return self.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
-        return self.flow.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])
+        return self.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])

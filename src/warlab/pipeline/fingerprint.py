@@ -1,11 +1,11 @@
-"""Which code does a result depend on? A hash of the syntax trees of modules and of all warlab modules they import.
+"""A hash of the code that a result depends on: the syntax trees of a script and of all warlab modules that it imports.
 
-Comments, docstrings, log lines and the words of errors do not count, nor do modules that only read, write or lock. A
-module or script that reads files of the package, such as templates or word vectors, names them in `ASSETS`, a tuple of
-patterns relative to src/warlab; their content counts, too.
+Comments, docstrings, log lines and the texts of errors are left out, and so are modules that only read, write or lock.
+A module or script that reads files of the package, such as templates or word vectors, names them in `ASSETS`, a tuple
+of patterns relative to src/warlab; their content is part of the hash.
 
-Snakemake's own `code` trigger reruns every training after a changed comment and none after a changed loss. This
-hash, given to a rule as a parameter, changes with what the code does and with nothing else.
+Snakemake's own `code` trigger reruns every training after a changed comment and none after a changed loss. This hash is
+a parameter of the rules, and it changes only when the code does something else.
 """
 
 import ast
@@ -21,10 +21,10 @@ from warlab.common.files import file_digest, write_text
 
 ROOT = Path(__file__).parents[1]
 NOTES = Path(".snakemake")
-MOST = 2000  # source files that are remembered, the latest ones
-Found = dict[str, list[str]]  # of a source file: the hash of its tree, imports, assets
+MOST = 2000  # source files in the cache; the oldest are dropped
+Parsed = dict[str, list[str]]  # of a source file: the hash of its tree, imports, assets
 
-# How these read, write, lock, log and look up by name decides no number. What they import counts all the same.
+# These modules read, write, lock, log and look up names; they decide no number. What they import still counts.
 INERT = {
     "warlab",
     "warlab.common.setting",
@@ -50,20 +50,20 @@ _LOGGERS, _LEVELS = {"log", "logger"}, {"debug", "info", "warning", "error", "ex
 
 def fingerprint(script: Path, *modules: str) -> str:
     """Hash of a script, of these modules ("warlab.war"), and of every warlab module that they import in turn."""
-    own = _parse(script, script.stat().st_mtime_ns)
-    queue, seen = [*own["imports"], *modules], set()
+    parsed = _parse(script, script.stat().st_mtime_ns)
+    queue, seen = [*parsed["imports"], *modules], set()
     while queue:
         module = queue.pop()
         if module not in seen:
             seen.add(module)
             queue += _module(module)["imports"]
     trees = [f"{name} {_content(_module(name))}" for name in sorted(seen - INERT)]
-    return hashlib.sha256("\n".join([_content(own), *trees]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([_content(parsed), *trees]).encode()).hexdigest()[:16]
 
 
-def _content(found: Found) -> str:
-    files = sorted(path for pattern in found["assets"] for path in ROOT.glob(pattern))
-    return " ".join([*found["tree"], *(f"{path.name} {_asset(path, path.stat().st_mtime_ns)}" for path in files)])
+def _content(parsed: Parsed) -> str:
+    files = sorted(path for pattern in parsed["assets"] for path in ROOT.glob(pattern))
+    return " ".join([*parsed["tree"], *(f"{path.name} {_asset(path, path.stat().st_mtime_ns)}" for path in files)])
 
 
 @cache
@@ -71,7 +71,7 @@ def _asset(path: Path, _mtime: int) -> str:
     return file_digest(path)
 
 
-def _module(name: str) -> Found:
+def _module(name: str) -> Parsed:
     file = _file(name)
     return _parse(file, file.stat().st_mtime_ns)
 
@@ -87,14 +87,14 @@ def _file_in(root: Path, module: str) -> Path:
 
 
 @cache
-def _parse(file: Path, _mtime: int) -> Found:
+def _parse(file: Path, _mtime: int) -> Parsed:
     digest, known = file_digest(file), _store().known
     if digest not in known:
         known[digest] = _read(file.read_text())
     return known[digest] | {"imports": [name for name in known[digest]["imports"] if _file(name).exists()]}
 
 
-def _read(source: str) -> Found:
+def _read(source: str) -> Parsed:
     tree = _WhatCounts().visit(ast.parse(source))
     names = [name for node in ast.walk(tree) for name in _imported(node)]
     digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
@@ -110,7 +110,7 @@ def assets(tree: ast.Module) -> list[str]:
 
 
 class _WhatCounts(ast.NodeTransformer):
-    """Takes out what people read (docstrings, log lines and the texts of WarlabError) and the arguments of settings."""
+    """Removes docstrings, log lines, the texts of WarlabError and the arguments of settings."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -132,8 +132,8 @@ class _WhatCounts(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`setting(0.1, "paper", minimum=0)` loses its arguments: the value that a run has is in the rule's parameters,
-        and where it comes from and what it may be train nothing."""
+        """Remove the arguments of `setting(0.1, "paper", minimum=0)`: the value is a parameter of the rule, and its
+        source and range change no result."""
         if isinstance(node.func, ast.Name) and node.func.id == "setting":
             node.args, node.keywords = [], []
         return self.generic_visit(node)
@@ -144,7 +144,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _imported(node: ast.AST) -> list[str]:
-    """Names of warlab in an import statement; `from warlab import nets` names warlab.nets, a module or not."""
+    """The warlab names in an import statement, whether or not they are modules."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and node.module:
@@ -154,18 +154,18 @@ def _imported(node: ast.AST) -> list[str]:
     return [name for name in names if name.startswith("warlab.")]
 
 
-# ---- what was found in source files, kept between calls in the folder where Snakemake keeps its own notes
+# ---- a cache of parsed source files, in Snakemake's own folder
 #
-# Parsing all modules takes most of the time that reading the rules does, and on a cluster every job reads the rules. A
-# source file is known by the hash of its content, so what is kept can never be out of date.
+# Parsing all modules takes most of the time of reading the rules, and on a cluster every job reads the rules. The key
+# is the hash of a file's content, so that an entry is never out of date.
 
 
 class TreeStore:
-    """Digest of a source file → what was found in it. One that cannot be read or written is only slower."""
+    """Digest of a source file → its parsed content. If the cache cannot be read or written, all is parsed again."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.known: dict[str, Found] = {}
+        self.known: dict[str, Parsed] = {}
         with suppress(OSError, ValueError, TypeError):
             self.known |= json.loads(file.read_text())
         self.kept = len(self.known)
@@ -178,7 +178,7 @@ class TreeStore:
 
 @cache
 def _store() -> TreeStore:
-    """Another version of this file, or another Python, may find something else."""
+    """The cache for this version of this file and of Python."""
     version = f"{file_digest(Path(__file__))[:16]}-{sys.version_info.major}.{sys.version_info.minor}"
     trees = TreeStore((NOTES / f"warlab-trees-{version}.json").resolve())
     atexit.register(trees.save)

@@ -1,4 +1,4 @@
-"""What the rules ask, one object for each of their files; rules/common.smk makes it once."""
+"""The object that the rules ask for inputs, parameters and resources; rules/common.smk makes it once."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,32 +6,29 @@ from pathlib import Path
 from warlab.config.claim_entries import check_entries, read_entries
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.pipeline.audit_jobs import AuditJobs
 from warlab.pipeline.data_jobs import DataJobs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.report_jobs import FigureJobs, ReportJobs
+from warlab.pipeline.run_jobs import AuditJobs, TrainJobs
 from warlab.pipeline.table_jobs import TableJobs
-from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Workflow, given_runs
 
 
 class Jobs:
-    """`ancient` is Snakemake's mark for files whose age does not count; `tell` shows a sentence in the terminal."""
-
-    def __init__(self, flow: Workflow, ancient: Callable[[str], str], tell: Callable[[str], object]) -> None:
+    def __init__(self, flow: Workflow) -> None:
         self.flow = flow
         self.data = DataJobs(flow)
-        self.train = TrainJobs(flow, ancient)
+        self.train = TrainJobs(flow)
         self.audit = AuditJobs(flow)
-        self.tables = TableJobs(flow, tell)
-        self.figures = FigureJobs(flow, self.train)
+        self.tables = TableJobs(flow)
+        self.figures = FigureJobs(flow)
         self.report = ReportJobs(flow, self.tables, self.figures)
 
 
 def load_jobs(
     config: dict[str, object], rules: str, ancient: Callable[[str], str], tell: Callable[[str], object]
 ) -> Jobs:
-    """Of a configuration; `rules` is the folder of the rules. Each mistake is a WarlabError of one sentence."""
+    """Read the configuration; `rules` is the folder of the rules. A mistake is a WarlabError of one sentence."""
     if "://" in rules:
         raise WarlabError(
             "warlab reads files of its repository and needs its Python package: clone the repository, "
@@ -40,4 +37,4 @@ def load_jobs(
     root = Path(rules).resolve().parent
     study = load_study(config, root)
     check_entries(read_entries(root / "config" / "claims.yaml"), study)
-    return Jobs(Workflow(study, root, Paths.of(study), given_runs(study)), ancient, tell)
+    return Jobs(Workflow(study, root, Paths.of(study), given_runs(study), ancient, tell))

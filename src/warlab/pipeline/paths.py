@@ -1,4 +1,4 @@
-"""Every file of the workflow, each pattern once.
+"""The patterns of all files of the workflow.
 
 A rule names a pattern, such as `paths.metrics`, as its output; the file of one run is
 `paths.metrics.format(**vars(run))`.
@@ -6,7 +6,7 @@ A rule names a pattern, such as `paths.metrics`, as its output; the file of one 
 
 from warlab.config.study import Study
 
-# What a wildcard may be: the ids of `warlab.ids`, so that no file matches two rules.
+# Regular expressions of the wildcards, narrow enough that no file matches two rules; see `warlab.ids`.
 WILDCARDS = {
     "dataset": "[a-z0-9_]+",
     "source": "embedded|stand_in|real",
@@ -29,9 +29,9 @@ COST = "{dataset}/{cost}"
 class Paths:
     """Patterns of all files, with the wildcards of WILDCARDS.
 
-    raw      the folder of what was fetched
-    results  the folder of the scale
-    common   the folder of what no scale changes
+    raw      folder of the fetched files
+    results  folder of the scale
+    common   folder of the results that do not depend on the scale
     """
 
     def __init__(self, raw: str, results: str, common: str = "") -> None:
@@ -75,7 +75,7 @@ class Paths:
     activations = f"<results>/figures/material/activations/{RUN}.npz"
     timing = "<results>/timing/{dataset}/{net}.json"
 
-    # ---- what is made of all runs; a table or figure has several files that differ in their ending
+    # ---- files that are made from all runs; a table or figure has several, with different endings
     runs = "<results>/runs.csv"
     all_predictions = "<results>/test_predictions.npz"
     readings = "<results>/readings.csv"
@@ -94,14 +94,14 @@ class Paths:
     toy = "<common>/toy.npz"
     propositions = "<common>/propositions.json"
 
-    # ---- what jobs say of themselves
+    # ---- logs and benchmarks
     train_log = f"<results>/logs/train/{RUN}.log"
     benchmark = f"<results>/benchmarks/train/{RUN}.tsv"
     retrained_benchmark = f"<results>/benchmarks/verify/{RUN}.tsv"
     fetch_log = "<raw>/{dataset}/{source}/logs/fetch.log"
 
     def log(self, name: str) -> str:
-        """Of a rule, with its wildcards: `log(f"segment/{RUN}")`."""
+        """The log of a rule, whose name includes its wildcards: `log(f"segment/{RUN}")`."""
         return f"{self.results}/logs/{name}.log"
 
     def common_log(self, name: str) -> str:

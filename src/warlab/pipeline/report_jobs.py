@@ -1,19 +1,19 @@
-"""What the rules of figures and of the report ask: which figures can be drawn of a study, and from which files."""
+"""Inputs and parameters of the rules for figures and the report."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from warlab import nets
+from warlab import data, nets
 from warlab.artefacts.run_config import Options
 from warlab.common.readings import LAST
 from warlab.config.reductions import reductions
 from warlab.ids import RunId
+from warlab.pipeline.run_jobs import TrainJobs
 from warlab.pipeline.table_jobs import TableJobs
-from warlab.pipeline.train_jobs import TrainJobs
-from warlab.pipeline.workflow import Wildcards, Workflow
+from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
 from warlab.reporting.figure_registry import (
+    FIGURES,
     Design,
     figure_names,
     figure_needs,
@@ -24,33 +24,28 @@ from warlab.reporting.figure_registry import (
 )
 from warlab.reporting.page.sections import category
 
-# What given runs come without.
-_TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")
+_TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # what given runs come without
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FigureJobs:
-    flow: Workflow
-    train: TrainJobs
-
+class FigureJobs(JobGroup):
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """What the figure says it needs, and what every figure needs to say where its data come from."""
-        flow, needs = self.flow, figure_needs(wildcards.figure)
-        noise = flow.noise_descriptions if "noise" in needs and not flow.given else []
+        """The files that a figure needs, and the descriptions of the data, which its caption may mention."""
+        flow, paths, needs = self.flow, self.paths, figure_needs(wildcards.figure)
+        noise = flow.unless_given(flow.shared_files(paths.noise_json)) if "noise" in needs else []
         return {
             **{kind: self.files[kind] for kind in needs},
-            "meta": flow.unless_given(flow.of_datasets(flow.paths.data_json)),
-            "descriptions": noise + (flow.cost_descriptions if "costs" in needs else []),
+            "meta": flow.unless_given(flow.of_datasets(paths.data_json)),
+            "descriptions": noise + (flow.shared_files(paths.cost, paths.cost_json) if "costs" in needs else []),
         }
 
     @cached_property
     def files(self) -> dict[str, list[str]]:
-        """Those of each of figures/base.py's NEEDS."""
-        flow, paths = self.flow, self.flow.paths
+        """The files of everything that a figure may name in NEEDS."""
+        flow, paths = self.flow, self.paths
         return {
             "runs": [paths.runs],
-            "noise": flow.unless_given(flow.all_noise),
-            "costs": flow.all_costs,
+            "noise": flow.unless_given(flow.shared_files(paths.noise)),
+            "costs": flow.shared_files(paths.verified),
             "data": flow.of_datasets(paths.data, flow.with_images),
             "tiles": flow.of_datasets(paths.data, flow.tiles),
             "published": [flow.own_file("config/published.csv")],
@@ -58,19 +53,25 @@ class FigureJobs:
             "toy": [paths.toy],
             "audit": [f"{paths.audit_table}.csv"],
             "activations": flow.of_runs(paths.activations, self.pictured()),
-            "maps": self.train.maps(),
+            "maps": TrainJobs(flow).maps(),
         }
 
+    @cached_property
+    def _pictured_datasets(self) -> list[str]:
+        """The datasets that the figures of activations ask for."""
+        drawn = [FIGURES.literals(name) for name in figure_names() if "activations" in figure_needs(name)]
+        return sorted({figure["ASKS"]["dataset"] for figure in drawn})
+
     def pictured(self) -> list[RunId]:
-        """The run whose activations are drawn: of Fashion-MNIST, on clean labels and with the reference of the tables,
-        cross entropy, where it can be; none where no network tells the vector before its classifier."""
-        study = self.flow.study
+        """The run whose activations are drawn, if a network has a method features(): preferably one on clean labels and
+        with the reference of the tables, which is cross entropy."""
+        study, datasets = self.study, self._pictured_datasets
         references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
-        runs = [run for run in study.plan.runs if run.dataset == "fashion_mnist" and nets.has_features(run.net)]
+        runs = [run for run in study.plan.runs if run.dataset in datasets and nets.has_features(run.net)]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
 
     def caption_file(self, wildcards: Wildcards, output: Any) -> Path:
-        """Where the report of Snakemake finds the text under a figure."""
+        """Where Snakemake's report finds the caption of a figure."""
         return Path(output.caption)
 
     def category(self, wildcards: Wildcards) -> str:
@@ -83,13 +84,13 @@ class FigureJobs:
 
     @cached_property
     def names(self) -> list[str]:
-        """Those that can be drawn of this study."""
+        """The figures that can be drawn for this study."""
         return [name for name in figure_names() if not why_not(name, self.design)]
 
     @cached_property
     def design(self) -> Design:
-        """What figures may ask of the study."""
-        flow, study = self.flow, self.flow.study
+        """What the study has that figures may ask for."""
+        flow, study = self.flow, self.study
         return Design(
             {name: [cell.cell for cell in study.plan.cells(name)] for name in study.plan.tables},
             [run.cell for run in study.plan.runs],
@@ -99,87 +100,82 @@ class FigureJobs:
         )
 
     def _absent(self) -> dict[str, str]:
+        """What this study cannot give to figures, with the reason."""
         if self.flow.given:
             return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
+        pictured = " or ".join(data.get(name).title for name in self._pictured_datasets)
         reasons = {
             "data": "no dataset has single images",
             "tiles": "no dataset has tiles",
-            "activations": "no network of Fashion-MNIST has a method features()",
+            "activations": f"no network of {pictured} has a method features()",
         }
         return {kind: why for kind, why in reasons.items() if not self.files[kind]}
 
     def left_out(self) -> dict[str, str]:
-        """What the scale cannot show, each with the reason, for the report."""
-        study = self.flow.study
+        """The tables and figures that this scale cannot show, with the reason."""
+        study = self.study
         empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
         tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
         figures = {name: why_not(name, self.design) for name in figure_names()}
         return tables | {f"figure {name}": why for name, why in figures.items() if why}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ReportJobs:
-    flow: Workflow
-    tables: TableJobs
-    figures: FigureJobs
+class ReportJobs(JobGroup):
+    def __init__(self, flow: Workflow, tables: TableJobs, figures: FigureJobs) -> None:
+        super().__init__(flow)
+        self.tables, self.figures = tables, figures
 
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """What the runs, and all that they were made of, say about themselves; given runs come without it.
+        """The results of the runs and the descriptions of their data, noise and costs; given runs come without them.
 
-        A function and not a list: where another input is named by its rule, Snakemake hashes the whole list for each
-        file."""
-        flow, paths = self.flow, self.flow.paths
+        This is a function and not a list because Snakemake hashes a whole list for each of its files when another input
+        is named by its rule."""
+        flow, paths = self.flow, self.paths
         files = {
             "results": flow.of_runs(paths.result),
             "data": flow.of_datasets(paths.data_json),
-            "noise": flow.all_noise,
-            "costs": flow.all_costs,
-            "descriptions": flow.noise_descriptions + flow.cost_descriptions,
+            "noise": flow.shared_files(paths.noise),
+            "costs": flow.shared_files(paths.verified),
+            "descriptions": flow.shared_files(paths.noise_json) + flow.shared_files(paths.cost, paths.cost_json),
         }
         return {name: flow.unless_given(listed) for name, listed in files.items()}
 
     def spec(self) -> Options:
-        """What the report says that no file says: titles, layouts, names, hyper-parameters and their sources."""
-        study = self.flow.study
+        """Titles, layouts, names, hyper-parameters and their sources: what no input file of the report says."""
+        study, figures = self.study, self.figures
+        first = study.plan.tables[:1]  # the report begins with this table
         return {
             "scale": study.name,
             "description": study.scale["description"],
             "tables": {name: self._table(name) for name in study.plan.tables},
-            "figures": {
-                name: {"title": figure_title(name), "section": figure_section(name)} for name in self.figures.names
-            },
+            "figures": {name: {"title": figure_title(name), "section": figure_section(name)} for name in figures.names},
             "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),
             "tested_on": self.tables.tested_on(),
-            "headline": self._headline(),
-            "left_out": self.figures.left_out(),
+            "headline": {
+                "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),
+                "trained_as": [alias for name in first for alias in study.plan.aliases(name)],
+            },
+            "left_out": figures.left_out(),
             "labels": study.labels,
             "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],
             "reductions": reductions(study),
             "hyperparameters": study.numbers.table(),
             "committed": self.committed(),
-            "logs": {str(run): self.flow.paths.train_log.format(**vars(run)) for run in study.plan.runs},
+            "logs": {str(run): self.paths.train_log.format(**vars(run)) for run in study.plan.runs},
         }
 
+    def _table(self, name: str) -> dict[str, str]:
+        entry = self.study.experiments[name]
+        return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
+
     def committed(self) -> dict[str, dict[str, str]]:
-        """What the scale names under `evidence`, where its folder is there: an installed package has no docs."""
+        """The results that the scale names under `evidence`, if they are here: an installed package has no docs."""
         return {
             kind: {**entry, "path": self.flow.own_file(entry["folder"])}
-            for kind, entry in self.flow.study.scale.get("evidence", {}).items()
+            for kind, entry in self.study.scale.get("evidence", {}).items()
             if (self.flow.root / entry["folder"] / "summary.csv").is_file()
         }
 
     def committed_files(self) -> list[str]:
         return [f"{entry['path']}/summary.csv" for entry in self.committed().values()]
-
-    def _table(self, name: str) -> dict[str, str]:
-        entry = self.flow.study.experiments[name]
-        return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
-
-    def _headline(self) -> Options:
-        """How the first table, which the report begins with, reads its runs."""
-        study, first = self.flow.study, self.flow.study.plan.tables[:1]
-        return {
-            "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),
-            "trained_as": [alias for name in first for alias in study.plan.aliases(name)],
-        }

@@ -1,4 +1,4 @@
-"""What every script of the workflow runs in: messages to the job's log and the terminal, errors as one sentence."""
+"""The context in which every script runs: messages go to the job's log and the terminal, errors are one sentence."""
 
 import errno
 import logging
@@ -10,16 +10,15 @@ from pathlib import Path
 from warlab.errors import Interrupted, WarlabError
 
 EXIT_INTERRUPTED = 75  # EX_TEMPFAIL: saved and stopped on request, call again to continue
-
-EXIT_KEYBOARD = 130  # what a shell makes of Ctrl-C
+EXIT_KEYBOARD = 130  # the exit code of shells after Ctrl-C
 logger = logging.getLogger("warlab")
 
 
 @contextmanager
 def job(log: str, name: str = "", history: Path | None = None) -> Iterator[logging.Logger]:
-    """`with job(snakemake.log[0]):` — what warlab logs goes to the log with the time, and to the terminal.
+    """`with job(snakemake.log[0]):` writes the messages of warlab to the log, with the time, and to the terminal.
 
-    Snakemake empties the log before every try; the messages of all tries stay in `history`.
+    Snakemake empties the log before every attempt; `history` keeps the messages of all attempts.
     """
     files = [Path(log), *([history] if history else [])]
     with _logging_to(files, name):
@@ -65,7 +64,7 @@ def _logging_to(files: list[Path], name: str) -> Iterator[None]:
 
 
 class _LogFile(logging.Handler):
-    """Opened for every line, so that a log may be moved away. A full disk ends the job, unlike in a FileHandler."""
+    """Opens the file for every line, so that it can be moved. Unlike a FileHandler, it raises if the disk is full."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -78,21 +77,21 @@ class _LogFile(logging.Handler):
 
 
 def unwritable(error: OSError) -> str | None:
-    """The sentence for what a user can mend on the disk, or None for another error."""
-    what = {
+    """What the user can do about a file that cannot be written, or None for any other error."""
+    remedy = {
         errno.ENOSPC: "free some space",
         errno.EDQUOT: "your quota is used up, free some space",
         errno.EROFS: "the file system is read-only, choose another results_root",
         errno.EACCES: "change its permissions, or choose another results_root",
     }.get(error.errno or 0)
-    if what is None:
+    if remedy is None:
         return None
     place = f"{error.filename} cannot be written" if error.filename else "A file cannot be written"
-    return f"{place} ({error.strerror}); {what} and call again."
+    return f"{place} ({error.strerror}); {remedy} and call again."
 
 
 def _log_unless_full(message: str) -> None:
-    """The log may lie on the disk that is full: then only the terminal shows it."""
+    """If the log is on the full disk, only the terminal shows the message."""
     try:
         logger.error(message)
     except OSError:

@@ -1,40 +1,32 @@
-"""What the rules of tables, statistics, claims and times ask."""
+"""Inputs and parameters of the rules for tables, timing, statistics and claims."""
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from warlab import data
-from warlab.artefacts.run_config import Options, TimingSpec
+from warlab.artefacts.run_config import Options
 from warlab.common.readings import LAST
 from warlab.methods import METHODS
 from warlab.nets import NETS
-from warlab.pipeline.workflow import Wildcards, Workflow
+from warlab.pipeline.workflow import JobGroup, Wildcards
 from warlab.reporting.page.sections import category
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TableJobs:
-    """`tell` shows a sentence in the terminal."""
-
-    flow: Workflow
-    tell: Callable[[str], object]
-
+class TableJobs(JobGroup):
     # ---- tables of results
 
     def inputs(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
-        """The runs of one table, so that a change of others leaves it alone."""
-        paths = self.flow.paths
-        if self.flow.given:
+        """Only the runs of this table, so that it is not made again when others change."""
+        flow, paths = self.flow, self.paths
+        if flow.given:
             return {"runs": paths.runs}
-        runs = self.flow.table_runs(wildcards.experiment)
-        return {"metrics": self.flow.of_runs(paths.metrics, runs), "results": self.flow.of_runs(paths.result, runs)}
+        runs = flow.table_runs(wildcards.experiment)
+        return {"metrics": flow.of_runs(paths.metrics, runs), "results": flow.of_runs(paths.result, runs)}
 
     def spec(self, wildcards: Wildcards) -> Options:
-        """All that a table shows and how, apart from the numbers."""
-        study, name = self.flow.study, wildcards.experiment
+        """Content and layout of a table, without the numbers."""
+        study, name = self.study, wildcards.experiment
         entry, ran = study.experiments[name], {cell.method for cell in study.plan.cells(name)}
         return {
             "title": entry["title"],
@@ -50,40 +42,37 @@ class TableJobs:
         }
 
     def title(self, wildcards: Wildcards) -> dict[str, str]:
-        return {"shows": self.flow.study.experiments[wildcards.experiment]["title"]}
+        return {"shows": self.study.experiments[wildcards.experiment]["title"]}
 
     def section(self, name: str) -> str:
-        """The section of the report in which a table stands."""
-        if name == "ablations":
-            return "adversarial"
-        tiles = set(self.flow.study.experiments[name]["datasets"]) <= set(self.flow.tiles)
-        return "maps" if tiles else "results"
+        """The section of the report that shows a table."""
+        return self.study.experiments[name].get("section", "results")
 
     def category(self, wildcards: Wildcards) -> str:
         return category(self.section(wildcards.experiment))
 
-    # ---- times
+    # ---- other tables; with given runs there are no data and nothing is timed
 
     def timing_files(self) -> list[str]:
-        pairs = dict.fromkeys((cell.dataset, cell.net) for cell in self.flow.study.plan.timed)
-        return [self.flow.paths.timing.format(dataset=dataset, net=net) for dataset, net in pairs]
-
-    def timing_spec(self, wildcards: Wildcards) -> TimingSpec:
-        return self.flow.study.plan.timing(wildcards.dataset, wildcards.net)
+        return list(dict.fromkeys(self.flow.of_runs(self.paths.timing, self.study.plan.timed)))
 
     def timing_code(self, wildcards: Wildcards) -> str:
-        files = sorted({entry["file"] for entry in self.timing_spec(wildcards)["methods"].values()})
+        methods = self.study.plan.timing(wildcards.dataset, wildcards.net)["methods"]
+        files = sorted({entry["file"] for entry in methods.values()})
         return self.flow.code("time_steps", *map(METHODS.module, files), NETS.module(wildcards.net))
 
-    # ---- networks
+    def timing(self, *endings: str) -> list[str]:
+        """The table of times in these formats, at scales that time anything."""
+        files = [f"{self.paths.timing_table}.{ending}" for ending in endings]
+        return self.flow.unless_given(files) if self.study.plan.timed else []
 
     @cached_property
-    def _first_seen(self) -> dict[str, str]:
-        """network → the first of the datasets that it sees"""
-        return dict(sorted({run.net: run.dataset for run in reversed(self.flow.study.plan.runs)}.items()))
+    def _first_dataset(self) -> dict[str, str]:
+        """network → the first of the datasets that it is trained on"""
+        return dict(sorted({run.net: run.dataset for run in reversed(self.study.plan.runs)}.items()))
 
     def networks(self) -> list[Options]:
-        settings = self.flow.study.settings
+        settings = self.study.settings
         return [
             {
                 "net": net,
@@ -91,39 +80,32 @@ class TableJobs:
                 "settings": settings.untrained_net(net, dataset),
                 "patch": settings.training(dataset).get("patch"),
             }
-            for net, dataset in self._first_seen.items()
+            for net, dataset in self._first_dataset.items()
         ]
 
-    def networks_see(self) -> list[str]:
-        """The descriptions of these datasets."""
-        return self.flow.of_datasets(self.flow.paths.data_json, sorted(set(self._first_seen.values())))
+    def networks_data(self) -> list[str]:
+        """The descriptions of the networks' datasets."""
+        return self.flow.of_datasets(self.paths.data_json, sorted(set(self._first_dataset.values())))
 
     def architectures_code(self) -> str:
-        return self.flow.code("architectures", *map(NETS.module, self._first_seen))
-
-    # ---- which of the other tables there are: given runs come without data and times
+        return self.flow.code("architectures", *map(NETS.module, self._first_dataset))
 
     def architectures(self, *endings: str) -> list[str]:
-        return self.flow.unless_given(f"{self.flow.paths.architectures}.{ending}" for ending in endings)
-
-    def timing(self, *endings: str) -> list[str]:
-        """At scales that ask for it; with given runs nothing is measured."""
-        files = [f"{self.flow.paths.timing_table}.{ending}" for ending in endings]
-        return self.flow.unless_given(files) if self.flow.study.plan.timed else []
+        return self.flow.unless_given(f"{self.paths.architectures}.{ending}" for ending in endings)
 
     @cached_property
     def typeset(self) -> list[str]:
-        """The PDF of all tables where there is a LaTeX to make it."""
+        """The PDF of all tables, if LaTeX is installed."""
         if shutil.which("pdflatex"):
-            return [self.flow.paths.all_tables]
-        self.tell("No pdflatex here: tables.pdf is left out, the .tex files stand.")
+            return [self.paths.all_tables]
+        self.flow.tell("No pdflatex here: tables.pdf is left out, the .tex files stand.")
         return []
 
     # ---- statistics and claims
 
     def compared(self) -> dict[str, Options]:
-        """Every experiment of trainings. What is only quoted has no runs and is left out."""
-        study = self.flow.study
+        """The experiments whose methods are compared; methods that are only quoted have no runs and are left out."""
+        study = self.study
         ran = {name: {cell.method for cell in study.plan.cells(name)} for name in study.plan.tables}
         return {
             name: {
@@ -136,19 +118,19 @@ class TableJobs:
         }
 
     def kept_predictions(self) -> list[str]:
-        """What the runs say of each test image, in one file; given runs of older studies have none."""
+        """The file of all test predictions; given runs of older studies have none."""
         if self.flow.given is None:
-            return [self.flow.paths.all_predictions]
-        file = self.flow.given.with_name(Path(self.flow.paths.all_predictions).name)
+            return [self.paths.all_predictions]
+        file = self.flow.given.with_name(Path(self.paths.all_predictions).name)
         return [str(file)] if file.is_file() else []
 
     def epochs_read(self) -> dict[str, int]:
-        """dataset → how many of the last epochs its table reads, where not ten"""
-        entries = [entry for entry in self.flow.study.experiments.values() if "last" in entry]
+        """dataset → how many of the last epochs its table averages, where that is not `LAST`"""
+        entries = [entry for entry in self.study.experiments.values() if "last" in entry]
         return {dataset: entry["last"] for entry in entries for dataset in entry["datasets"]}
 
     def tested_on(self) -> dict[str, int]:
-        """dataset → number of test images, where one prediction is one image"""
-        specs = {name: self.flow.study.settings.data_spec(name) for name in self.flow.with_images}
+        """dataset → number of test images; a dataset of tiles has none"""
+        specs = {name: self.study.settings.data_spec(name) for name in self.flow.with_images}
         whole = {name: data.get(name).images[1] if specs[name]["source"] == "real" else 0 for name in specs}
         return {name: specs[name]["test"] or whole[name] for name in specs}

@@ -1,10 +1,10 @@
-"""What all jobs of the workflow share: the study, its paths, given runs in place of training, and code."""
+"""What all jobs share: the study, the paths of its files, the fingerprints of the code."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from warlab import data, noise
 from warlab.config.settings import cached_method
@@ -14,16 +14,17 @@ from warlab.ids import CostId, RunId
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.ot import costs
-from warlab.pipeline import sources
 from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.paths import Paths
+from warlab.pipeline.sources import needed_for
 from warlab.reporting.figure_registry import FIGURES
 
-Files = dict[str, str]  # path by its role in a job
+Files = dict[str, str]  # role in a job → path
+T = TypeVar("T")
 
 
 class Wildcards(Protocol):
-    """What Snakemake hands to a function: the parts of a job's files, those that its rule has."""
+    """The wildcards of a job, as Snakemake gives them to functions; a job has only those of its rule."""
 
     dataset: str
     source: str
@@ -41,8 +42,13 @@ def run_of(wildcards: Wildcards) -> RunId:
     return RunId(wildcards.dataset, wildcards.noise, wildcards.net, wildcards.method, int(wildcards.seed))
 
 
+def by_wildcards(function: Callable[..., T], *names: str) -> Callable[[Wildcards], T]:
+    """A parameter or input of a rule: `function` of the wildcards with these names."""
+    return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
+
+
 def given_runs(study: Study) -> Path | None:
-    """The finished runs.csv that stands in place of training, if the configuration names one."""
+    """The runs.csv of a finished study that `runs_from` names; its runs replace our own trainings."""
     folder = study.config.get("runs_from")
     if not folder:
         return None
@@ -53,34 +59,41 @@ def given_runs(study: Study) -> Path | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workflow:
-    """One scale, from wherever the workflow is called or imported."""
+    """The study of one scale.
+
+    given    the finished runs that replace our own, see `given_runs`
+    ancient  Snakemake's mark for files whose age does not count
+    tell     shows a sentence in the terminal
+    """
 
     study: Study
     root: Path
     paths: Paths
-    given: Path | None = None  # see `given_runs`
+    given: Path | None = None
+    ancient: Callable[[str], str] = str
+    tell: Callable[[str], object] = print
 
     def own_file(self, path: str) -> str:
-        """A file of the repository as a rule names it: from the working folder where it lies below that, so that
-        results look the same on every machine."""
+        """A file of the repository, relative to the working folder if it lies below that: then the results are the
+        same on every machine."""
         file = self.root / path
         return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
     @cached_method
     def code(self, script: str, *modules: str) -> str:
-        """What a job's result depends on in the code: comments and docstrings do not count."""
+        """The fingerprint of a script, of these modules and of all that they import."""
         return fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
 
-    def code_of(self, script: str, *parts: str) -> Callable[[Wildcards], str]:
-        """The code of a rule's jobs: the script, and the modules behind these parts of a job's wildcards."""
-        return lambda wildcards: self.code(script, *(_MODULES[part](self, wildcards) for part in parts))
+    def code_of(self, script: str, *names: str) -> Callable[[Wildcards], str]:
+        """The fingerprint of a script and of the modules that the wildcards with these names stand for."""
+        return lambda wildcards: self.code(script, *(_MODULES[name](self, wildcards) for name in names))
 
     def unless_given(self, files: Iterable[str]) -> list[str]:
-        """Files that only exist where this machine prepared the data and trained."""
+        """These files, or none with given runs: they exist only where the data were prepared and trained on."""
         return [] if self.given else list(files)
 
     # ---- files that several jobs read
-    # All are declared, so that a changed one is noticed whoever changed it. Arrays come with the JSON file that
+    # All of them are declared as inputs, so that every change is noticed. Arrays come with the JSON file that
     # describes them (mean, classes, rate of the noise).
 
     def data_files(self, dataset: str) -> Files:
@@ -88,26 +101,31 @@ class Workflow:
         return {"data": self.paths.data.format(**names), "data_json": self.paths.data_json.format(**names)}
 
     def noise_files(self, dataset: str, noise_id: str, seed: int) -> Files:
-        """The noisy labels, and the images that open-set noise puts in place of others."""
+        """The noisy labels, and the dataset whose images open-set noise inserts."""
         names = {"dataset": dataset, "noise": noise_id, "seed": seed}
         files = {"noise": self.paths.noise.format(**names), "noise_json": self.paths.noise_json.format(**names)}
         images = noise.needs(noise_id).get("images")
         return files | ({"images": self.paths.data.format(dataset=images)} if images else {})
 
-    def weights(self, network: str, dataset: str) -> str:
-        """The receipt of a pre-trained network, or of human labels, that goes with a dataset."""
-        return sources.for_dataset(self.study, network, dataset).receipt(self.paths)
+    def cost_file(self, run: RunId) -> Files:
+        """The ground cost of a run, if it has one."""
+        key = self.study.settings.cost_key(run)
+        return {"cost": self.paths.cost.format(dataset=run.dataset, cost=key)} if key else {}
+
+    def receipt(self, dataset: str, other: str | None = None) -> str:
+        """The receipt of a dataset, or of another resource that belongs to it: human labels, a pre-trained network."""
+        return needed_for(self.study, dataset, other).receipt(self.paths)
 
     # ---- datasets
 
     @cached_property
     def samples(self) -> dict[str, str]:
-        """dataset → what one of its samples is: images, stored, tiles"""
+        """dataset → kind of its samples: images, stored, tiles"""
         return {name: data.get(name).samples for name in self.study.scale["datasets"]}
 
     @cached_property
     def datasets(self) -> list[str]:
-        """Those of the runs."""
+        """The datasets of the runs."""
         return sorted({run.dataset for run in self.study.plan.runs})
 
     @cached_property
@@ -118,50 +136,44 @@ class Workflow:
     def with_images(self) -> list[str]:
         return [name for name in self.datasets if name not in self.tiles]
 
-    # ---- all files of a kind
+    # ---- files of several runs or datasets
 
     def of_runs(self, pattern: str, runs: Iterable[RunId] | None = None) -> list[str]:
-        """A file of each run, of all that are trained unless others are named."""
+        """A file of each of these runs, by default of all."""
         return [pattern.format(**vars(run)) for run in (self.study.plan.runs if runs is None else runs)]
 
     def of_datasets(self, pattern: str, datasets: Iterable[str] | None = None) -> list[str]:
+        """A file of each of these datasets, by default of all."""
         return [pattern.format(dataset=name) for name in (self.datasets if datasets is None else datasets)]
 
-    @cached_property
-    def all_noise(self) -> list[str]:
-        return sorted(set(self.of_runs(self.paths.noise)))
+    @cached_method
+    def shared_files(self, *patterns: str) -> list[str]:
+        """The noise or cost files of all runs, each once: several runs share them."""
+        keys = {run: self.study.settings.cost_key(run) for run in self.study.plan.runs}
+        names = [vars(run) | {"cost": key} for run, key in keys.items()]
+        return sorted({path.format(**one) for path in patterns for one in names if one["cost"] or "{cost}" not in path})
 
-    @cached_property
-    def noise_descriptions(self) -> list[str]:
-        return sorted(set(self.of_runs(self.paths.noise_json)))
-
-    @cached_property
-    def _costs(self) -> list[dict[str, str]]:
-        pairs = {(run.dataset, key) for run in self.study.plan.runs if (key := self.study.settings.cost_key(run))}
-        return [{"dataset": dataset, "cost": cost} for dataset, cost in sorted(pairs)]
-
-    @property
-    def all_costs(self) -> list[str]:
-        """The verifications of all ground costs."""
-        return [self.paths.verified.format(**cost) for cost in self._costs]
-
-    @property
-    def cost_descriptions(self) -> list[str]:
-        """What stands with the verifications and is read with them."""
-        return [path.format(**cost) for cost in self._costs for path in (self.paths.cost, self.paths.cost_json)]
+    # ---- runs of tables
 
     def table_runs(self, experiment: str) -> list[RunId]:
-        """The runs behind a table: another table may have more seeds of the same cell."""
+        """The runs of one table."""
         return sorted({self.study.plan.trained_as(cell) for cell in self.study.plan.cells(experiment)})
 
     def shown_runs(self) -> list[RunId]:
-        """The runs behind the tables, in the order of their tables."""
+        """The runs of all tables, in the order of the tables."""
         cells = (cell for name in self.study.plan.tables for cell in self.study.plan.cells(name))
         return list(dict.fromkeys(self.study.plan.trained_as(cell) for cell in cells))
 
     def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
-        """Cells of every table of the scale that are runs of another name."""
+        """The cells of all tables whose run has another name, see `Plan.aliases`."""
         return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
+
+
+class JobGroup:
+    """The inputs and parameters of some rules; a function of `wildcards` is called for each job."""
+
+    def __init__(self, flow: Workflow) -> None:
+        self.flow, self.study, self.paths = flow, flow.study, flow.paths
 
 
 _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
@@ -173,7 +185,7 @@ _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
     "method": lambda flow, names: METHODS.module(flow.study.numbers.method_file(names.method)),
     "samples": lambda flow, names: f"warlab.engine.{flow.samples[names.dataset]}",
     "net": lambda _, names: NETS.module(names.net),
-    "network": lambda _, names: NETS.module(names.network),  # a pre-trained one
-    "weights": lambda _, names: data.module(names.network),  # those of the pre-trained network
+    "network": lambda _, names: NETS.module(names.network),  # pre-trained
+    "weights": lambda _, names: data.module(names.network),  # of the pre-trained network
     "figure": lambda _, names: FIGURES.module(names.figure),
 }

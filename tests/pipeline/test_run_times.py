@@ -1,4 +1,4 @@
-"""What `plan` reckons with: measured on this machine, or guessed and said so."""
+"""Estimated times of trainings: measured on this machine, or marked as a guess."""
 
 import shutil
 from pathlib import Path
@@ -12,8 +12,7 @@ from warlab.common.files import write_json, write_text
 from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
 from warlab.ids import RunId
-from warlab.pipeline.speed import measure
-from warlab.pipeline.time_estimate import PER_RUN, completed, guessed, hours_by, overview, seconds
+from warlab.pipeline.run_times import PER_RUN, completed, guessed, hours_by, measure, overview, seconds
 
 IMAGE = {("fashion_mnist", "cnn9"): 0.002}  # seconds of one CCE training image
 FACTOR = {"cce": 1.0, "war_w2v": 2.5}
@@ -92,13 +91,13 @@ def test_guesses_about_gpus_are_marked_and_go_when_one_was_measured() -> None:
     assert list(hours_by(speed | {"gpu": True}, gpus)) == ["GPU hours"]
     paper = load_study({"scale": "paper"}, ROOT)
     hours = sum(seconds(paper, cell, guessed(gpus, "A100", speed)) for cell in paper.plan.runs) / 3600
-    assert 400 < hours < 1200  # reckoned by hand from the same assumptions: about 740
+    assert 400 < hours < 1200  # estimated by hand from the same assumptions: about 740
 
 
-def test_a_network_that_was_not_measured_is_reckoned_by_its_work() -> None:
+def test_a_network_that_was_not_measured_is_estimated_by_its_work() -> None:
     speed = {"networks": {"cnn9": {"width": 0.5, "pixels": 256, "seconds_per_image": 0.001}}, "methods": {}}
     flops = {"cnn9": {"pixels": 1024, "value": 1.6}, "other": {"pixels": 100, "value": 3.0}}
-    found = completed(speed, flops)["networks"]  # the measured image takes 1.6 / 4 / 4 gigaflops
+    found = completed(speed, {"gigaflops": flops})["networks"]  # the measured image takes 1.6 / 4 / 4 gigaflops
     assert found["cnn9"] == speed["networks"]["cnn9"]
     assert found["other"]["seconds_per_image"] == pytest.approx(0.001 * 3.0 / 0.1)
 
