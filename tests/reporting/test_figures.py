@@ -18,8 +18,8 @@ from tests.helpers.reports import (
     runs_table,
     texts,
 )
+from warlab import toy
 from warlab.errors import WarlabError
-from warlab.losses import toy
 from warlab.reporting import figure_registry, figures, style
 from warlab.reporting.figure_registry import Design, published_cells, why_not
 from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps

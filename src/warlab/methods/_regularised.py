@@ -12,8 +12,8 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from warlab.losses.regulariser import AdversarialLoss
 from warlab.methods.base import Batch, Log, Losses, Method, Step, Task
+from warlab.war.adversarial import AdversarialLoss
 
 
 class Regularised(Method):

@@ -8,9 +8,9 @@ Miyato et al., Virtual adversarial training, 2018; the paper's equation 3.
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.losses.ar_loss import ARLoss
-from warlab.losses.regulariser import AdversarialLoss
 from warlab.methods._regularised import Regularised
+from warlab.war.adversarial import AdversarialLoss
+from warlab.war.ar import ARLoss
 
 
 @dataclass(frozen=True)

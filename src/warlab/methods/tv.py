@@ -9,9 +9,9 @@ unconverged Sinkhorn. Not in the paper's tables.
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.losses.tv_loss import TVLoss
 from warlab.methods._regularised import Regularised
+from warlab.war.adversarial import AdversarialLoss
+from warlab.war.tv import TVLoss
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.losses.war_loss import WARLoss
 from warlab.methods._regularised import Regularised
 from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
+from warlab.war.adversarial import AdversarialLoss
+from warlab.war.war import WARLoss
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ classes that resemble each other, so that WAR smooths their boundary, and small 
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, SupportsInt
 
 import numpy as np
@@ -15,15 +14,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from warlab.errors import WarlabError
-from warlab.ot.points import (
-    class_centroids,
-    embedded_vectors,
-    from_distances,
-    load_vectors,
-    pairwise_distances,
-    word_points,
-)
-from warlab.ot.shape import check_cost
+from warlab.ot.checks import check_cost
+from warlab.ot.points import class_centroids, from_points, word_points
 
 
 def zero_one_cost(classes: int) -> Tensor:
@@ -94,15 +86,7 @@ def word_cost(
         raise WarlabError(
             f"word_cost needs a list with the names of at least two classes, such as ['cat', 'dog'], not {names!r}."
         )
-    if vectors is None or isinstance(vectors, str | PathLike):
-        path = Path(vectors) if vectors is not None else embedded_vectors()
-        return _finished(word_points(names, load_vectors(path, binary), path.name), "of words")
-    vectors = getattr(vectors, "wv", vectors)  # gensim's models keep their KeyedVectors there
-    if not hasattr(vectors, "__contains__") or not hasattr(vectors, "__getitem__"):
-        raise WarlabError(
-            f"vectors must map words to vectors, like a dict or gensim's KeyedVectors, not {type(vectors).__name__}."
-        )
-    return _finished(word_points(names, vectors, "the given vectors"), "of words")
+    return _checked(word_points(names, vectors, binary), "of words")
 
 
 def centroid_cost(
@@ -143,11 +127,11 @@ def centroid_cost(
     points, given = _array(features), _array(labels)
     names = _names_of(classes, given)
     _check_samples(points, given, len(names))
-    return _finished(class_centroids(points, given, names), "of centroids")
+    return _checked(class_centroids(points, given, names), "of centroids")
 
 
-def _finished(points: np.ndarray, name: str) -> Tensor:
-    cost = from_distances(pairwise_distances(points))
+def _checked(points: np.ndarray, name: str) -> Tensor:
+    cost = from_points(points)
     check_cost(cost, name)
     return torch.from_numpy(cost).float()
 

@@ -6,7 +6,7 @@
 
 from warlab.errors import WarlabError
 from warlab.ot.costs.base import CostInputs, Made, Origin
-from warlab.ot.points import class_centroids, from_distances, pairwise_distances
+from warlab.ot.points import class_centroids, from_points
 
 READS_LABELS = True
 FEATURES = ("pixels", "resnet18", "efficientnet_lite0")
@@ -20,4 +20,4 @@ def make(inputs: CostInputs, features: str = "pixels", size: int = 224) -> Made:
         raise WarlabError(f"The embed cost needs the {features} of the training images and their noisy labels.")
     centroids = class_centroids(points, inputs.labels, inputs.class_names)
     seen = "pixels" if features == "pixels" else f"features of {features} at {size} × {size}"
-    return from_distances(pairwise_distances(centroids)), Origin(f"centroids of {seen} under the noisy labels")
+    return from_points(centroids), Origin(f"centroids of {seen} under the noisy labels")

@@ -17,7 +17,7 @@ from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
 from warlab.ot.costs import PUBLISHED
 from warlab.ot.costs.base import CostInputs, Made, Origin
-from warlab.ot.points import assets, embedded_vectors, from_distances, load_vectors, pairwise_distances, word_points
+from warlab.ot.points import assets, embedded_vectors, from_points, word_points
 
 ASSETS = ("assets/ground_costs/*.csv",)  # part of the fingerprint of a cost
 USER_FILES = ("vectors",)
@@ -28,9 +28,8 @@ def make(inputs: CostInputs, vectors: str | None = None, binary: bool = False, o
     if vectors == PUBLISHED:
         return _published(words)
     path = Path(vectors) if vectors else embedded_vectors()
-    points = word_points(words, load_vectors(path, binary), path.name)
-    origin = Origin(f"word vectors {path.name}", vectors_sha256=file_digest(path), words=list(words))
-    return from_distances(pairwise_distances(points)), origin
+    cost = from_points(word_points(words, path, binary))
+    return cost, Origin(f"word vectors {path.name}", vectors_sha256=file_digest(path), words=list(words))
 
 
 def _published(words: Sequence[str]) -> Made:

@@ -13,9 +13,9 @@ from sklearn.datasets import make_blobs
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from warlab.adversarial import perturbation
 from warlab.common.seeds import derive_seed
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, probabilities
+from warlab.war.adversarial import perturbation
 
 CLASSES = ("orange", "red", "black")
 CENTRES = ((-0.75, 0.0), (0.75, 0.0), (0.6, 3.2))

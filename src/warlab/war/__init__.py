@@ -15,10 +15,10 @@ Kullback-Leibler divergence in place of OT. Neither looks at a label. In a train
 The clean forward that the cross entropy needed anyway is reused, so a step costs 3 forwards and 2 backwards.
 """
 
-from warlab.losses.ar_loss import ARLoss
-from warlab.losses.logits import kl_divergence, probabilities
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.losses.tv_loss import TVLoss
-from warlab.losses.war_loss import WARLoss
+from warlab.war.adversarial import AdversarialLoss
+from warlab.war.ar import ARLoss, kl_divergence
+from warlab.war.logits import probabilities
+from warlab.war.tv import TVLoss
+from warlab.war.war import WARLoss
 
 __all__ = ["ARLoss", "AdversarialLoss", "TVLoss", "WARLoss", "kl_divergence", "probabilities"]

@@ -1,16 +1,23 @@
-"""WAR: the loss of `warlab.war`, adversarial regularisation with the entropic transport."""
+"""WAR: Wasserstein adversarial regularisation, equation 5 of the paper.
+
+    R_WAR(x) = OT_C^lambda( p(x + r), p(x) )     with     r = argmax_{||r|| <= epsilon} OT_C^lambda( p(x + r), p(x) )
+
+`AdversarialLoss` finds r and computes the two predictions; here is the divergence between them.
+"""
+
+from dataclasses import InitVar, dataclass, field
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from warlab.adversarial import Dropout
 from warlab.errors import WarlabError
-from warlab.losses.regulariser import AdversarialLoss, Direction
-from warlab.ot.shape import check_cost
+from warlab.ot.checks import check_cost
 from warlab.ot.sinkhorn import needs_log_domain, sinkhorn
+from warlab.war.adversarial import AdversarialLoss
 
 
+@dataclass(eq=False, repr=False)
 class WARLoss(AdversarialLoss):
     r"""Wasserstein adversarial regularisation, equation 5 of the paper.
 
@@ -75,40 +82,31 @@ class WARLoss(AdversarialLoss):
     noise, IEEE TPAMI 2021.
     """
 
-    cost: Tensor
+    cost: InitVar[Tensor | ArrayLike]
+    lam: float = 0.05
+    iterations: int = 20
+    signed: bool = field(default=False, kw_only=True)
     slope_at_clean = True
 
-    def __init__(
-        self,
-        cost: Tensor | ArrayLike,
-        lam: float = 0.05,
-        iterations: int = 20,
-        *,
-        epsilon: float = 0.005,
-        dropout: Dropout = "independent",
-        batchnorm_update: bool = True,
-        direction: Direction = "sum",
-        power_iterations: int = 1,
-        class_dim: int | None = None,
-        signed: bool = False,
-    ) -> None:
-        super().__init__(epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim)
-        cost = torch.as_tensor(cost, dtype=torch.float32).detach()
-        values = cost.double().cpu().numpy()
+    def __post_init__(self, cost: Tensor | ArrayLike) -> None:
+        super().__post_init__()
+        matrix = torch.as_tensor(cost, dtype=torch.float32).detach()
+        values = matrix.double().cpu().numpy()
         # Entries that single precision rounds apart count as equal.
-        check_cost(values, "of WARLoss", signed, rounding=1e-6 * abs(values).max(initial=0.0))
-        if not lam > 0 or iterations < 1:
-            raise WarlabError(f"lambda must be above 0 and iterations at least 1, not {lam} and {iterations}.")
-        self.register_buffer("cost", cost)
-        self.lam = lam
-        self.iterations = iterations
-        self.log_domain = needs_log_domain(cost, lam)
+        check_cost(values, "of WARLoss", self.signed, rounding=1e-6 * abs(values).max(initial=0.0))
+        if not self.lam > 0 or self.iterations < 1:
+            raise WarlabError(
+                f"lambda must be above 0 and iterations at least 1, not {self.lam} and {self.iterations}."
+            )
+        self.register_buffer("cost", matrix)
+        self.log_domain = needs_log_domain(matrix, self.lam)
 
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
-        if adversarial.shape[1] != len(self.cost):
+        """OT_C^lambda of each row: the transport from p(x + r) to p(x)."""
+        cost = self.get_buffer("cost").to(adversarial)
+        if adversarial.shape[1] != len(cost):
             raise WarlabError(
-                f"The model predicts {adversarial.shape[1]} classes but the cost matrix has {len(self.cost)}; "
+                f"The model predicts {adversarial.shape[1]} classes but the cost matrix has {len(cost)}; "
                 "give a cost with one row per class, or name the axis of the classes by class_dim."
             )
-        cost = self.cost.to(adversarial)
         return sinkhorn(adversarial, clean, cost, self.lam, self.iterations, self.log_domain)
