@@ -14,8 +14,8 @@ from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
 from warlab.noise import make_noise
+from warlab.noise.kinds._matrix import corrupt
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.transition import corrupt
 
 BALANCED = np.arange(60000) % 10
 NAMES = [f"class {i}" for i in range(10)]

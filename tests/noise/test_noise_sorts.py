@@ -28,7 +28,7 @@ from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.kinds.human import HUMAN
 from warlab.noise.kinds.openset import replacements
-from warlab.noise.open_set_images import noisy_samples
+from warlab.ot.costs.base import CostInputs
 
 BALANCED = np.tile(np.arange(100), 500)
 
@@ -224,8 +224,8 @@ def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     np.testing.assert_array_equal(seen[arrays["replaced"]], (255 - blobs(64, 4, seed=9)[0])[arrays["by"]])
     assert trainer.evaluate.trusted.numpy().nonzero()[0].tolist() == kept.tolist()
     np.testing.assert_array_equal(trainer.evaluate.images.pixels.numpy(), blobs(40, 4, seed=1)[0])
-    found = noisy_samples({"data": files.data, "noise": files.noise, "images": files.images})
-    np.testing.assert_array_equal(found["images"], seen)
+    inputs = CostInputs.read({"data": files.data, "noise": files.noise, "images": files.images})
+    np.testing.assert_array_equal(inputs.images, seen)
 
 
 def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
