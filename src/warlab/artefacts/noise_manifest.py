@@ -95,11 +95,8 @@ class NoisyLabels:
     def replace_images(self, images: np.ndarray, source: np.ndarray) -> np.ndarray:
         """`replace` for the images themselves, which must be those that the noise was made from."""
         known = self.manifest.open_set
-        if (
-            known is None
-            or self.by is None
-            or (digest(source), digest(self.by)) != (known.source_sha256, known.by_sha256)
-        ):
+        checksums = known and (known.source_sha256, known.by_sha256)
+        if self.by is None or (digest(source), digest(self.by)) != checksums:
             raise WarlabError("The open-set noise was made from other images: delete the noise file and run again.")
         return self.replace(images, source)
 

@@ -6,17 +6,17 @@ The variants of the paper (war_01, war_w2v, war_embed, war_random) differ in the
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.methods._regularised import Regularised
-from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
+from warlab.methods.base import Batch, Log, Losses, Models, Samples, Step, Task, in_turn
 from warlab.war.adversarial import AdversarialLoss
 from warlab.war.war import WARLoss
 
@@ -37,7 +37,7 @@ class Config:
     # "mean" is the authors' scaling, too short without dropout
     direction: str = setting("sum", "our choice", choices=("sum", "mean", "clean"))
     power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
-    # "loss" is the paper's rule for Clothing1M, see EpsilonRule; "always" divides whatever the loss does
+    # "loss" is the paper's rule for Clothing1M, see EpsilonRule; "always" divides without a condition
     epsilon_rule: str = setting("never", "our choice", choices=("never", "loss", "always"))
     epsilon_after: int = setting(5, "paper", unit="epochs")
 
@@ -62,7 +62,7 @@ class EpsilonRule:
         self.batches += 1
 
     def begin(self, epoch: int) -> None:
-        """Called before each epoch; decides once."""
+        """Called before each epoch; the decision falls once."""
         if self.batches:
             self.means.append(float(self.total) / self.batches)
             self.total, self.batches = 0.0, 0
@@ -71,8 +71,8 @@ class EpsilonRule:
         decreased = len(self.means) > 1 and self.means[-1] < self.means[-2]
         if self.rule == "always" or not decreased:
             self.epsilon /= 10
-        told = " and ".join(f"{mean:.4f}" for mean in self.means[-2:])
-        logger.info(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {told}")
+        means = " and ".join(f"{mean:.4f}" for mean in self.means[-2:])
+        logger.info(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {means}")
 
 
 class Algorithm(Regularised):
@@ -82,19 +82,19 @@ class Algorithm(Regularised):
         super().__init__(config, task)
         self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+    def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         self.rule.begin(step.epoch)
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         self.regulariser.epsilon = self.rule.epsilon
         losses, log = super().loss(models, batch, step)
         if self.config.epsilon_rule == "never":
             return losses, log
         log["epsilon"] = self.rule.epsilon
-        return self._seen(losses), log
+        return self._recorded(losses), log
 
-    def _seen(self, losses: Losses) -> Iterator[Tensor]:
-        """What the rule follows is their sum."""
+    def _recorded(self, losses: Losses) -> Iterator[Tensor]:
+        """The losses in turn; the rule follows their sum."""
         parts = []
         for loss in in_turn(losses):
             parts.append(loss.detach())

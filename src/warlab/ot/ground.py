@@ -1,4 +1,4 @@
-"""Ground costs for `WARLoss`, made in one call and checked as the workflow checks its own.
+"""Ground costs for `WARLoss`, each made by one call, with the checks that the workflow makes of its own.
 
 A ground cost C is a (C, C) matrix: what it costs to move probability from class i to class j. It is large between
 classes that resemble each other, so that WAR smooths their boundary, and small between classes that do not.
@@ -63,7 +63,7 @@ def word_cost(
     names : sequence of str
         One name per class, in the order of the labels.
     vectors : mapping, gensim KeyedVectors or model, path, optional
-        Where the vectors come from: a dict of arrays, anything of gensim's, or a file in word2vec format (read by
+        Where the vectors come from: a dict of arrays, an object of gensim, or a file in word2vec format (read by
         gensim: ``pip install 'warlab[words]'``). Default: 577 words of GloVe 6B 100-d that come with warlab, enough
         for the classes of CIFAR, Fashion-MNIST, Clothing1M and common photographs.
     binary : bool
@@ -103,8 +103,8 @@ def centroid_cost(
     Parameters
     ----------
     features : array or Tensor (N, ...)
-        What a network pre-trained on other data sees in each sample (the paper: ResNet-18, ImageNet), or its pixels.
-        Anything after the first axis is flattened.
+        The features of each sample under a network pre-trained on other data (the paper: ResNet-18, ImageNet), or its
+        pixels. Anything after the first axis is flattened.
     labels : array or Tensor (N,) of integers
         The label of each sample.
     classes : int or sequence of str, optional
@@ -157,8 +157,8 @@ def _check_samples(points: np.ndarray, labels: np.ndarray, classes: int) -> None
         )
     if classes < 2 or (labels < 0).any() or (labels >= classes).any():
         raise WarlabError(
-            f"The labels must lie in 0 to {classes - 1} for {classes} classes, at least two; take out others such as "
-            "an ignore_index of -100 first."
+            f"The labels must lie in 0 to {classes - 1} for {classes} classes, at least two; remove others, such as "
+            "an ignore_index of -100, first."
         )
     if points.dtype.kind not in "fiu" or not np.isfinite(points).all():
-        raise WarlabError("The features must be finite numbers; they have NaN, infinity or no numbers at all.")
+        raise WarlabError("The features must be finite numbers; they have NaN, infinity or values that are no numbers.")

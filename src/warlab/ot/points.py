@@ -39,7 +39,7 @@ def from_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def pairwise_distances(points: np.ndarray) -> np.ndarray:
-    """Row by row: a thousand classes need megabytes, not gigabytes."""
+    """Euclidean distances, computed row by row: a thousand classes need megabytes, not gigabytes."""
     return np.stack([np.linalg.norm(points - point, axis=1) for point in points])
 
 

@@ -16,7 +16,7 @@ from warlab.common.seeds import derive_seed
 from warlab.ot.checks import basic_checks, check_square, refuse_failed, triangle
 from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
 
-CONVERGED = 5000  # iterations after which the plan is compared as a plan, not as a stage of the iteration
+CONVERGED = 5000  # iterations after which the plan counts as converged
 PAIRS = 16
 
 

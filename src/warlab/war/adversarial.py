@@ -88,15 +88,15 @@ class AdversarialLoss(nn.Module, ABC):
         Parameters
         ----------
         model : nn.Module
-            The network, wrapped by DataParallel, DistributedDataParallel or torch.compile or not, its weights in
-            float32 or float64. It returns logits, or an object or dict that carries them as `logits`.
+            The network, with weights in float32 or float64; it may be wrapped by DataParallel,
+            DistributedDataParallel or torch.compile. It returns logits, or an object or dict with `logits`.
         inputs : Tensor (B, ...) of floating point numbers
-            What is perturbed: images, features, or the embeddings of tokens; then `model` is the part behind them.
-        logits : Tensor (B, C), (B, C, H, W), ..., or the output that carries them, optional
+            What is perturbed: images, features, or embeddings of tokens; then `model` is the part that follows them.
+        logits : Tensor (B, C), (B, C, H, W), ..., or an output that holds them, optional
             The model's output on `inputs`, if the loop has it; detached here. Default: one more forward.
         predict : function, optional
             From perturbed inputs to logits, in place of `model(inputs)`: for further arguments, such as
-            ``lambda e: model(inputs_embeds=e, attention_mask=m)``, and for outputs that need picking.
+            ``lambda e: model(inputs_embeds=e, attention_mask=m)``, and for outputs that hold the logits elsewhere.
         mask : Tensor of booleans, shaped as the labels, optional
             True where a pixel, token or sample counts, such as ``labels != ignore_index``. Default: everywhere.
 
@@ -110,7 +110,7 @@ class AdversarialLoss(nn.Module, ABC):
         if self.dropout == "shared":
             seed = int(torch.randint(2**62, ()))
             inner, outer = (with_same_masks(one, seed, x.device) for one in (inner, outer))
-        reused = self._reused(logits, x.dtype)  # asked here: inside, TF32 is off whatever the loop's own pass had
+        reused = self._reused(logits, x.dtype)  # outside of extra_pass, which switches TF32 off
         with extra_pass(model, self.dropout, self.batchnorm_update):
             clean = _no_grad(inner, x) if reused is None else reused
             rows = Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
@@ -136,7 +136,7 @@ class AdversarialLoss(nn.Module, ABC):
             (gradient,) = torch.autograd.grad(value, inputs, retain_graph=True)
         except RuntimeError as error:
             if "not have been used in the graph" in str(error):
-                raise WarlabError("The logits were not made of these inputs; give both of one forward.") from error
+                raise WarlabError("The logits were not made from these inputs; give both from one forward.") from error
             raise
         return unit(gradient)
 
@@ -160,7 +160,7 @@ class AdversarialLoss(nn.Module, ABC):
             raise
 
     def _reused(self, output: Any, precision: torch.dtype) -> Tensor | None:
-        """The loop's logits, if they saw the dropout rule and the precision of the extra passes."""
+        """The loop's logits, if they have the dropout rule and the precision of the extra passes."""
         if output is None or self.dropout != "independent":
             return None
         logits = logits_of(output)

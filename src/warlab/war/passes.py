@@ -12,7 +12,7 @@ from warlab.common.precision import true_float32
 from warlab.errors import WarlabError
 
 Dropout = Literal["independent", "shared", "off"]
-Predict = Callable[[Tensor], Any]  # inputs → logits, or an output that carries them
+Predict = Callable[[Tensor], Any]  # inputs → logits, or an output that holds them
 
 
 def perturbable(model: nn.Module, inputs: Tensor) -> Tensor:
@@ -28,8 +28,8 @@ def perturbable(model: nn.Module, inputs: Tensor) -> Tensor:
         )
     if not inputs.is_floating_point():
         raise WarlabError(
-            f"The inputs are {inputs.dtype} and cannot be perturbed: of tokens give the embeddings as inputs and the "
-            "part of the model behind them as model (examples/tokens.py); scale images to floating point numbers."
+            f"The inputs are {inputs.dtype} and cannot be perturbed: for tokens give the embeddings as inputs and the "
+            "part of the model that follows them as model (examples/tokens.py); scale images to floating point numbers."
         )
     if inputs.dim() < 2 or not len(inputs):
         raise WarlabError(f"The inputs have shape {tuple(inputs.shape)}; give a batch (B, ...) of at least one sample.")

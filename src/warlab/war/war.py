@@ -39,25 +39,25 @@ class WARLoss(AdversarialLoss):
     lam : float
         Weight of the entropy in the transport. Default 0.05: paper.
     iterations : int
-        Sinkhorn iterations, differentiated through. Default 20: paper. They take less than a percent of a step.
+        Sinkhorn iterations, differentiated through. Default 20: paper. They take less than one percent of a step.
     epsilon : float
         Length of the perturbation, L2 over all values of one sample. Default 0.005: paper, for images scaled to mean 0
-        and deviation 1. With 0 no direction is searched, and a step takes about 2.0 in place of 2.6.
+        and deviation 1. With 0 no direction is computed, and a step takes about 2.0 instead of 2.6.
     dropout : "independent", "shared" or "off"
         Dropout masks of the extra passes: independent of the clean pass, the same in all of them, or none. Default
         "independent": authors' code. The others take one more forward, about 0.3, for a reference with these masks.
         "off" switches the modules of torch.nn.Dropout's family only; torch.nn.functional.dropout and the dropout
-        inside attention and recurrent layers go on. "shared" covers them, too, for it repeats the random numbers.
+        inside attention and recurrent layers stay on. "shared" covers them, too, because it repeats the random numbers.
     batchnorm_update : bool
         Whether the extra passes move the running statistics of batch norm. Default True: authors' code.
     direction : "sum", "mean" or "clean"
-        How the direction is found. Default "sum": our choice, of length epsilon always. "mean" is the authors' code
+        How the direction is found. Default "sum": our choice, always of length epsilon. "mean" is the authors' code
         to the letter, which shortens the perturbation where the gradient is tiny. "clean" needs no probe: the entropy
         in the transport gives it a slope where both predictions are the same, so that the loop's own forward has the
-        gradient. A step takes about 2.4 in place of 2.6; call ``inputs.requires_grad_()`` before the forward. It is
-        another direction than the probe's, see docs/performance.md.
+        gradient. A step takes about 2.4 instead of 2.6; call ``inputs.requires_grad_()`` before the forward. The
+        direction differs from the probe's, see docs/performance.md.
     power_iterations : int
-        Gradients that the search of the direction takes. Default 1: paper. Each further one takes one more forward and
+        Gradients that are taken to find the direction. Default 1: paper. Each further one takes one more forward and
         one more backward in the inputs, about 0.7.
     class_dim : int, optional
         The axis of the classes in the logits. Default: 1, as in torch's cross_entropy; logits of three axes, which

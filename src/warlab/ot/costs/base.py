@@ -1,7 +1,7 @@
 """The contract of a ground cost: a function `make(inputs, **settings)` that returns the matrix and its origin.
 
 Two constants of its file are read before anything runs: `READS_LABELS = True` if the cost is made from noisy labels,
-`USER_FILES` are the settings that name a file of the user's.
+`USER_FILES` are the settings that name a file of the user.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def _vectors(files: Mapping[str, Path], noise: NoisyLabels) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Origin:
-    """A sentence, and checksums of the files that were read."""
+    """Where a cost comes from: a sentence, and checksums of the files that were read."""
 
     source: str
     words: list[str] | None = None
