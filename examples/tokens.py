@@ -2,8 +2,8 @@
 
     python examples/tokens.py
 
-`inputs` are the embeddings and `model` is the part of the network that follows them. The embeddings themselves learn from the
-cross entropy alone, because the loss detaches its inputs.
+`inputs` are the embeddings and `model` is the part of the network that follows them. The embeddings themselves learn
+from the cross entropy alone, because the loss detaches its inputs.
 """
 
 import torch

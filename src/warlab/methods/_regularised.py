@@ -5,10 +5,9 @@
 R is not computed during the warm-up. (The authors' code computes it and multiplies it by 0.)
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
@@ -18,17 +17,18 @@ from warlab.war.adversarial import AdversarialLoss
 
 
 class Regularised(Method):
+    loss_class: ClassVar[type[AdversarialLoss]]  # R, the only difference between these methods
+
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
         self.regulariser = self.make_regulariser().to(task.device)
 
-    @abstractmethod
     def make_regulariser(self) -> AdversarialLoss:
-        """R, the only difference between these methods."""
+        return self.loss_class(**self.options())
 
     def options(self) -> dict[str, Any]:
-        """The settings that are parameters of every regulariser."""
-        names = [field.name for field in fields(AdversarialLoss)]
+        """The settings that are parameters of the regulariser."""
+        names = [field.name for field in fields(self.loss_class)]
         return {name: getattr(self.config, name) for name in names if hasattr(self.config, name)}
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:

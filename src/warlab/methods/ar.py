@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from warlab.common.setting import setting
 from warlab.methods._regularised import Regularised
-from warlab.war.adversarial import AdversarialLoss
 from warlab.war.ar import ARLoss
 
 
@@ -28,6 +27,4 @@ class Config:
 
 class Algorithm(Regularised):
     label = "AR"
-
-    def make_regulariser(self) -> AdversarialLoss:
-        return ARLoss(order=self.config.order, **self.options())
+    loss_class = ARLoss

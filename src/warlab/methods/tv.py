@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from warlab.common.setting import setting
 from warlab.methods._regularised import Regularised
-from warlab.war.adversarial import AdversarialLoss
 from warlab.war.tv import TVLoss
 
 
@@ -28,6 +27,4 @@ class Config:
 
 class Algorithm(Regularised):
     label = "TV"
-
-    def make_regulariser(self) -> AdversarialLoss:
-        return TVLoss(**self.options())
+    loss_class = TVLoss

@@ -17,7 +17,6 @@ from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.methods._regularised import Regularised
 from warlab.methods.base import Batch, Log, Losses, Models, Samples, Step, Task, in_turn
-from warlab.war.adversarial import AdversarialLoss
 from warlab.war.war import WARLoss
 
 logger = logging.getLogger(__name__)
@@ -77,6 +76,7 @@ class EpsilonRule:
 
 class Algorithm(Regularised):
     label = "WAR"
+    loss_class = WARLoss
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
@@ -107,8 +107,8 @@ class Algorithm(Regularised):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         vars(self.rule).update(state)
 
-    def make_regulariser(self) -> AdversarialLoss:
+    def make_regulariser(self) -> WARLoss:
         if self.task.cost is None:
             raise WarlabError("WAR needs a ground cost between classes; name one in its settings (cost: w2v).")
         # `verify_cost` has refused a cost of the wrong sign before any training; random_raw may be signed.
-        return WARLoss(self.task.cost, self.config.lam, self.config.iterations, signed=True, **self.options())
+        return WARLoss(self.task.cost, signed=True, **self.options())
