@@ -94,7 +94,7 @@ def test_human_labels_of_other_images_are_refused(tmp_path):
     arrays, wanted, files = human(tmp_path, "cifar10", "human_worse")
     with pytest.raises(WarlabError, match="are not those of cifar10"):
         make_noise(wanted, {"train_y": arrays.train_y[::-1]}, files)
-    with pytest.raises(WarlabError, match="is of cifar100, not of cifar10"):
+    with pytest.raises(WarlabError, match="belongs to cifar100, not to cifar10"):
         make_noise(replace(wanted, noise="human"), vars(arrays), files)
 
 
@@ -240,7 +240,11 @@ def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "changes, reason",
-    [({"data": "real"}, "take the same sort"), ({"size": 16}, "same pool"), ({"n": 10}, "needs 16 distinct")],
+    [
+        ({"data": "real"}, "use the same sort of data for both"),
+        ({"size": 16}, "same pool"),
+        ({"n": 10}, "needs 16 distinct"),
+    ],
 )
 def test_impossible_open_sets_are_one_sentence(tmp_path, changes, reason):
     x, y = blobs(64, 4)

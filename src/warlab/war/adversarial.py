@@ -114,14 +114,15 @@ class AdversarialLoss(nn.Module, ABC):
         with extra_pass(model, self.dropout, self.batchnorm_update):
             clean = _no_grad(inner, x) if reused is None else reused
             rows = Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
-            reference = rows.probabilities(clean)
+            p_clean = rows.probabilities(clean)
             if self.epsilon == 0:
                 perturbed = x
             elif self.direction == "clean":
                 perturbed = x + self.epsilon * self._clean_direction(inputs, logits, rows).to(x)
             else:
-                perturbed = x + self._perturbation(inner, x, reference, rows)
-            return rows.mean(self.divergence(rows.probabilities(outer(perturbed)), reference))
+                perturbed = x + self._perturbation(inner, x, p_clean, rows)
+            p_adversarial = rows.probabilities(outer(perturbed))
+            return rows.mean(self.divergence(p_adversarial, p_clean))
 
     def _clean_direction(self, inputs: Tensor, output: Any, rows: Rows) -> Tensor:
         """Unit vectors along the gradient of D(p(x), sg[p(x)]) in x, through the graph of the loop's own forward."""
@@ -140,13 +141,13 @@ class AdversarialLoss(nn.Module, ABC):
             raise
         return unit(gradient)
 
-    def _perturbation(self, predict: Predict, x: Tensor, reference: Tensor, rows: Rows) -> Tensor:
+    def _perturbation(self, predict: Predict, x: Tensor, p_clean: Tensor, rows: Rows) -> Tensor:
         try:
             return perturbation(
                 lambda inputs: rows.probabilities(predict(inputs)),
                 lambda adversarial, clean: rows.per_sample(self.divergence(adversarial, clean)),
                 x,
-                reference,
+                p_clean,
                 self.epsilon,
                 "mean" if self.direction == "mean" else "sum",
                 self.power_iterations,
@@ -190,7 +191,7 @@ def perturbation(
     predict: Callable[[Tensor], Tensor],
     divergence: Divergence,
     x: Tensor,
-    reference: Tensor,
+    p_clean: Tensor,
     epsilon: float,
     reduction: Literal["sum", "mean"] = "sum",
     power_iterations: int = 1,
@@ -203,7 +204,7 @@ def perturbation(
     direction = unit(torch.randn_like(x))
     for _ in range(power_iterations):
         probe = (XI * direction).requires_grad_()
-        value = divergence(predict(x + probe), reference)
+        value = divergence(predict(x + probe), p_clean)
         total = value.mean() if reduction == "mean" else value.sum()
         # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
         (gradient,) = torch.autograd.grad(total, probe)

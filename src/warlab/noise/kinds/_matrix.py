@@ -38,7 +38,7 @@ class SimilarClasses(MatrixNoise):
         if not self._defined(dataset):
             known = [name for name in datasets.names() if self._defined(name)]
             raise WarlabError(
-                f"{noise.kind} noise is not defined for {dataset}, only for {', '.join(known)}; take sym, "
+                f"{noise.kind} noise is not defined for {dataset}, only for {', '.join(known)}; use sym, "
                 "pairflip or a file."
             )
 
@@ -77,7 +77,7 @@ def _check(labels: np.ndarray, matrix: np.ndarray) -> None:
             "A transition matrix must be square, non-negative and have rows that sum to 1; correct the noise."
         )
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
-        raise WarlabError(f"Labels must be one row of integers, not {labels.dtype} of shape {labels.shape}.")
+        raise WarlabError(f"Labels must be a vector of integers, not {labels.dtype} of shape {labels.shape}.")
     if len(labels) and not 0 <= labels.min() <= labels.max() < n_classes:
         raise WarlabError(
             f"Labels must lie in 0..{n_classes - 1}, found {labels.min()}..{labels.max()}; check the data."

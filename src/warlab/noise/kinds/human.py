@@ -33,7 +33,7 @@ class HumanLabels(NoiseKind):
     def check(self, noise: NoiseId, dataset: str) -> None:
         home = HUMAN[noise.kind][0]
         if dataset != home:
-            raise WarlabError(f"The noise {noise} is of {home}, not of {dataset}; choose another noise.")
+            raise WarlabError(f"The noise {noise} belongs to {home}, not to {dataset}; choose another noise.")
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         self.check(request.id, request.dataset)

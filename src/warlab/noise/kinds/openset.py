@@ -36,7 +36,8 @@ class OpenSetImages(NoiseKind):
         name, images = source.about.dataset, source.arrays["train_x"]
         if source.about.data != request.data:
             raise WarlabError(
-                f"{request.dataset} is {request.data} and {name} is {source.about.data}; take the same sort of both."
+                f"{request.dataset} is {request.data} and {name} is {source.about.data}; use the same sort of data for "
+                "both."
             )
         clean, expected = data["train_y"], data["train_x"].shape[1:]
         if images.shape[1:] != expected:
@@ -68,7 +69,7 @@ def replacements(labels: np.ndarray, rate: float, available: int, rng: np.random
     if len(replaced) > available:
         raise WarlabError(
             f"Open-set noise needs {len(replaced)} distinct images, its source has {available}; take more of the "
-            "source, or a lower rate."
+            "source, or lower the rate."
         )
     return {"replaced": replaced, "by": rng.permutation(available)[: len(replaced)]}
 

@@ -10,7 +10,7 @@ from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 class AsLabelled(NoiseKind):
     def check(self, noise: NoiseId, dataset: str) -> None:
         if datasets.get(dataset).own_noise is None:
-            raise WarlabError(f"The labels of {dataset} are not noisy by themselves; choose another noise than real.")
+            raise WarlabError(f"The labels of {dataset} are not noisy by themselves; choose a noise other than real.")
 
     def settings_of_dataset(self, dataset: str) -> dict[str, object]:
         """`own_noise` is the rate that the owners of the data give."""
