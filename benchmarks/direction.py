@@ -19,17 +19,16 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab import data
-from warlab.adversarial import perturbation, unit
 from warlab.data.fetch import fetch
 from warlab.engine.device import place
 from warlab.engine.images import Images
-from warlab.losses.logits import probabilities
 from warlab.methods.base import evaluating
 from warlab.nets import build
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.ot.ground import word_cost
-from warlab.war import WARLoss
+from warlab.war import WARLoss, probabilities
+from warlab.war.adversarial import perturbation, unit
 
 BATCH, BETA = 16, 10
 CPU = torch.device("cpu")

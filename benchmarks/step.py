@@ -28,11 +28,10 @@ from torch.nn.functional import cross_entropy
 
 from warlab.common.precision import tf32_allowed, true_float32
 from warlab.engine.device import memory_format, place
-from warlab.losses.regulariser import AdversarialLoss
 from warlab.methods.base import Losses, differentiate
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
-from warlab.war import ARLoss, WARLoss
+from warlab.war import AdversarialLoss, ARLoss, WARLoss
 
 Step = Callable[[], None]
 AUTHORS, JOINT = "authors", "WAR, one backward"
@@ -134,7 +133,7 @@ def make_step(options: argparse.Namespace, name: str, classes: int, device: torc
 def losses(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: AdversarialLoss | None) -> Losses:
     if name == AUTHORS:
         assert isinstance(regulariser, WARLoss)
-        return as_the_authors(model, x, y, regulariser.cost)
+        return as_the_authors(model, x, y, regulariser.get_buffer("cost"))
     if regulariser is None:
         return cross_entropy(model(x), y)
     if name == JOINT or regulariser.direction == "clean":

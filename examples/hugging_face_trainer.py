@@ -47,7 +47,7 @@ def samples(n: int = 96) -> list[dict[str, Tensor]]:
 
 
 def train(epochs: int = 4) -> tuple[WARTrainer, dict[str, float]]:
-    """The trainer, and what the evaluation found."""
+    """Return the trainer and the metrics of its evaluation."""
     torch.manual_seed(0)
     size: dict[str, Any] = {
         "hidden_size": 16,

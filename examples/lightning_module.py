@@ -1,6 +1,6 @@
 """WAR in a LightningModule: pip install lightning, then python examples/lightning_module.py
 
-The module hands itself to the loss. Under Lightning's strategies for several GPUs that is right, too: the wrapper that
+The module passes itself to the loss. This is also right under Lightning's strategies for several GPUs: the wrapper that
 calls `training_step` has prepared its reducer by then. The loss is left out of validation, where gradients are off.
 """
 
@@ -43,7 +43,7 @@ class Classifier(lightning.LightningModule):
 
 
 def train(epochs: int = 4) -> dict[str, float]:
-    """What was logged last."""
+    """Return the metrics that were logged last."""
     lightning.seed_everything(0)
     y = torch.arange(192) % 3
     x = torch.randn(192, 16) + nn.functional.one_hot(y, 16)

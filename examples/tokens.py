@@ -2,8 +2,8 @@
 
     python examples/tokens.py
 
-`inputs` are the embeddings and `model` is the part of the network behind them. The embeddings themselves learn from the
-cross entropy alone, because the loss detaches its inputs.
+`inputs` are the embeddings and `model` is the part of the network that follows them. The embeddings themselves learn
+from the cross entropy alone, because the loss detaches its inputs.
 """
 
 import torch
@@ -17,7 +17,7 @@ VOCABULARY, LENGTH, PADDING = 60, 12, 0
 
 
 class Behind(nn.Module):
-    """Embeddings (B, T, d) to logits (B, C)."""
+    """The part of the network behind the embeddings: (B, T, d) to logits (B, C)."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Behind(nn.Module):
 
 
 def texts(n: int, noise: float, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids (n, T) whose class is the third of the vocabulary that most tokens are from; true and noisy labels."""
+    """Ids (n, T), true and noisy labels; the class is the third of the vocabulary that most tokens come from."""
     generator = torch.Generator().manual_seed(seed)
     true = torch.randint(3, (n,), generator=generator)
     topic = torch.rand(n, LENGTH, generator=generator) < 0.6

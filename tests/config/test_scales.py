@@ -175,7 +175,7 @@ def test_a_setting_that_depends_on_the_noise_is_another_run_at_another_noise() -
 @pytest.mark.parametrize(
     "dataset, noise, reason",
     [
-        ("cifar10", "human", "human is of cifar100, not of cifar10"),
+        ("cifar10", "human", "human belongs to cifar100, not to cifar10"),
         ("cifar10", "openset_svhn-40", "images of svhn; add it to the datasets of the scale"),
         ("cifar10", "file_mine", "file_mine has no file; name one in noise_files"),
     ],

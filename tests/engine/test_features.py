@@ -12,6 +12,7 @@ import torch
 
 import warlab.data
 from tests.conftest import ROOT, logged
+from tests.helpers.artefacts import described
 from tests.helpers.nets import count_parameters
 from warlab.common.files import file_digest, write_arrays, write_json
 from warlab.config.study import load_study
@@ -24,7 +25,6 @@ from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.open_set_images import noisy_samples
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.points import from_distances, pairwise_distances
@@ -152,13 +152,14 @@ def test_features_of_images_that_take_the_place_of_others(tmp_path: Path) -> Non
     labels, replaced, by = np.array([0, 1, 0, 1]), np.array([1, 3]), np.array([4, 0])
     clean = make_noise(NoiseRequest("own", "clean", 0, ["a", "b"], "real"), {"train_y": labels}, {})
     replace(clean, replaced=replaced, by=by).save(tmp_path / "noise.npz")
-    files = {"noise": tmp_path / "noise.npz", "features": tmp_path / "own.npz"}
+    described("ab").save(tmp_path / "data.npz")
+    files = {"data": tmp_path / "data.npz", "noise": tmp_path / "noise.npz", "features": tmp_path / "own.npz"}
     write_json(tmp_path / "own.json", {"network": "resnet18"})
-    found = noisy_samples({**files, "other_features": tmp_path / "other.npz"})
-    assert found["vectors"].tolist() == [[0, 0], [8, 9], [0, 0], [0, 1]] and (found["labels"] == labels).all()
+    inputs = CostInputs.read({**files, "other_features": tmp_path / "other.npz"})
+    assert inputs.vectors.tolist() == [[0, 0], [8, 9], [0, 0], [0, 1]] and (inputs.labels == labels).all()
     write_arrays(tmp_path / "own.npz", features=np.zeros((3, 2), np.float32))
     with pytest.raises(WarlabError, match=r"has 3 images and .* 4"):
-        noisy_samples(files)
+        CostInputs.read(files)
 
 
 def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None:

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy, dropout
 from tests.conftest import ROOT
 from tests.helpers import ddp_process
 from warlab import ARLoss, TVLoss, WARLoss, word_cost, zero_one_cost
-from warlab.losses.regulariser import AdversarialLoss
+from warlab.war import AdversarialLoss
 
 COST = zero_one_cost(5)
 LOSSES = {"war": WARLoss(COST, epsilon=0.5), "ar": ARLoss(epsilon=0.5), "tv": TVLoss(epsilon=0.5)}

@@ -83,7 +83,7 @@ def test_the_gradients_of_a_step_are_those_of_the_two_terms() -> None:
         (lambda m, x: WARLoss(COST, direction="clean")(m, x.requires_grad_(), m(x).detach()), "with their graph"),
         (
             lambda m, x: WARLoss(COST, direction="clean")(m, x.requires_grad_(), m(inputs().requires_grad_())),
-            "were not made of these inputs",
+            "were not made from these inputs",
         ),
     ],
 )

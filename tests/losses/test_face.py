@@ -24,7 +24,7 @@ from warlab.ot.verify import verify_uses
 
 NAMES = ["cat", "dog", "truck"]
 X, MODEL = torch.randn(6, 8, generator=torch.Generator().manual_seed(0)), nn.Linear(8, 3)
-MODULES = (*(f"warlab.losses.{name}_loss" for name in ("war", "ar", "tv")), "warlab.ot.ground", "warlab.ot.sinkhorn")
+MODULES = (*(f"warlab.war.{name}" for name in ("war", "ar", "tv")), "warlab.ot.ground", "warlab.ot.sinkhorn")
 
 
 def test_the_names_of_the_issue_are_there_and_in_the_list() -> None:

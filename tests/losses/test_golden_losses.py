@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from warlab.adversarial import extra_pass, perturbation, same_random_numbers
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.war import ARLoss, TVLoss, WARLoss
+from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss
+from warlab.war.adversarial import perturbation
+from warlab.war.passes import extra_pass, same_random_numbers
 
 SETTINGS = {
     "epsilon": 0.005,

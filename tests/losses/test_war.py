@@ -5,13 +5,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from warlab import adversarial
-from warlab.adversarial import perturbation, unit
 from warlab.common.precision import tf32_allowed
 from warlab.errors import WarlabError
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
-from warlab.war import ARLoss, TVLoss, WARLoss, kl_divergence, probabilities
+from warlab.war import ARLoss, TVLoss, WARLoss, adversarial, kl_divergence, probabilities
+from warlab.war.adversarial import perturbation, unit
 
 COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
 COST = (COST + COST.T) / 2

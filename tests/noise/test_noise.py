@@ -14,8 +14,8 @@ from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
 from warlab.noise import make_noise
+from warlab.noise.kinds._matrix import corrupt
 from warlab.noise.kinds.base import NoiseRequest
-from warlab.noise.transition import corrupt
 
 BALANCED = np.arange(60000) % 10
 NAMES = [f"class {i}" for i in range(10)]
@@ -207,7 +207,7 @@ def test_rounding_never_selects_an_impossible_class():
         (np.array([0, 3]), np.eye(3), r"0\.\.2, found 0\.\.3"),
         (np.array([-1, 0]), np.eye(3), "found -1"),
         (np.array([0.0]), np.eye(3), "integers"),
-        (np.array([[0]]), np.eye(3), "one row"),
+        (np.array([[0]]), np.eye(3), "a vector of integers"),
         (np.array([0]), np.eye(3)[:2], "square"),
         (np.array([0]), 2 * np.eye(3), "sum to 1"),
         (np.array([0]), np.array([[2.0, -1.0], [0.0, 1.0]]), "non-negative"),

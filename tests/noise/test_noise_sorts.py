@@ -27,7 +27,7 @@ from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.kinds.human import HUMAN
 from warlab.noise.kinds.openset import replacements
-from warlab.noise.open_set_images import noisy_samples
+from warlab.ot.costs.base import CostInputs
 
 BALANCED = np.tile(np.arange(100), 500)
 
@@ -93,7 +93,7 @@ def test_human_labels_of_other_images_are_refused(tmp_path):
     arrays, wanted, files = human(tmp_path, "cifar10", "human_worse")
     with pytest.raises(WarlabError, match="are not those of cifar10"):
         make_noise(wanted, {"train_y": arrays.train_y[::-1]}, files)
-    with pytest.raises(WarlabError, match="is of cifar100, not of cifar10"):
+    with pytest.raises(WarlabError, match="belongs to cifar100, not to cifar10"):
         make_noise(replace(wanted, noise="human"), vars(arrays), files)
 
 
@@ -223,8 +223,8 @@ def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     np.testing.assert_array_equal(seen[arrays["replaced"]], (255 - blobs(64, 4, seed=9)[0])[arrays["by"]])
     assert trainer.evaluate.trusted.numpy().nonzero()[0].tolist() == kept.tolist()
     np.testing.assert_array_equal(trainer.evaluate.images.pixels.numpy(), blobs(40, 4, seed=1)[0])
-    found = noisy_samples({"data": files.data, "noise": files.noise, "images": files.images})
-    np.testing.assert_array_equal(found["images"], seen)
+    inputs = CostInputs.read({"data": files.data, "noise": files.noise, "images": files.images})
+    np.testing.assert_array_equal(inputs.images, seen)
 
 
 def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
@@ -239,7 +239,11 @@ def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "changes, reason",
-    [({"data": "real"}, "take the same sort"), ({"size": 16}, "same pool"), ({"n": 10}, "needs 16 distinct")],
+    [
+        ({"data": "real"}, "use the same sort of data for both"),
+        ({"size": 16}, "same pool"),
+        ({"n": 10}, "needs 16 distinct"),
+    ],
 )
 def test_impossible_open_sets_are_one_sentence(tmp_path, changes, reason):
     x, y = blobs(64, 4)

@@ -19,12 +19,12 @@ from tests.helpers.reports import (
     texts,
 )
 from warlab.errors import WarlabError
-from warlab.losses import toy
 from warlab.reporting import figure_registry, figures, style
 from warlab.reporting.figure_registry import Design, published_cells, why_not
 from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps
 from warlab.reporting.read import results
 from warlab.reporting.stats import comparison, over_settings
+from warlab.war import toy
 
 
 def test_figures_are_found_by_name() -> None:

@@ -228,10 +228,10 @@ def test_nothing_to_do_after_a_finished_run(finished: Path) -> None:
 
 
 def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
-    for name in ("losses/war_loss.py", "engine/train.py", "adversarial.py", "methods/war.py"):
+    for name in ("war/war.py", "engine/train.py", "war/adversarial.py", "methods/war.py"):
         file = changed / "src" / "warlab" / name
         file.write_text(file.read_text() + "\n# a remark\n")
-    loss = changed / "src" / "warlab" / "losses" / "war_loss.py"
+    loss = changed / "src" / "warlab" / "war" / "war.py"
     edit(loss, "at a tiny random d; sg stops", "at a tiny random d: sg stops")
     script = changed / "workflow" / "scripts" / "train.py"
     script.write_text(script.read_text() + "# a remark\n")

@@ -2,8 +2,8 @@
 
 from warlab.common.files import write_arrays
 from warlab.engine.device import device_settings
-from warlab.losses.toy import compute
 from warlab.pipeline.script import job
+from warlab.war.toy import compute
 
 with job(snakemake.log[0]):
     device_settings(snakemake.threads)

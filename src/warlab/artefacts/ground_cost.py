@@ -82,20 +82,23 @@ def read_matrix(path: Path, class_names: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Check:
-    """If a `required` check fails, no training starts."""
+    """A property of a cost: `value` must be at most `limit`. No training starts if a required check fails."""
 
     name: str
     value: float
     limit: float
-    passed: bool
-    required: bool
     meaning: str
+    required: bool = True
     lam: float | None = None  # with which the cost was checked, if they matter
     iterations: int | None = None
 
+    @property
+    def passed(self) -> bool:
+        return bool(self.value <= self.limit)
+
     def to_json(self) -> dict[str, object]:
         content = asdict(self)
-        return {"lambda": content.pop("lam"), **content}
+        return {"lambda": content.pop("lam"), "passed": self.passed, **content}
 
 
 @dataclass(frozen=True)

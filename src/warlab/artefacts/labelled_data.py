@@ -139,6 +139,20 @@ class NoisyLabels:
         write_arrays(Path(path), **{name: values for name, values in arrays.items() if values is not None})
         self.manifest.save(path)
 
+    def replace(self, samples: np.ndarray, source: np.ndarray) -> np.ndarray:
+        """The samples of the training images, with those of `source` in the places that open-set noise gave them."""
+        samples = samples.copy()
+        samples[self.replaced] = source[self.by]
+        return samples
+
+    def replace_images(self, images: np.ndarray, source: np.ndarray) -> np.ndarray:
+        """`replace` for the images themselves, which must be those that the noise was made from."""
+        known = self.manifest.open_set
+        checksums = known and (known.source_sha256, known.by_sha256)
+        if self.by is None or (digest(source), digest(self.by)) != checksums:
+            raise WarlabError("The open-set noise was made from other images: delete the noise file and run again.")
+        return self.replace(images, source)
+
     def check(self, clean: np.ndarray, path: Path) -> None:
         """Refuse labels for other data, and labels that differ from the manifest."""
         if digest(self.labels) != self.manifest.labels_sha256 or digest(clean) != self.manifest.clean_sha256:

@@ -22,7 +22,6 @@ from warlab.engine.listener import Listener
 from warlab.engine.train import Networks, Row, Schedule, Trainer
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
-from warlab.noise.open_set_images import seen_images
 
 
 def build_trainer(
@@ -117,7 +116,7 @@ def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
     if inputs.other is None:
         raise WarlabError(f"The noise replaces images, but those of {how.source} are not given.")
     original[noise.replaced] = False
-    arrays["train_x"] = seen_images(arrays["train_x"], noise, inputs.other)
+    arrays["train_x"] = noise.replace_images(arrays["train_x"], inputs.other)
     return arrays, original
 
 

@@ -17,16 +17,16 @@ names = METHODS.names
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a method's file says before it is imported: the fields of its `Config` and its class attributes."""
+    """What is known of a method before its file is imported: the fields of `Config` and its class attributes."""
 
     settings: dict[str, Setting]
-    needs_run: str | None  # another method whose run of the same cell must come first
+    needs_run: str | None  # another method, whose run of the same cell must come first
     label: str
 
 
 @cache
 def declaration(name: str) -> Declaration:
-    """What a method says of itself, read without importing torch."""
+    """The declaration of a method, read from its file without importing torch."""
     if not METHODS.body(name, "Algorithm"):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
     attributes = METHODS.literals(name, "Algorithm")
@@ -34,7 +34,7 @@ def declaration(name: str) -> Declaration:
 
 
 def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":
-    """The method with these settings on this task; a setting or word that it does not know is one clear sentence."""
+    """Make the method with these settings for this task; an unknown setting or word is an error."""
     known = declaration(name).settings
     for key, value in sorted(settings.items()):
         if key not in known:

@@ -1,11 +1,11 @@
-"""The share of wrong labels, estimated from noisy labels and predictions for samples that the network was not fit to.
+"""The share of wrong labels, estimated from noisy labels and predictions for samples that the network did not see.
 
     S_i  = the surest tenth, by p_i, of the samples with argmax p = i         taken to be truly of class i
     T_ij = share of S_i that is labelled j                                    an estimate of P(noisy = j | true = i)
     pi   = the distribution with pi T = q,   q_j = share of all labels that are j
     tau  = 1 - sum_i pi_i T_ii
 
-Only the surest samples are looked at, because the errors of a network that is not yet good would count as noise. pi is
+Only the surest samples are used, because the errors of a network that is not yet good would count as noise. pi is
 not the share of predictions, since a network that learns from asymmetric noise predicts the classes that gain labels
 too often. A class must keep more than half of its labels. The idea of samples that are certain of their class is that
 of Patrini et al. 2017 (`_transition`) and of Northcutt et al., Confident learning, 2021; with the thresholds of the
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 SUREST = 0.1
-LEAST = 20  # samples of a class that are looked at, if it has as many
+LEAST = 20  # samples of a class that are used, if it has as many
 
 
 def noise_rate(p: Tensor, y: Tensor) -> float:

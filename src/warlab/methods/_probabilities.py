@@ -1,10 +1,10 @@
-"""Probabilities as the baselines' losses read them: logits (B, C) → one row per sample."""
+"""Probabilities and cross entropies in the losses of the baselines: logits (B, C) → one row per sample."""
 
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, one_hot
 
-EPSILON = 1e-7  # of Keras, in which Forward, Backward, Bootsoft and D2L were written
+EPSILON = 1e-7  # the epsilon of Keras, in which Forward, Backward, Bootsoft and D2L were written
 
 
 def clipped(logits: Tensor) -> Tensor:

@@ -5,9 +5,9 @@
 
 If k is 0 all n samples are kept, as in the code of Co-Teaching+ (the others' code then divides by zero).
 
-tau "estimated" asks for no rate: in the first T_k epochs nothing is forgotten and each network learns from one half of
-the samples, those with an even or an odd number. Then tau is estimated once from what each network says of the other
-half, which it has not seen (`_noise_rate`), and stays.
+tau "estimated" needs no rate: in the first T_k epochs nothing is forgotten and each network learns from one half of the
+samples, those with an even or an odd index. Then tau is estimated once, from the predictions of each network for the
+other half, which it has not seen (`_noise_rate`).
 """
 
 import logging
@@ -16,16 +16,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from warlab.errors import WarlabError
 from warlab.methods._noise_rate import noise_rate
-from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating
 
 logger = logging.getLogger(__name__)
 ESTIMATED = "estimated"
-MOST = 0.9  # of every batch may be forgotten after an estimate
+MOST = 0.9  # the largest share that is forgotten after an estimate
 
 
 class Selecting(Method):
@@ -41,7 +41,7 @@ class Selecting(Method):
             raise WarlabError("The forget rate can be estimated after a first epoch only; set `ramp` to 1 or more.")
         self.tau = 0.0 if self.estimates else forget_rate(config.forget, task)
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = [model(batch.x) for model in models]
         if self.estimates and step.epoch < self.config.ramp:
             return by_halves(logits, batch)
@@ -51,9 +51,9 @@ class Selecting(Method):
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
         """The losses on the samples that are kept, from the outputs of both networks."""
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+    def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         if self.estimates and step.epoch == 0:
-            next(iter(samples.in_order()))  # what cannot be asked for every sample ends here, not after the warm-up
+            next(iter(samples.in_order()))  # samples that cannot be listed fail here, not after the warm-up
         if self.estimates and step.epoch == self.config.ramp:
             self.tau = min(MOST, noise_rate(*_unseen(models, samples)))
             logger.info(f"estimated share of wrong labels, which is forgotten from now on: {self.tau:.3f}")
@@ -64,32 +64,32 @@ class Selecting(Method):
 
 
 def by_halves(logits: Sequence[Tensor], batch: Batch) -> tuple[list[Tensor], Log]:
-    """Cross entropy of each network on its half of the samples: even numbers are the first one's."""
+    """Cross entropy of each network on its half of the samples: the first network has the even indices."""
     losses = [cross_entropy(one, batch.y, reduction="none") for one in logits]
-    own = torch.stack([batch.index % 2 == number for number in range(len(logits))])
-    means = [(loss * mine).sum() / mine.sum().clamp_min(1) for loss, mine in zip(losses, own, strict=True)]
-    return means, {SELECTED: own}
+    halves = torch.stack([batch.index % 2 == number for number in range(len(logits))])
+    means = [(loss * half).sum() / half.sum().clamp_min(1) for loss, half in zip(losses, halves, strict=True)]
+    return means, {SELECTED: halves}
 
 
-def _unseen(models: Sequence[nn.Module], samples: Samples) -> tuple[Tensor, Tensor]:
-    """Probabilities and noisy labels of all samples; each is asked of the network that it was kept from."""
-    found = []
+def _unseen(models: Models, samples: Samples) -> tuple[Tensor, Tensor]:
+    """Probabilities and noisy labels of all samples, each predicted by the network that did not learn from it."""
+    parts = []
     with evaluating(*models):
         for batch in samples.in_order():
             even, odd = (model(batch.x).softmax(1) for model in models)
-            found.append((torch.where((batch.index % 2 == 0)[:, None], odd, even), batch.y))
-    p, y = zip(*found, strict=True)
+            parts.append((torch.where((batch.index % 2 == 0)[:, None], odd, even), batch.y))
+    p, y = zip(*parts, strict=True)
     return torch.cat(p), torch.cat(y)
 
 
 def forget_rate(setting: str | float, task: Task) -> float:
     """tau by its name, or the number itself.
 
-    nominal   the rate by which the noise is called: 0.4 for asym-40
+    nominal   the rate in the name of the noise: 0.4 for asym-40
     realised  the share of all labels that are wrong: about 0.2 for asym-40, where half of the classes stay clean
     halved    JoCoR's code: half of the nominal rate for every asymmetric noise, the nominal rate otherwise
 
-    A fourth name, estimated, is no rate that is known beforehand: see `Selecting`.
+    The fourth name, estimated, is not known beforehand: see `Selecting`.
     """
     asymmetric = task.noise_kind.startswith("asym")
     named = {
@@ -101,21 +101,21 @@ def forget_rate(setting: str | float, task: Task) -> float:
 
 
 def forgotten(epoch: int, tau: float, ramp: int, exponent: float) -> float:
-    """R(e); a ramp of 0 or 1 epochs is none."""
+    """R(e); with 0 or 1 epochs there is no ramp."""
     if epoch >= ramp:
         return tau
     return tau**exponent * epoch / max(1, ramp - 1)
 
 
 def smallest(losses: Tensor, forget: float) -> Tensor:
-    """The places of the k smallest of n losses."""
+    """The indices of the k smallest of n losses."""
     kept = int((1 - forget) * len(losses)) or len(losses)
     return losses.detach().argsort(stable=True)[:kept]
 
 
-def mask_of(places: Tensor, n: int) -> Tensor:
-    """(n,), true at these places."""
-    return torch.zeros(n, dtype=torch.bool, device=places.device).index_fill_(0, places, True)
+def mask_of(index: Tensor, n: int) -> Tensor:
+    """A mask (n,) that is true at these indices."""
+    return torch.zeros(n, dtype=torch.bool, device=index.device).index_fill_(0, index, True)
 
 
 def exchange(scores: Sequence[Tensor], y: Tensor, forget: float, division: str) -> tuple[list[Tensor], Tensor]:
@@ -125,7 +125,7 @@ def exchange(scores: Sequence[Tensor], y: Tensor, forget: float, division: str) 
     published code does; under Adam a constant factor changes nothing.
     """
     first, second = (smallest(cross_entropy(s.detach(), y, reduction="none"), forget) for s in scores)
-    losses = [cross_entropy(s[own], y[own]) for s, own in zip(scores, (second, first), strict=True)]
+    losses = [cross_entropy(s[kept], y[kept]) for s, kept in zip(scores, (second, first), strict=True)]
     if division == "twice":
         losses = [loss / len(first) for loss in losses]
     return losses, torch.stack([mask_of(second, len(y)), mask_of(first, len(y))])

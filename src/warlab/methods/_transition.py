@@ -6,7 +6,7 @@ the sample that looks most like class i (its anchor) is taken to be truly of cla
     T[i] = p(anchor_i),   anchor_i = argmax { p_i(x) : p_i(x) below its 97th percentile }
 
 Patrini et al., Making deep neural networks robust to label noise, 2017, and their code. That code overwrites the
-discarded predictions, so that later rows may read zeros; here every class looks at the untouched ones.
+discarded predictions, so that later rows may read zeros; here every class uses the original ones.
 """
 
 import logging
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Corrected(Method):
-    """A method that corrects its loss by a matrix (C, C): T itself, whose rows sum to 1, or what it makes of T."""
+    """A method that corrects its loss by a matrix (C, C): T, whose rows sum to 1, or its `correction` of T."""
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
@@ -40,15 +40,15 @@ class Corrected(Method):
 
 
 def estimate(predictions: np.ndarray, percentile: float | None) -> np.ndarray:
-    """T (C, C) from predictions (N, C); a percentile of None takes the plain largest (CIFAR-100)."""
+    """T (C, C) from predictions (N, C); without a percentile the anchor has the highest score (CIFAR-100)."""
     rows = [predictions[_anchor(predictions[:, i], percentile)] for i in range(predictions.shape[1])]
     matrix = np.stack(rows)
     return matrix / matrix.sum(1, keepdims=True)
 
 
 def _anchor(scores: np.ndarray, percentile: float | None) -> int:
-    """The highest score below the percentile (of numpy's kind "higher"), found by its place in the order: in a network
-    that is certain, many scores are 1 exactly, and discarding all of them would leave none of the class."""
+    """The index of the highest score below the percentile (numpy's method "higher"), found by its rank: many scores of
+    a certain network are exactly 1, and discarding all of them would leave none of the class."""
     order = scores.argsort(kind="stable")
     if percentile is None:
         return int(order[-1])

@@ -8,9 +8,8 @@ Miyato et al., Virtual adversarial training, 2018; the paper's equation 3.
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.losses.ar_loss import ARLoss
-from warlab.losses.regulariser import AdversarialLoss
 from warlab.methods._regularised import Regularised
+from warlab.war.ar import ARLoss
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,4 @@ class Config:
 
 class Algorithm(Regularised):
     label = "AR"
-
-    def make_regulariser(self) -> AdversarialLoss:
-        return ARLoss(order=self.config.order, **self.options())
+    loss_class = ARLoss

@@ -7,16 +7,14 @@ Patrini et al., Making deep neural networks robust to label noise: a loss correc
 """
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from torch import nn
 
 from warlab.common.setting import setting
 from warlab.methods._probabilities import clipped
 from warlab.methods._transition import Corrected
-from warlab.methods.base import Batch, Log, Losses, Step
+from warlab.methods.base import Batch, Log, Losses, Models, Step
 
 logger = logging.getLogger(__name__)
 WORST_CONDITION = 1e3  # our choice: beyond it, T^-1 magnifies errors of the estimate a thousandfold
@@ -29,7 +27,7 @@ class Config:
 
 
 def inverse(transition: np.ndarray) -> np.ndarray:
-    """T^-1; of a nearly singular T the pseudo-inverse without its smallest singular values."""
+    """T^-1, or for a nearly singular T the pseudo-inverse without the smallest singular values."""
     if np.linalg.cond(transition) <= WORST_CONDITION:
         return np.linalg.inv(transition)
     logger.info("the estimated transition matrix is nearly singular: Backward uses its pseudo-inverse")
@@ -43,6 +41,6 @@ class Algorithm(Corrected):
     def correction(self, transition: np.ndarray) -> np.ndarray:
         return inverse(transition)
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         log_p = clipped(models[0](batch.x)).log()
         return -(self.matrix[batch.y] * log_p).sum(1).mean(), {}

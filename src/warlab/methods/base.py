@@ -1,7 +1,7 @@
 """The contract between the training loop and a method.
 
 A method is one file with a frozen dataclass `Config` (its settings; the defaults name their source) and a class
-`Algorithm(Method)`. `loss` is the one verb that it must have; everything else has a sensible default.
+`Algorithm(Method)`. `loss` is the only function that it must define; everything else has a sensible default.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from warlab.errors import WarlabError
 
 @dataclass(frozen=True)
 class Batch:
-    """All that a method may see of the data: inputs, noisy labels, and the samples' stable numbers."""
+    """All that a method may see of the data: inputs, noisy labels, and the indices of the samples."""
 
     x: Tensor
     y: Tensor
@@ -31,15 +31,15 @@ class Samples(Protocol):
     def __len__(self) -> int: ...
 
     def batch(self, index: Tensor) -> Batch:
-        """The samples with these numbers."""
+        """The samples with these indices."""
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:
-        """All samples by their number."""
+        """All samples in the order of their indices."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Where in the training a batch stands; epochs and batches count from 0."""
+    """The position of a batch in the training; epochs and batches count from 0."""
 
     epoch: int
     epochs: int
@@ -52,20 +52,21 @@ class Task:
 
     labels: Tensor  # the noisy labels of all training samples
     classes: int
-    noise_rate: float  # the nominal rate, which several baselines ask for
+    noise_rate: float  # the nominal rate, which several baselines need
     realised_rate: float  # the share of labels that were really changed
     device: torch.device
     cost: Tensor | None = None
     predictions: Tensor | None = None  # probabilities of the run named by `needs_run` on the training images
-    noise_kind: str = ""  # asym, sym, pairflip, …: a baseline's code may ask for it
+    noise_kind: str = ""  # asym, sym, pairflip, …: some baselines' code depends on it
 
 
-# One scalar for all models, or one each; or scalars in turn, each differentiated before the next is computed, so that
-# the graph of the one is gone before that of the other is there.
+Models = Sequence[nn.Module]  # the networks of a run: one, or two
+# One scalar for all models, or one each; or an iterator of scalars, each differentiated before the next is computed, so
+# that only one graph is in memory at a time.
 Losses = Tensor | Sequence[Tensor] | Iterator[Tensor]
 Log = dict[str, Tensor | float]
-SELECTED = "selected"  # of a Log: mask (M, B) of the samples that each network trains on; becomes the purity
-LOGITS = "logits"  # of a Log: logits (B, C) for the audit of labels, if the method never calls a network as a whole
+SELECTED = "selected"  # in a Log: mask (M, B) of the samples that each network trains on, for the purity
+LOGITS = "logits"  # in a Log: logits (B, C) for the audit of labels, if the method never calls a whole network
 
 
 class Method(ABC):
@@ -81,27 +82,27 @@ class Method(ABC):
         self.task = task
 
     @abstractmethod
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         """The loss to minimise on this batch, and numbers to log (their epoch mean reaches metrics.csv)."""
 
     def extend(self, network: nn.Module) -> nn.Module:
-        """The network with what the method adds to it, such as a layer: trained, saved and evaluated with it."""
+        """The network with additions of the method, such as a layer, which are trained, saved and evaluated with it."""
         return network
 
     def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:
-        """The learning rate of this epoch; `scheduled(epoch)` is the one that all methods share."""
+        """The learning rate of this epoch; `scheduled(epoch)` is the schedule that all methods share."""
         return scheduled(step.epoch)
 
     def begins_anew(self, step: Step) -> bool:
         """Whether this epoch starts with fresh networks and optimisers."""
         return False
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
-        """Called before each epoch, with the training samples at hand."""
+    def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
+        """Called before each epoch."""
         return
 
-    def predict(self, models: Sequence[nn.Module], x: Tensor) -> Tensor:
-        """Class scores (M, B, C) for evaluation: one sheet per network that is reported, accuracies are averaged."""
+    def predict(self, models: Models, x: Tensor) -> Tensor:
+        """Class scores (M, B, C) for evaluation by M networks, whose accuracies are averaged."""
         return torch.stack([model(x) for model in models])
 
     def state_dict(self) -> dict[str, Any]:
@@ -114,7 +115,7 @@ class Method(ABC):
 
 
 def in_turn(losses: Losses) -> Iterator[Tensor]:
-    """Networks with a loss each have disjoint graphs, so the sum gives each its own gradient."""
+    """The losses to differentiate in turn. Losses of several networks have disjoint graphs and are summed."""
     if isinstance(losses, Tensor):
         yield losses
     elif isinstance(losses, Iterator):
@@ -124,7 +125,7 @@ def in_turn(losses: Losses) -> Iterator[Tensor]:
 
 
 def differentiate(losses: Losses) -> Tensor:
-    """Add the gradients of all losses to those of the weights; the total without its graph."""
+    """Add the gradients of all losses to those of the weights, and return the total without its graph."""
     total: Tensor | None = None
     for loss in in_turn(losses):
         loss.backward()
@@ -140,13 +141,13 @@ def features(model: nn.Module, x: Tensor) -> Tensor:
             "The vector before the last layer is needed here; give the network a method features(x), or choose another "
             "network."
         )
-    found: Tensor = model.features(x)  # type: ignore[operator]
-    return found
+    vector: Tensor = model.features(x)  # type: ignore[operator]
+    return vector
 
 
 @contextmanager
 def evaluating(*models: nn.Module) -> Iterator[None]:
-    """Evaluation mode and no gradients inside; afterwards every model is in the mode it was in before."""
+    """Evaluation mode and no gradients inside; afterwards every model returns to its former mode."""
     modes = [model.training for model in models]
     try:
         for model in models:

@@ -6,14 +6,11 @@ The gradient flows through both p, as in the code of Patrini et al., 2017. With 
 Reed et al., Training deep neural networks on noisy labels with bootstrapping, 2015.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-from torch import nn
 
 from warlab.common.setting import setting
 from warlab.methods._probabilities import clipped, hard
-from warlab.methods.base import Batch, Log, Losses, Method, Step
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Config:
 class Algorithm(Method):
     label = "Bootsoft"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         p = clipped(models[0](batch.x))
         target = self.config.b * hard(batch.y, self.task.classes) + (1 - self.config.b) * p
         return -(target * p.log()).sum(1).mean(), {}

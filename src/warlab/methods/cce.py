@@ -3,16 +3,13 @@
 L = -mean_i log p(x_i)[y_i]        p (B, C)
 """
 
-from collections.abc import Sequence
-
-from torch import nn
 from torch.nn.functional import cross_entropy
 
-from warlab.methods.base import Batch, Log, Losses, Method, Step
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 
 class Algorithm(Method):
     label = "CCE"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         return cross_entropy(models[0](batch.x), batch.y), {}

@@ -1,4 +1,4 @@
-"""Co-Teaching+: after a warm-up by Co-Teaching, only samples on which the two networks disagree are looked at.
+"""Co-Teaching+: after a warm-up by Co-Teaching, only samples on which the two networks disagree are used.
 
     D   = { i : argmax p_1(x_i) != argmax p_2(x_i) }
     S_m = the int((1 - R(e)) |D|) samples of D with the smallest CE of network m;  L_1 over S_2, L_2 over S_1
@@ -6,7 +6,7 @@
 Where D is empty both networks take the CE of the whole batch. Reading "code", which made the paper's numbers: in the
 second phase softmax outputs enter a cross entropy that applies softmax again, and an empty D counts only while
 epoch * batch < 5000. Reading "fixed" is the formula above. With division "twice" the reading "code" divides means by
-their number once more, as the original does: next to nothing under its Adam, a rate of a hundredth under SGD.
+their number once more, as the original does: this hardly matters under its Adam, but under SGD it divides the rate.
 Yu et al., How does disagreement help generalization against label corruption?, 2019.
 """
 
@@ -34,8 +34,8 @@ class Config:
     ramp: int = setting(10, "baseline's code", unit="epochs")
     exponent: float = setting(1.0, "baseline's code", minimum=0)
     reading: str = setting("code", "baseline's code", choices=("code", "fixed"))  # code: what the paper ran
-    # "twice" is the baseline's code. Under Adam a factor of the loss means next to nothing; under SGD it would be a
-    # rate of about 1e-4 in place of 0.01.
+    # "twice" is the baseline's code. A factor of the loss hardly matters under Adam; under SGD the rate would be about
+    # 1e-4 instead of 0.01.
     division: str = setting("once", "our choice", choices=("once", "twice"))
 
 

@@ -7,12 +7,11 @@ At the start of every epoch t the mean LID of 1280 samples is estimated in batch
     L = mean_i CE(alpha_t y_i + (1 - alpha_t) onehot(argmax p(x_i)), p(x_i))
 
 Nothing is rolled back at the turning point: the checkpoint that the published code loads there is the one of the epoch
-before, that is, what the network holds anyway. Until then the loss is CCE (the code of 2018 also clips the labels).
+before, which has the current weights. Until then the loss is CCE (the code of 2018 also clips the labels).
 Ma et al., Dimensionality-driven learning with noisy labels, 2018.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +21,14 @@ from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.methods._probabilities import hard, soft_cross_entropy
-from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating, features
 
 
 @dataclass(frozen=True)
 class Config:
     neighbours: int = setting(20, "baseline's code", minimum=1)
     samples: int = setting(1280, "baseline's code", minimum=2)
-    batch: int = setting(128, "baseline's code", minimum=2)  # in which the neighbours are looked for
+    batch: int = setting(128, "baseline's code", minimum=2)  # in which the neighbours are searched
     window: int = setting(5, "baseline's code", minimum=1)  # estimates, not epochs: the same at every scale
     init_epoch: int = setting(40, "baseline's code", unit="epochs")  # for CIFAR-10
 
@@ -44,7 +43,7 @@ class Algorithm(Method):
         self.turned = False
         self.alpha = 1.0
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+    def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         self.observe(self.estimate(models[0], samples), step)
 
     def estimate(self, model: nn.Module, samples: Samples) -> float:
@@ -56,7 +55,7 @@ class Algorithm(Method):
         return float(values.mean())
 
     def observe(self, value: float, step: Step) -> None:
-        """Take note of LID_t and set alpha_t; a value that cannot be is replaced by the one before."""
+        """Record LID_t and set alpha_t; an impossible value is replaced by the one before."""
         possible = math.isfinite(value) and value > 0
         self.lids = [*self.lids, value if possible else (self.lids or [1.0])[-1]]
         self.turned = self.turned or self._turns()
@@ -69,7 +68,7 @@ class Algorithm(Method):
         window = self.lids[-self.config.window - 1 : -1]
         return bool(self.lids[-1] - np.mean(window) > 2 * np.std(window))
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)
         label, predicted = (hard(classes, self.task.classes) for classes in (batch.y, logits.argmax(1)))
         target = self.alpha * label + (1 - self.alpha) * predicted
@@ -81,7 +80,7 @@ def lid(points: Tensor, neighbours: int) -> Tensor:
 
         LID(x) = - k / sum_{j=1..k} log( r_j(x) / r_k(x) + 1e-8 )
 
-    (n, d) → (n,), neighbours looked for among the n points themselves; NaN for a single point. Amsaleg et al.,
+    (n, d) → (n,), with neighbours among the n points themselves; NaN for a single point. Amsaleg et al.,
     Estimating local intrinsic dimensionality, 2015; the constant is in the code of D2L.
     """
     k = min(neighbours, len(points) - 1)

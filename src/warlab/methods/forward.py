@@ -1,4 +1,4 @@
-"""Forward: the loss sees the predictions as the noise would have changed them.
+"""Forward: the loss compares the noisy labels with the predictions after the noise.
 
     L = - mean_i log ( sum_c p_c(x_i) T[c, y_i] )        p (B, C), T (C, C)
 
@@ -6,16 +6,14 @@ T is estimated from the CCE run of the same cell. With T = I this is CCE.
 Patrini et al., Making deep neural networks robust to label noise: a loss correction approach, 2017.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import nn
 from torch.nn.functional import nll_loss
 
 from warlab.common.setting import setting
 from warlab.methods._probabilities import EPSILON, clipped
 from warlab.methods._transition import Corrected
-from warlab.methods.base import Batch, Log, Losses, Step
+from warlab.methods.base import Batch, Log, Losses, Models, Step
 
 
 @dataclass(frozen=True)
@@ -28,6 +26,6 @@ class Algorithm(Corrected):
     label = "Forward"
     needs_run = "cce"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         noisy = clipped(models[0](batch.x)) @ self.matrix
         return nll_loss(noisy.clamp_min(EPSILON).log(), batch.y), {}

@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy, normalize
 from warlab.common.setting import setting
 from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
-Pairs = tuple[Tensor, Tensor]  # places of i and of j in the batch
+Pairs = tuple[Tensor, Tensor]  # positions of i and of j in the batch
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ class Algorithm(Method):
         if since < 0 or since % max(1, self.config.period) != 0:
             return
         with evaluating(*models):
-            found = torch.cat([features(models[0], batch.x) for batch in samples.in_order()])
-        self.detect(found)
+            vectors = torch.cat([features(models[0], batch.x) for batch in samples.in_order()])
+        self.detect(vectors)
 
     def detect(self, features: Tensor) -> None:
-        """One more score for every sample, and a new noisy half of each label."""
+        """Add a score for every sample, and choose the noisy half of each label."""
         self.rounds += 1
         for label in range(self.task.classes):
-            own = (self.task.labels == label).nonzero()[:, 0]
-            if len(own) == 0:
+            index = (self.task.labels == label).nonzero()[:, 0]
+            if len(index) == 0:
                 continue
-            factor = local_outlier_factor(features[own], round(self.config.neighbours * len(own)))
-            self.scores[own] += (1 / factor).to(self.scores)
-            self.noisy[own] = self.scores[own] <= self.scores[own].quantile(self.config.noisy_share)
+            factor = local_outlier_factor(features[index], round(self.config.neighbours * len(index)))
+            self.scores[index] += (1 / factor).to(self.scores)
+            self.noisy[index] = self.scores[index] <= self.scores[index].quantile(self.config.noisy_share)
 
     def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
         siamese: Any = models[0]
@@ -78,12 +78,12 @@ class Algorithm(Method):
         loss = loss + _mean(cross_entropy(siamese.first(features[clean]), batch.y[clean], reduction="none"))
         other = cross_entropy(siamese.second(features[second]), batch.y[second], reduction="none")
         loss = loss + _mean(self.weights(batch.index[second]) * other)
-        with evaluating(siamese.network.head):  # one layer: the loss needs it for the clean samples alone
+        with evaluating(siamese.network.head):  # one layer only; the loss needs no gradients of it here
             logits = siamese.first(features)
         return loss, {SELECTED: clean[None], LOGITS: logits}
 
     def pairs(self, y: Tensor, clean: Tensor) -> tuple[Pairs, Pairs]:
-        """One partner of each kind for every clean sample of the batch that has one: t = 1 and t = 0."""
+        """Pairs with t = 1 and with t = 0: a partner of each kind for every clean sample, if the batch has one."""
         same = y[:, None] == y[None]
         allowed = clean[:, None] & ~torch.eye(len(y), dtype=torch.bool, device=y.device)
         alike = _partners(allowed & same & clean)
@@ -95,14 +95,14 @@ class Algorithm(Method):
         return _mean(torch.cat([near**2, (self.config.margin - far).clamp_min(0) ** 2]))
 
     def weights(self, index: Tensor) -> Tensor:
-        """w of samples by their number."""
+        """w of the samples with these indices."""
         if self.rounds == 0:
             return torch.ones_like(self.scores[index])
         return self.config.weight * torch.where(self.noisy[index], self.scores[index] / self.rounds, 1.0)
 
 
 class Siamese(nn.Module):
-    """A network with a second classifier on its features; it predicts by the first."""
+    """A network with a second classifier on its features; the first one predicts."""
 
     def __init__(self, network: Any) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ def _distance(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _mean(values: Tensor) -> Tensor:
-    """0 for nothing: a batch may hold no pair, or no clean sample."""
+    """The mean, or 0 without values: a batch may hold no pair, or no clean sample."""
     return values.sum() / max(1, len(values))
 
 
@@ -153,7 +153,7 @@ def local_outlier_factor(points: Tensor, neighbours: int) -> Tensor:
         return torch.ones(len(points), dtype=torch.float64, device=points.device)
     unit = normalize(points.double())
     distances = (1 - unit @ unit.T).clamp_min(0).fill_diagonal_(torch.inf)
-    near, who = distances.topk(k, largest=False)
-    reach = torch.maximum(near, near[:, -1][who])
+    near, nearest = distances.topk(k, largest=False)
+    reach = torch.maximum(near, near[:, -1][nearest])
     density = 1 / (reach.mean(1) + 1e-10)  # duplicates have no distance
-    return density[who].mean(1) / density
+    return density[nearest].mean(1) / density

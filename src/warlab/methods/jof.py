@@ -1,4 +1,4 @@
-"""JOF: joint optimisation of the network and the labels, then a fresh network on the labels that were found.
+"""JOF: joint optimisation of the network and the labels, then a fresh network on the new labels.
 
 Step 1, with soft labels s (N, C), at first one-hot, and a uniform prior:
 
@@ -10,15 +10,15 @@ learning rate is constant in step 1, and divided by ten after each third of step
 Tanaka et al., Joint optimization framework for learning with noisy labels, 2018.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from warlab.common.setting import setting
 from warlab.methods._probabilities import EPSILON, entropy, hard, soft_cross_entropy
-from warlab.methods.base import Batch, Log, Losses, Method, Samples, Step, Task
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Algorithm(Method):
         since, length = step.epoch - self.config.retrain, step.epochs - self.config.retrain
         return scheduled(0) / 10 ** max(0, 3 * since // max(1, length))
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+    def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         if self.config.begin <= step.epoch <= self.config.retrain and step.epoch > 0:
             self.targets = self.history[: step.epoch].mean(0)
         if step.epoch >= self.config.retrain:
-            self.history = self.history[:0].clone()  # no longer needed, and checkpoints grow by it
+            self.history = self.history[:0].clone()  # no longer needed, and part of every checkpoint
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits, target = models[0](batch.x), self.targets[batch.index]
         fit = soft_cross_entropy(logits, target).mean()
         log: Log = {"moved": (target.argmax(1) != batch.y).float().mean()}
@@ -64,5 +64,5 @@ class Algorithm(Method):
 
 
 def balance(logits: Tensor) -> Tensor:
-    """Cross entropy of the uniform prior and the batch's mean prediction: no class may swallow the others."""
+    """Cross entropy of the uniform prior and the batch's mean prediction, so that no class absorbs the others."""
     return -logits.softmax(1).mean(0).clamp_min(EPSILON).log().mean()

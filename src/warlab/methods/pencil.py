@@ -15,17 +15,17 @@ label distributions after every epoch, if alpha becomes alpha C / C' and lam bec
 changes by at most 1 / (2 C) per unit of yt, so a step of more than 4 C would never come to rest; `longest` bounds it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.common.setting import setting
 from warlab.methods._probabilities import entropy, hard
-from warlab.methods.base import Batch, Log, Losses, Method, Step, Task
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Step, Task
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Algorithm(Method):
             return 0.0
         return scheduled(0 if self.config.last_stage == "restart" else self.config.stage3) / 10**third
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)
         if step.epoch < self.config.stage2:
             return cross_entropy(logits, batch.y), {}
@@ -77,7 +77,7 @@ class Algorithm(Method):
         log: Log = {"moved": (yt.argmax(1) != batch.y).float().mean()}
         if step.epoch >= self.config.stage3:
             return self.classification(logits, yt).mean(), log
-        on_labels = self.classification(logits, yt) + self.config.alpha * self.to_given(yt, batch.y)
+        on_labels = self.classification(logits, yt) + self.config.alpha * self.compatibility(yt, batch.y)
         self.move(logits.detach(), batch)
         return (on_labels + self.config.beta * entropy(logits) / self.task.classes).mean(), log
 
@@ -86,19 +86,19 @@ class Algorithm(Method):
         log_p = log_softmax(logits, 1)
         return (log_p.exp() * (log_p - log_softmax(yt, 1))).sum(1) / self.task.classes
 
-    def to_given(self, yt: Tensor, y: Tensor) -> Tensor:
-        """CE(yd, y) per sample, so that labels do not wander off."""
+    def compatibility(self, yt: Tensor, y: Tensor) -> Tensor:
+        """CE(yd, y) per sample, which keeps the distributions near the labels."""
         scores = yt.softmax(1) if self.config.compatibility == "code" else yt
         return cross_entropy(scores, y, reduction="none")
 
     def move(self, logits: Tensor, batch: Batch) -> None:
         """One plain gradient step on the batch's label distributions; p is a constant for them."""
         yt = self.table[batch.index].requires_grad_()
-        loss = self.classification(logits, yt) + self.config.alpha * self.to_given(yt, batch.y)
+        loss = self.classification(logits, yt) + self.config.alpha * self.compatibility(yt, batch.y)
         (gradient,) = torch.autograd.grad(loss.sum(), yt)
         self.table[batch.index] = yt.detach() - self.step_length() * gradient
 
     def step_length(self) -> float:
-        """lam for one sample, unless so long a step would pass over the point of rest again and again."""
-        once = self.config.alpha if self.config.compatibility == "fixed" else 0.0  # two softmax are nearly flat
-        return min(self.config.lam / self.config.lam_batch, self.config.longest / (1 / self.task.classes + once))
+        """lam for one sample, bounded so that a step does not overshoot the point of rest again and again."""
+        one_softmax = self.config.alpha if self.config.compatibility == "fixed" else 0.0  # two are nearly flat
+        return min(self.config.lam / self.config.lam_batch, self.config.longest / (1 / self.task.classes + one_softmax))

@@ -6,14 +6,12 @@ With a = 1 and b = 0 this is CCE. Wang et al., Symmetric cross entropy for robus
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import nn
 from torch.nn.functional import cross_entropy
 
 from warlab.common.setting import setting
-from warlab.methods.base import Batch, Log, Losses, Method, Step
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Config:
 class Algorithm(Method):
     label = "SL"
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)
         p_label = logits.softmax(1).gather(1, batch.y[:, None])
         reverse = -math.log(self.config.zero) * (1 - p_label).mean()

@@ -9,9 +9,8 @@ unconverged Sinkhorn. Not in the paper's tables.
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.losses.tv_loss import TVLoss
 from warlab.methods._regularised import Regularised
+from warlab.war.tv import TVLoss
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,4 @@ class Config:
 
 class Algorithm(Regularised):
     label = "TV"
-
-    def make_regulariser(self) -> AdversarialLoss:
-        return TVLoss(**self.options())
+    loss_class = TVLoss

@@ -7,12 +7,10 @@ ever; the class with the highest z is predicted. van Rooyen et al., Learning wit
 importance of being unhinged, 2015; the batch norm is in the code of Patrini et al., 2017.
 """
 
-from collections.abc import Sequence
-
 from torch import Tensor, nn
 from torch.nn.functional import batch_norm
 
-from warlab.methods.base import Batch, Log, Losses, Method, Step
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 
 class Algorithm(Method):
@@ -21,13 +19,13 @@ class Algorithm(Method):
     def extend(self, network: nn.Module) -> nn.Module:
         return nn.Sequential(network, ScoreNorm(self.task.classes))
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         scores = models[0](batch.x)
         return 1 - scores.gather(1, batch.y[:, None]).mean() / self.task.classes, {}
 
 
 class ScoreNorm(nn.BatchNorm1d):
-    """Batch norm that passes a single sample by its running statistics, since one sample has none of its own."""
+    """Batch norm that uses its running statistics for a single sample, which has no batch statistics."""
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input) > 1:

@@ -6,19 +6,18 @@ The variants of the paper (war_01, war_w2v, war_embed, war_random) differ in the
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.losses.war_loss import WARLoss
 from warlab.methods._regularised import Regularised
-from warlab.methods.base import Batch, Log, Losses, Samples, Step, Task, in_turn
+from warlab.methods.base import Batch, Log, Losses, Models, Samples, Step, Task, in_turn
+from warlab.war.war import WARLoss
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ class Config:
     # "mean" is the authors' scaling, too short without dropout
     direction: str = setting("sum", "our choice", choices=("sum", "mean", "clean"))
     power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
-    # "loss" is the paper's rule for Clothing1M, see EpsilonRule; "always" divides whatever the loss does
+    # "loss" is the paper's rule for Clothing1M, see EpsilonRule; "always" divides without a condition
     epsilon_rule: str = setting("never", "our choice", choices=("never", "loss", "always"))
     epsilon_after: int = setting(5, "paper", unit="epochs")
 
@@ -62,7 +61,7 @@ class EpsilonRule:
         self.batches += 1
 
     def begin(self, epoch: int) -> None:
-        """Called before each epoch; decides once."""
+        """Called before each epoch; the decision falls once."""
         if self.batches:
             self.means.append(float(self.total) / self.batches)
             self.total, self.batches = 0.0, 0
@@ -71,30 +70,31 @@ class EpsilonRule:
         decreased = len(self.means) > 1 and self.means[-1] < self.means[-2]
         if self.rule == "always" or not decreased:
             self.epsilon /= 10
-        told = " and ".join(f"{mean:.4f}" for mean in self.means[-2:])
-        logger.info(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {told}")
+        means = " and ".join(f"{mean:.4f}" for mean in self.means[-2:])
+        logger.info(f"epsilon is {self.epsilon:g} after epoch {epoch}: mean losses of its last two epochs {means}")
 
 
 class Algorithm(Regularised):
     label = "WAR"
+    loss_class = WARLoss
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
         self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
 
-    def on_epoch_start(self, models: Sequence[nn.Module], step: Step, samples: Samples) -> None:
+    def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         self.rule.begin(step.epoch)
 
-    def loss(self, models: Sequence[nn.Module], batch: Batch, step: Step) -> tuple[Losses, Log]:
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         self.regulariser.epsilon = self.rule.epsilon
         losses, log = super().loss(models, batch, step)
         if self.config.epsilon_rule == "never":
             return losses, log
         log["epsilon"] = self.rule.epsilon
-        return self._seen(losses), log
+        return self._recorded(losses), log
 
-    def _seen(self, losses: Losses) -> Iterator[Tensor]:
-        """What the rule follows is their sum."""
+    def _recorded(self, losses: Losses) -> Iterator[Tensor]:
+        """The losses in turn; the rule follows their sum."""
         parts = []
         for loss in in_turn(losses):
             parts.append(loss.detach())
@@ -107,8 +107,8 @@ class Algorithm(Regularised):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         vars(self.rule).update(state)
 
-    def make_regulariser(self) -> AdversarialLoss:
+    def make_regulariser(self) -> WARLoss:
         if self.task.cost is None:
             raise WarlabError("WAR needs a ground cost between classes; name one in its settings (cost: w2v).")
         # `verify_cost` has refused a cost of the wrong sign before any training; random_raw may be signed.
-        return WARLoss(self.task.cost, self.config.lam, self.config.iterations, signed=True, **self.options())
+        return WARLoss(self.task.cost, signed=True, **self.options())

@@ -15,7 +15,7 @@ from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 from warlab.registry import Registry
 
 KINDS = Registry("warlab.noise.kinds", "kind of noise")
-REAL = "real"  # the labels as they came with the data
+REAL = "real"  # the labels that come with the data
 
 
 @cache
@@ -54,39 +54,39 @@ def module(noise_id: str) -> str:
 
 
 def parse(noise_id: str) -> tuple[str, float]:
-    """The kind and the nominal rate (0 ≤ rate < 1) of a noise id; that of a file is known when it is read."""
+    """The kind and the nominal rate (0 ≤ rate < 1) of a noise id; 0 for a file, which is not read here."""
     kind, noise = kind_of(noise_id), NoiseId.parse(noise_id)
     return kind.name(noise), kind.rate(noise)
 
 
 def needs(noise_id: str) -> dict[str, str]:
-    """What a noise reads besides the data: `human` labels, `images` of a dataset, or a `given` file of its id."""
+    """What a noise reads besides the data: `human` labels, `images` of a dataset, or a `given` file with its id."""
     return kind_of(noise_id).needs(NoiseId.parse(noise_id))
 
 
 def check(noise_id: str, dataset: str) -> None:
-    """One sentence where a dataset cannot have this noise."""
+    """Raise a WarlabError if a dataset cannot have this noise."""
     kind_of(noise_id).check(NoiseId.parse(noise_id), dataset)
 
 
 def settings_of_dataset(noise_id: str, dataset: str) -> dict[str, object]:
-    """What the dataset says of the noise, such as the rate of labels as they came."""
+    """Settings that the dataset adds to those of the noise, such as the rate of its own labels."""
     return kind_of(noise_id).settings_of_dataset(dataset)
 
 
 def label(noise_id: str) -> str:
-    """What a noise is called in print: "40 % asymmetric"."""
+    """The name of a noise in tables and figures: "40 % asymmetric"."""
     return kind_of(noise_id).label(NoiseId.parse(noise_id))
 
 
 def make_noise(request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-    """The noise of one dataset and seed. `data` are the arrays of the data; `files` are those that `needs` asks for."""
+    """Make the noise of one dataset and seed from the arrays of the data and the files that `needs` asks for."""
     return kind_of(request.noise).make(request, data, files)
 
 
 def transition_matrix(kind: str, rate: float, dataset: str, n_classes: int) -> np.ndarray:
     """The (C, C) row-stochastic matrix of a kind that has one: row = clean label, column = noisy label."""
-    matrices = {name: found for name, found in _kinds().items() if isinstance(found, MatrixNoise)}
+    matrices = {name: one for name, one in _kinds().items() if isinstance(one, MatrixNoise)}
     if kind not in matrices:
         raise WarlabError(f"There is no kind of noise {kind!r} with a matrix; choose one of: {', '.join(matrices)}.")
     if not 0 <= rate < 1:

@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 from warlab.common.precision import true_float32
 
 MANY = 4096  # rows; fewer are left to autograd
-# Of a chunk: what fits into a processor's cache; on a GPU few launches in half a gigabyte for six classes.
+# Rows of a chunk: on a CPU they fit into the cache; on a GPU they need half a gigabyte for six classes.
 _ROWS = {"cpu": 4096, "cuda": 1 << 18}
 
 

@@ -1,4 +1,4 @@
-"""Ground costs for `WARLoss`, made in one call and checked as the workflow checks its own.
+"""Ground costs for `WARLoss`, each made by one call, with the checks that the workflow makes of its own.
 
 A ground cost C is a (C, C) matrix: what it costs to move probability from class i to class j. It is large between
 classes that resemble each other, so that WAR smooths their boundary, and small between classes that do not.
@@ -6,7 +6,6 @@ classes that resemble each other, so that WAR smooths their boundary, and small 
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, SupportsInt
 
 import numpy as np
@@ -15,15 +14,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from warlab.errors import WarlabError
-from warlab.ot.points import (
-    class_centroids,
-    embedded_vectors,
-    from_distances,
-    load_vectors,
-    pairwise_distances,
-    word_points,
-)
-from warlab.ot.shape import check_cost
+from warlab.ot.checks import check_cost
+from warlab.ot.points import class_centroids, from_points, word_points
 
 
 def zero_one_cost(classes: int) -> Tensor:
@@ -71,7 +63,7 @@ def word_cost(
     names : sequence of str
         One name per class, in the order of the labels.
     vectors : mapping, gensim KeyedVectors or model, path, optional
-        Where the vectors come from: a dict of arrays, anything of gensim's, or a file in word2vec format (read by
+        Where the vectors come from: a dict of arrays, an object of gensim, or a file in word2vec format (read by
         gensim: ``pip install 'warlab[words]'``). Default: 577 words of GloVe 6B 100-d that come with warlab, enough
         for the classes of CIFAR, Fashion-MNIST, Clothing1M and common photographs.
     binary : bool
@@ -94,15 +86,7 @@ def word_cost(
         raise WarlabError(
             f"word_cost needs a list with the names of at least two classes, such as ['cat', 'dog'], not {names!r}."
         )
-    if vectors is None or isinstance(vectors, str | PathLike):
-        path = Path(vectors) if vectors is not None else embedded_vectors()
-        return _finished(word_points(names, load_vectors(path, binary), path.name), "of words")
-    vectors = getattr(vectors, "wv", vectors)  # gensim's models keep their KeyedVectors there
-    if not hasattr(vectors, "__contains__") or not hasattr(vectors, "__getitem__"):
-        raise WarlabError(
-            f"vectors must map words to vectors, like a dict or gensim's KeyedVectors, not {type(vectors).__name__}."
-        )
-    return _finished(word_points(names, vectors, "the given vectors"), "of words")
+    return _checked(word_points(names, vectors, binary), "of words")
 
 
 def centroid_cost(
@@ -119,8 +103,8 @@ def centroid_cost(
     Parameters
     ----------
     features : array or Tensor (N, ...)
-        What a network pre-trained on other data sees in each sample (the paper: ResNet-18, ImageNet), or its pixels.
-        Anything after the first axis is flattened.
+        The features of each sample under a network pre-trained on other data (the paper: ResNet-18, ImageNet), or its
+        pixels. Anything after the first axis is flattened.
     labels : array or Tensor (N,) of integers
         The label of each sample.
     classes : int or sequence of str, optional
@@ -143,11 +127,11 @@ def centroid_cost(
     points, given = _array(features), _array(labels)
     names = _names_of(classes, given)
     _check_samples(points, given, len(names))
-    return _finished(class_centroids(points, given, names), "of centroids")
+    return _checked(class_centroids(points, given, names), "of centroids")
 
 
-def _finished(points: np.ndarray, name: str) -> Tensor:
-    cost = from_distances(pairwise_distances(points))
+def _checked(points: np.ndarray, name: str) -> Tensor:
+    cost = from_points(points)
     check_cost(cost, name)
     return torch.from_numpy(cost).float()
 
@@ -173,8 +157,8 @@ def _check_samples(points: np.ndarray, labels: np.ndarray, classes: int) -> None
         )
     if classes < 2 or (labels < 0).any() or (labels >= classes).any():
         raise WarlabError(
-            f"The labels must lie in 0 to {classes - 1} for {classes} classes, at least two; take out others such as "
-            "an ignore_index of -100 first."
+            f"The labels must lie in 0 to {classes - 1} for {classes} classes, at least two; remove others, such as "
+            "an ignore_index of -100, first."
         )
     if points.dtype.kind not in "fiu" or not np.isfinite(points).all():
-        raise WarlabError("The features must be finite numbers; they have NaN, infinity or no numbers at all.")
+        raise WarlabError("The features must be finite numbers; they have NaN, infinity or values that are no numbers.")

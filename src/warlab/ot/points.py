@@ -1,4 +1,4 @@
-"""Points that stand for classes, word vectors of their names or centroids of their samples, and the cost between them.
+"""Points for classes, which are word vectors of their names or centroids of their samples, and the cost between them.
 
 All informative costs follow one construction (large between classes that resemble each other):
 
@@ -11,6 +11,7 @@ costs to 1e-2 and below, and at lambda = 0.05 the plan degenerates to the indepe
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files as package_files
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ from warlab.errors import WarlabError
 
 ASSETS = ("assets/wordvectors/*.txt",)  # of the package; part of the fingerprint of a cost
 EMBEDDED_VECTORS = "glove_6b_100d_classes.txt"
+
+
+def from_points(points: np.ndarray) -> np.ndarray:
+    """The cost (C, C) between points (C, d)."""
+    return from_distances(pairwise_distances(points))
 
 
 def from_distances(distances: np.ndarray) -> np.ndarray:
@@ -33,7 +39,7 @@ def from_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def pairwise_distances(points: np.ndarray) -> np.ndarray:
-    """Row by row: a thousand classes need megabytes, not gigabytes."""
+    """Euclidean distances, computed row by row: a thousand classes need megabytes, not gigabytes."""
     return np.stack([np.linalg.norm(points - point, axis=1) for point in points])
 
 
@@ -43,11 +49,6 @@ def assets(folder: str) -> Path:
 
 def embedded_vectors() -> Path:
     return assets("wordvectors") / EMBEDDED_VECTORS
-
-
-def load_vectors(path: Path, binary: bool) -> Any:
-    """Words to vectors: the file that comes with warlab is read here, any other in word2vec format by gensim."""
-    return _read_embedded() if path == embedded_vectors() else _read_with_gensim(path, binary)
 
 
 @cache
@@ -72,17 +73,26 @@ def _read_with_gensim(path: Path, binary: bool) -> Any:
         ) from error
 
 
-def word_points(names: Sequence[str], vectors: Any, source: str) -> np.ndarray:
-    """(C, d) in double precision, from anything with `word in vectors` and `vectors[word]`."""
+def word_points(names: Sequence[str], vectors: Any = None, binary: bool = False) -> np.ndarray:
+    """(C, d) in double precision. `vectors` is a file, anything with `word in vectors` and `vectors[word]`, or None for
+    the file that comes with warlab."""
+    if vectors is None or isinstance(vectors, str | PathLike):
+        path = Path(vectors) if vectors is not None else embedded_vectors()
+        vectors, source = _read_embedded() if path == embedded_vectors() else _read_with_gensim(path, binary), path.name
+    else:
+        vectors, source = getattr(vectors, "wv", vectors), "the given vectors"  # `wv` of gensim's models
+    if not hasattr(vectors, "__contains__") or not hasattr(vectors, "__getitem__"):
+        raise WarlabError(
+            f"vectors must map words to vectors, like a dict or gensim's KeyedVectors, not {type(vectors).__name__}."
+        )
     points = [_word_vector(name, vectors, source) for name in names]
     if len({point.shape for point in points}) > 1 or points[0].ndim != 1:
         shapes = ", ".join(f"{name} {point.shape}" for name, point in zip(names, points, strict=True))
         raise WarlabError(f"The word vectors must all have the same length; in {source} they are {shapes}.")
-    found = np.stack(points)
-    broken = [name for name, point in zip(names, found, strict=True) if not np.isfinite(point).all()]
+    broken = [name for name, point in zip(names, points, strict=True) if not np.isfinite(point).all()]
     if broken:
         raise WarlabError(f"The vector of {broken[0]!r} in {source} has entries that are not finite numbers.")
-    return found
+    return np.stack(points)
 
 
 def _word_vector(name: str, vectors: Any, source: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The paper's propositions, computed: how often each statement fails on random predictions.
+"""The paper's propositions in numbers: how often each statement fails on random predictions.
 
 Proposition 1 says that AR is label smoothing; with gamma = beta / (1 + beta), q = p(x + r) and p = p(x)
 
@@ -11,12 +11,11 @@ large (two classes, cost 1, opposite predictions: transport 1, middle term 2); w
 from collections.abc import Iterator
 
 import numpy as np
-import torch
 from numpy import ndarray
 
 from warlab.common.seeds import derive_seed
-from warlab.ot.sinkhorn import plan
-from warlab.ot.verify import CONVERGED, exact_transport, lower_bounds, prediction_pairs
+from warlab.ot.points import from_points
+from warlab.ot.verify import CONVERGED, couplings, exact_transport, lower_bounds, prediction_pairs
 
 LAMBDA = 0.05
 BETAS = (0.5, 1.0, 5.0, 10.0, 20.0)
@@ -26,15 +25,15 @@ SOLVER = 1e-7  # of the linear program
 
 
 def report() -> dict[str, dict[str, float]]:
-    """Statement → its trials, how many of them fail, the largest violation, and whether it holds."""
+    """For each statement: whether it holds, its trials, how many of them fail, and the largest violation."""
     costs = list(_costs())
-    found = {
+    statements = {
         "proposition_1": _statement([_smoothing_gap(beta, "paper") for beta in BETAS], EXACT),
         "proposition_1_code_order": _statement([_smoothing_gap(beta, "code") for beta in BETAS], EXACT),
         "transport_below_total_variation": _statement([_above_total_variation(cost) for cost in costs], SOLVER),
         "zero_one_is_total_variation": _statement([_zero_one_gap(classes) for classes in (2, 3, 10)], SOLVER),
     }
-    return found | _bounds(costs)
+    return statements | _bounds(costs)
 
 
 def _statement(violations: list[ndarray], limit: float) -> dict[str, float]:
@@ -44,13 +43,12 @@ def _statement(violations: list[ndarray], limit: float) -> dict[str, float]:
 
 
 def _costs() -> Iterator[ndarray]:
-    """0-1 costs and costs as the paper makes them of embeddings: exp(-distance / largest distance), 0 on itself."""
+    """0-1 costs, and costs between random points, as the paper makes them from embeddings."""
     for classes in (2, 3, 10):
         yield 1 - np.eye(classes)
     for classes in (3, 10):
-        points = np.random.default_rng(derive_seed("propositions", classes)).standard_normal((classes, 8))
-        distance = np.linalg.norm(points[:, None] - points[None], axis=2)
-        yield np.where(np.eye(classes, dtype=bool), 0.0, np.exp(-distance / distance.max()))
+        generator = np.random.default_rng(derive_seed("propositions", classes))
+        yield from_points(generator.standard_normal((classes, 8)))
 
 
 def _smoothing_gap(beta: float, order: str) -> ndarray:
@@ -72,7 +70,7 @@ def _kl(first: ndarray, second: ndarray) -> ndarray:
 
 
 def _above_total_variation(cost: ndarray) -> ndarray:
-    """By how much W exceeds max(C) TV, the upper bound that the text mentions."""
+    """By how much W exceeds max(C) TV, the upper bound in the paper's text."""
     a, b = prediction_pairs(len(cost), PAIRS)
     return exact_transport(a, b, cost) - cost.max() * _total_variation(a, b)
 
@@ -102,12 +100,9 @@ def _bounds(costs: list[ndarray]) -> dict[str, dict[str, float]]:
 
 
 def _entropic(a: ndarray, b: ndarray, cost: ndarray) -> ndarray:
-    """Entropic transport of a true coupling: what the iteration leaves open is closed by rounding, because a plan
-    with wrong marginals may cost less than any coupling."""
-    first, second, matrix = (torch.from_numpy(array) for array in (a, b, cost))
-    plans = plan(first, second, matrix, LAMBDA, CONVERGED).numpy()
-    rounded = [_to_coupling(one, x, y) for one, x, y in zip(plans, a, b, strict=True)]
-    return np.array([(one * cost).sum() for one in rounded])
+    """Entropic transport, its plans rounded to true couplings: with wrong marginals a plan may cost less than any."""
+    plans = couplings(a, b, cost, LAMBDA, CONVERGED)
+    return np.array([(_to_coupling(one, x, y) * cost).sum() for one, x, y in zip(plans, a, b, strict=True)])
 
 
 def _to_coupling(plan: ndarray, a: ndarray, b: ndarray) -> ndarray:

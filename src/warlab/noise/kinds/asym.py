@@ -1,4 +1,4 @@
-"""Asymmetric noise: flips between similar classes, as the paper describes them. `flips` of each dataset names them."""
+"""Asymmetric noise: flips between similar classes as in the paper, from the `flips` of each dataset."""
 
 from warlab.noise.kinds._matrix import SimilarClasses
 

@@ -1,4 +1,4 @@
-"""The contract of a kind of noise, what it is asked for, and how the manifest of its labels is made."""
+"""The contract of a kind of noise, the request that it answers, and the manifest of its labels."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,10 +12,9 @@ from warlab.artefacts.labelled_data import NoiseManifest, NoisyLabels
 from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.ids import NoiseId
-from warlab.noise.transition import realised_transition
 
-DataArrays = Mapping[str, np.ndarray]  # of the data: train_y and others
-Files = Mapping[str, Path]  # by their roles: what `needs` asks for
+DataArrays = Mapping[str, np.ndarray]  # train_y and the other arrays of the prepared data
+Files = Mapping[str, Path]  # the files that `needs` asks for, by their roles
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,12 @@ class NoiseRequest:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def id(self) -> NoiseId:
+        return NoiseId.parse(self.noise)
+
+    @property
     def rng_seed(self) -> int:
-        """Never depends on the method, so that all methods of a cell see the same noisy labels."""
+        """It never depends on the method, so that all methods of a cell see the same noisy labels."""
         return derive_seed("noise", self.dataset, self.noise, self.seed)
 
     def rng(self) -> np.random.Generator:
@@ -40,7 +43,7 @@ class NoiseRequest:
 
 @dataclass(frozen=True)
 class NoiseKind(ABC):
-    """`names` are what ids begin with, each with its words in print; a percentage follows if the kind is `rated`."""
+    """`names` maps the beginning of an id to its label; in the id a percentage follows if the kind is `rated`."""
 
     names: Mapping[str, str]
     rated: bool = True
@@ -49,7 +52,7 @@ class NoiseKind(ABC):
         return noise.kind in self.names and (noise.percent is not None) == self.rated
 
     def name(self, noise: NoiseId) -> str:
-        """The kind as manifests and settings call it."""
+        """The name of the kind in manifests and settings."""
         return noise.kind
 
     def rate(self, noise: NoiseId) -> float:
@@ -57,36 +60,35 @@ class NoiseKind(ABC):
         return noise.rate
 
     def label(self, noise: NoiseId) -> str:
-        """What it is called in print."""
+        """The name in tables and figures."""
         words = self.names[noise.kind]
         return f"{noise.percent} % {words}" if self.rated else words
 
     def needs(self, noise: NoiseId) -> dict[str, str]:
-        """What it reads besides the data, by its role: `human`, `images` or `given`."""
+        """What the noise reads besides the data, by its role: `human`, `images` or `given`."""
         return {}
 
     def check(self, noise: NoiseId, dataset: str) -> None:
-        """Raise a WarlabError where a dataset cannot have this noise."""
+        """Raise a WarlabError if a dataset cannot have this noise."""
         return
 
     def settings_of_dataset(self, dataset: str) -> dict[str, object]:
-        """What the dataset says of the noise; it joins the settings of the kind."""
+        """Settings that the dataset itself adds to those of the kind."""
         return {}
 
     @abstractmethod
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-        """The noise."""
+        """Make the noisy labels and their manifest."""
 
     def noisy(
         self, request: NoiseRequest, clean: np.ndarray, labels: np.ndarray, matrix: np.ndarray, **more: Any
     ) -> NoisyLabels:
-        """Labels with their manifest; `more` are entries of the manifest that the kind knows better."""
-        noise = NoiseId.parse(request.noise)
-        found = {
+        """The labels with their manifest; `more` overrides entries of the manifest."""
+        entries = {
             "dataset": request.dataset,
             "noise": request.noise,
-            "kind": self.name(noise),
-            "rate": self.rate(noise),
+            "kind": self.name(request.id),
+            "rate": self.rate(request.id),
             "seed": request.seed,
             "rng_seed": request.rng_seed,
             "realised_rate": float(np.mean(clean != labels)),
@@ -97,9 +99,16 @@ class NoiseKind(ABC):
             "class_names": list(request.class_names),
             "data": request.data,
         }
-        return NoisyLabels(NoiseManifest(**(found | more)), labels)
+        return NoisyLabels(NoiseManifest(**(entries | more)), labels)
 
     def as_given(self, request: NoiseRequest, clean: np.ndarray, labels: np.ndarray, **more: Any) -> NoisyLabels:
-        """Labels that nobody drew: what they are is also what they are expected to be."""
+        """Labels that were not drawn: their realised transition matrix is also the expected one."""
         matrix = realised_transition(clean, labels, len(request.class_names))
         return self.noisy(request, clean, labels, matrix, **({"rng_seed": None} | more))
+
+
+def realised_transition(clean: np.ndarray, noisy: np.ndarray, n_classes: int) -> np.ndarray:
+    """Row i: the share of class i that has each label (zeros for a class without samples)."""
+    counts = np.zeros((n_classes, n_classes))
+    np.add.at(counts, (clean, noisy), 1)
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

@@ -1,4 +1,4 @@
-"""Noise of the user's own, from a file: one label per training image, or a transition matrix to draw them from."""
+"""Noise from a file of the user: one label per training image, or a transition matrix to draw them from."""
 
 import re
 from pathlib import Path
@@ -9,14 +9,14 @@ from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.common.files import file_digest
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
+from warlab.noise.kinds._matrix import corrupt
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
-from warlab.noise.transition import corrupt
 
 _ID = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
 
 
 class FromFile(NoiseKind):
-    """`file`, or `file_<name>` where a study has several."""
+    """`file`, or `file_<name>` if a study has several."""
 
     def has(self, noise: NoiseId) -> bool:
         return _ID.fullmatch(str(noise)) is not None
@@ -31,7 +31,7 @@ class FromFile(NoiseKind):
         return {"given": str(noise)}
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-        """The rate of a file is the one that it turns out to have."""
+        """The nominal rate of a file is its realised rate."""
         clean, path, classes = data["train_y"], files["given"], len(request.class_names)
         values, about = read_file(path), {"file": path.name, "file_sha256": file_digest(path)}
         if values.shape == (classes, classes):
@@ -42,7 +42,7 @@ class FromFile(NoiseKind):
 
 
 def read_file(path: Path) -> np.ndarray:
-    """Numbers of a .npy file, or of a .csv file without a heading."""
+    """Read numbers from a .npy file, or from a .csv file without a heading."""
     try:
         if path.suffix == ".npy":
             return np.load(path, allow_pickle=False)

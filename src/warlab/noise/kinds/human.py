@@ -1,4 +1,4 @@
-"""Labels that people gave: those of CIFAR-N for the images of a scale."""
+"""Human labels: those of CIFAR-N for the images of a scale."""
 
 from pathlib import Path
 
@@ -33,16 +33,16 @@ class HumanLabels(NoiseKind):
     def check(self, noise: NoiseId, dataset: str) -> None:
         home = HUMAN[noise.kind][0]
         if dataset != home:
-            raise WarlabError(f"The noise {noise} is of {home}, not of {dataset}; choose another noise.")
+            raise WarlabError(f"The noise {noise} belongs to {home}, not to {dataset}; choose another noise.")
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-        self.check(NoiseId(request.noise), request.dataset)
+        self.check(request.id, request.dataset)
         labels = _labels(data["train_y"], request.dataset, HUMAN[request.noise][1], files["human"])
         return self.as_given(request, data["train_y"], labels)
 
 
 def _labels(clean: np.ndarray, dataset: str, key: str, receipt: Path) -> np.ndarray:
-    """Found again by the clean labels, which CIFAR-N repeats."""
+    """The human labels of the images in use, which are identified by the clean labels that CIFAR-N repeats."""
     labels = cifar_n.read(receipt.parent, dataset, read_json(receipt)["data"] == "real")
     part = choose(labels["clean_label"], len(clean), subset_seed(dataset), "training")
     if not np.array_equal(labels["clean_label"][part], clean):

@@ -1,4 +1,4 @@
-"""Noise on objects: whole connected components of the ground truth get another, plausible class.
+"""Noise on objects: whole connected components of the ground truth change to another, plausible class.
 
 An object is a component of equal label (8-connectivity) inside one tile. The paper changes one third of them and gives
 one example (a car may become an impervious surface, never a building or a tree); the map `flips` is our reading of it.
@@ -26,15 +26,15 @@ class ChangedObjects(NoiseKind):
         if "train_sizes" not in data:
             raise WarlabError(f"The noise {request.noise} needs maps, and {request.dataset} has single labels.")
         clean, names = data["train_y"], request.class_names
-        chances = flip_chances(request.settings["flips"], names, probability(NoiseId.parse(request.noise)))
+        chances = flip_chances(request.settings["flips"], names, probability(request.id))
         labels, rng = clean.copy(), request.rng()
         counts = np.zeros((2, len(names)), int)  # all objects and the changed ones, by their true class
         for truth, noisy in zip(unflat(clean, data["train_sizes"]), unflat(labels, data["train_sizes"]), strict=True):
             counts += corrupt_objects(truth, noisy, chances, rng)
         per_class = {name: {"objects": int(n), "changed": int(m)} for name, n, m in zip(names, *counts, strict=True)}
         total, changed = counts.sum(1).tolist()
-        found = ObjectCounts(total, changed, realised_share=changed / max(1, total), per_class=per_class)
-        return self.noisy(request, clean, labels, chances, objects=found)
+        objects = ObjectCounts(total, changed, realised_share=changed / max(1, total), per_class=per_class)
+        return self.noisy(request, clean, labels, chances, objects=objects)
 
 
 def probability(noise: NoiseId) -> float:
@@ -43,7 +43,7 @@ def probability(noise: NoiseId) -> float:
 
 
 def flip_chances(flips: Mapping[str, Sequence[str]], names: Sequence[str], chance: float) -> np.ndarray:
-    """(C, C): how likely an object of class i becomes j; every plausible class is equally likely, none is: it stays."""
+    """(C, C): the probability that an object of class i becomes j, the same for all plausible classes of i."""
     unknown = {name for source, targets in flips.items() for name in (source, *targets)} - set(names)
     if unknown:
         raise WarlabError(f"noise.objects.flips names {min(unknown)!r}; the classes are {', '.join(names)}.")
@@ -59,16 +59,16 @@ def flip_chances(flips: Mapping[str, Sequence[str]], names: Sequence[str], chanc
 
 
 def corrupt_objects(truth: np.ndarray, noisy: np.ndarray, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Write the new classes into `noisy` (H, W); (2, C) objects and changed objects per true class."""
+    """Write the new classes into `noisy` (H, W) and return (2, C): objects and changed objects per true class."""
     from scipy import ndimage  # slow to import, and the plan of every study reads this module
 
     counts = np.zeros((2, len(chances)), int)
     for label, row in enumerate(chances):
         components, n = ndimage.label(truth == label, EIGHT)
-        given = rng.choice(len(chances), size=n, p=row)
-        counts[:, label] = n, (given != label).sum()
+        drawn = rng.choice(len(chances), size=n, p=row)
+        counts[:, label] = n, (drawn != label).sum()
         where = components > 0
-        noisy[where] = given[components[where] - 1]
+        noisy[where] = drawn[components[where] - 1]
     return counts
 
 

@@ -1,7 +1,7 @@
-"""Open-set noise: images that belong to no class take the place of others, whose labels stay.
+"""Open-set noise: images that belong to no class replace others, whose labels stay.
 
-The paper replaces 40 % of the training images and says neither which nor by which. Here it is the same share of
-every class, drawn by the noise's seed, and no image of the source comes twice.
+The paper replaces 40 % of the training images and says neither which ones nor by which. Here the same share of every
+class is drawn by the seed of the noise, and no image of the source is used twice.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from warlab.errors import WarlabError
 from warlab.ids import NoiseId
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
 
-# noise → the dataset whose images take the place of others
+# noise → the dataset that the new images come from
 SOURCES = {"openset_svhn": "svhn", "openset_imagenet32": "imagenet32"}
 
 
@@ -30,12 +30,13 @@ class OpenSetImages(NoiseKind):
             )
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-        """Labels stay; the numbers of the replaced images and of those that replace them are saved with them."""
+        """The labels stay; the indices of the replaced images and of the new ones are saved with them."""
         source = PreparedData.load(files["images"])
         name, images = source.about.dataset, source.arrays["train_x"]
         if source.about.data != request.data:
             raise WarlabError(
-                f"{request.dataset} is {request.data} and {name} is {source.about.data}; take the same sort of both."
+                f"{request.dataset} is {request.data} and {name} is {source.about.data}; use the same sort of data for "
+                "both."
             )
         clean, expected = data["train_y"], data["train_x"].shape[1:]
         if images.shape[1:] != expected:
@@ -43,7 +44,7 @@ class OpenSetImages(NoiseKind):
                 f"Images of {name} are {images.shape[1:]} at this scale and cannot replace those of {expected}; "
                 "give both the same pool."
             )
-        chosen = replacements(clean, NoiseId.parse(request.noise).rate, len(images), request.rng())
+        chosen = replacements(clean, request.id.rate, len(images), request.rng())
         replaced = chosen["replaced"]
         about = OpenSet(
             source=name,
@@ -59,13 +60,15 @@ class OpenSetImages(NoiseKind):
 
 
 def replacements(labels: np.ndarray, rate: float, available: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """`replaced`: the numbers of images to replace; `by`: those of the source's images in their places."""
+    """`replaced`: the indices of the images to replace; `by`: the indices of the new images in the source."""
     members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-    replaced = np.sort(np.concatenate([rng.permutation(own)[: round(rate * len(own))] for own in members]))
+    replaced = np.sort(
+        np.concatenate([rng.permutation(of_class)[: round(rate * len(of_class))] for of_class in members])
+    )
     if len(replaced) > available:
         raise WarlabError(
             f"Open-set noise needs {len(replaced)} distinct images, its source has {available}; take more of the "
-            "source, or a lower rate."
+            "source, or lower the rate."
         )
     return {"replaced": replaced, "by": rng.permutation(available)[: len(replaced)]}
 

@@ -1,7 +1,7 @@
 """The ground costs of the workflow: C[i, j] is what it costs to move probability from class i to class j.
 
-Every kind is a file of this folder with a function `make`; see `base.py` for what it must have. Outside of the workflow
-call the helpers of `warlab.ot.ground`.
+Every kind is a file of this folder with a function `make`; `base.py` is its contract. Outside of the workflow call the
+helpers of `warlab.ot.ground`.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from warlab.ot.costs.base import CostInputs
 
 COSTS = Registry("warlab.ot.costs", "ground cost")
-PUBLISHED = "published"  # as `vectors` of the cost w2v, which then needs no file
+PUBLISHED = "published"  # a value of `vectors` of the cost w2v, which then needs no file
 kinds = COSTS.names
 module = COSTS.module
 
 
 def reads_labels(kind: str) -> bool:
-    """Whether a cost is made again for every noise and seed."""
+    """Whether a cost depends on the noisy labels, so that it is made for every noise and seed."""
     return bool(COSTS.literals(kind).get("READS_LABELS", False))
 
 
@@ -31,7 +31,7 @@ def user_files(kind: str, settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def make_cost(kind: str, inputs: "CostInputs", settings: Mapping[str, Any]) -> GroundCost:
-    """The cost matrix (C, C) in float64 and where it came from."""
+    """Make the cost matrix (C, C) in float64, with its provenance."""
     matrix, origin = COSTS.load(kind).make(inputs, **settings)
     kept = {name: getattr(inputs, name) for name in ("dataset", "data", "key", "features")}
     about = Provenance(cost=kind, settings=dict(settings), class_names=list(inputs.class_names), **kept, **vars(origin))

@@ -1,12 +1,12 @@
-"""From class centroids of the training images under their NOISY labels.
+"""A cost from class centroids of the training images under their NOISY labels.
 
-`features` are those of a ResNet-18 that was trained on ImageNet (paper) or of an EfficientNet-lite0, for images of
-`size` × `size`; or pixels (paper, Fashion-MNIST).
+`features` is resnet18, trained on ImageNet (paper), or efficientnet_lite0, both for images of `size` × `size`; or it is
+pixels (paper, Fashion-MNIST).
 """
 
 from warlab.errors import WarlabError
 from warlab.ot.costs.base import CostInputs, Made, Origin
-from warlab.ot.points import class_centroids, from_distances, pairwise_distances
+from warlab.ot.points import class_centroids, from_points
 
 READS_LABELS = True
 FEATURES = ("pixels", "resnet18", "efficientnet_lite0")
@@ -19,5 +19,5 @@ def make(inputs: CostInputs, features: str = "pixels", size: int = 224) -> Made:
     if points is None or inputs.labels is None:
         raise WarlabError(f"The embed cost needs the {features} of the training images and their noisy labels.")
     centroids = class_centroids(points, inputs.labels, inputs.class_names)
-    seen = "pixels" if features == "pixels" else f"features of {features} at {size} × {size}"
-    return from_distances(pairwise_distances(centroids)), Origin(f"centroids of {seen} under the noisy labels")
+    described = "pixels" if features == "pixels" else f"features of {features} at {size} × {size}"
+    return from_points(centroids), Origin(f"centroids of {described} under the noisy labels")

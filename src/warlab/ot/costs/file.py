@@ -1,4 +1,4 @@
-"""The user's own matrix: a CSV with the class names as header and first column."""
+"""A matrix of the user: a CSV with the class names as header and first column."""
 
 from pathlib import Path
 

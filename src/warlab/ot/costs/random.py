@@ -1,4 +1,4 @@
-"""Standard normal entries with zero diagonal: `raw` as drawn (signed), `abs_sym` = (|G| + |G|^T) / 2."""
+"""A random cost, standard normal entries with zero diagonal: `raw` as drawn (signed), `abs_sym` = (|G| + |G|^T) / 2."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""From word vectors of the class names; a name of several words is the mean of their vectors.
+"""A cost from word vectors of the class names; a name of several words is the mean of their vectors.
 
 `vectors` is "published" for the cost of the vectors that the authors published, or a file in word2vec format for
 gensim (GoogleNews: binary; GloVe 300-d converted to text); without it the distilled GloVe 100-d vectors that come
@@ -17,7 +17,7 @@ from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
 from warlab.ot.costs import PUBLISHED
 from warlab.ot.costs.base import CostInputs, Made, Origin
-from warlab.ot.points import assets, embedded_vectors, from_distances, load_vectors, pairwise_distances, word_points
+from warlab.ot.points import assets, embedded_vectors, from_points, word_points
 
 ASSETS = ("assets/ground_costs/*.csv",)  # part of the fingerprint of a cost
 USER_FILES = ("vectors",)
@@ -28,31 +28,30 @@ def make(inputs: CostInputs, vectors: str | None = None, binary: bool = False, o
     if vectors == PUBLISHED:
         return _published(words)
     path = Path(vectors) if vectors else embedded_vectors()
-    points = word_points(words, load_vectors(path, binary), path.name)
-    origin = Origin(f"word vectors {path.name}", vectors_sha256=file_digest(path), words=list(words))
-    return from_distances(pairwise_distances(points)), origin
+    cost = from_points(word_points(words, path, binary))
+    return cost, Origin(f"word vectors {path.name}", vectors_sha256=file_digest(path), words=list(words))
 
 
 def _published(words: Sequence[str]) -> Made:
-    """The one published cost that has all of these classes, its rows and columns found by name."""
+    """The published cost that has exactly these classes, with rows and columns in their order."""
     for path in sorted(assets("ground_costs").glob("*.csv")):
-        cost, place = _table(path)
-        if set(place) == {_plain(word) for word in words}:
-            rows = [place[_plain(word)] for word in words]
+        cost, columns = _table(path)
+        if set(columns) == {_plain(word) for word in words}:
+            order = [columns[_plain(word)] for word in words]
             source = f"published cost {path.name}: GloVe, Common Crawl, 300 dimensions, by the authors of WAR"
-            return cost[np.ix_(rows, rows)], Origin(source, file_sha256=file_digest(path), words=list(words))
+            return cost[np.ix_(order, order)], Origin(source, file_sha256=file_digest(path), words=list(words))
     raise WarlabError(
         f"No published ground cost has the classes {', '.join(words[:5])} …; set its `vectors` to null or a file."
     )
 
 
 def _table(path: Path) -> tuple[np.ndarray, dict[str, int]]:
-    """The matrix of a file, its rows put in the order of its columns, and the column of every class."""
+    """The matrix of a file, with its rows in the order of its columns, and the column of every class."""
     with path.open(newline="") as file:
         head, *rows = csv.reader(file)
-    found = {_plain(row[0]): [float(entry) for entry in row[1:]] for row in rows}
-    place = {_plain(name): number for number, name in enumerate(head[1:])}
-    return np.array([found[name] for name in place]), place
+    by_name = {_plain(row[0]): [float(entry) for entry in row[1:]] for row in rows}
+    columns = {_plain(name): number for number, name in enumerate(head[1:])}
+    return np.array([by_name[name] for name in columns]), columns
 
 
 def _plain(name: str) -> str:
@@ -63,5 +62,5 @@ def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
     if order == "labels":
         return inputs.words
     if order != "listing" or tuple(inputs.class_names) != _cifar100_names.NAMES:
-        raise WarlabError(f"The order {order!r} of words is unknown here: labels, or listing for CIFAR-100.")
+        raise WarlabError(f"The order of words must be labels, or listing for CIFAR-100, not {order!r}.")
     return [_cifar100_names.word(name) for members in _cifar100_names.SUPERCLASSES for name in members]

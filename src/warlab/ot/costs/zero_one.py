@@ -1,4 +1,4 @@
-"""1 - I: transport becomes the total variation."""
+"""The 0-1 cost, 1 - I: transport becomes the total variation."""
 
 import numpy as np
 

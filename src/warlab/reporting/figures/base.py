@@ -53,7 +53,7 @@ class Inputs:
     # the paper's numbers
     published: pd.DataFrame = field(default_factory=_empty(PUBLISHED), metadata=_first(read_published))
     statistics: pd.DataFrame = field(default_factory=_empty(Statistic._fields), metadata=_first(read_statistics))
-    toy: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of `warlab.losses.toy.compute`
+    toy: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of `warlab.war.toy.compute`
     activations: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of a network on test images
     audit: pd.DataFrame = field(default_factory=_empty(TABLE), metadata=_first(read_audit))
     sources: Mapping[str, str] = field(default_factory=dict)  # dataset → sentence: where its data come from

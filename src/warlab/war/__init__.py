@@ -5,20 +5,20 @@ Equation 5 of the paper, for every sample x of a batch:
     R_WAR(x) = OT_C^lambda( p(x + r), p(x) )     with     r = argmax_{||r|| <= epsilon} OT_C^lambda( p(x + r), p(x) )
 
 where C is a ground cost between classes and OT the sharp entropic transport of `warlab.ot.sinkhorn`. R_AR has the
-Kullback-Leibler divergence in place of OT. Neither looks at a label. In a training loop:
+Kullback-Leibler divergence in place of OT. Neither uses labels. In a training loop:
 
     war = WARLoss(word_cost(["cat", "dog", "truck"]))
     logits = model(x)
     loss = cross_entropy(logits, y) + (beta * war(model, x, logits) if epoch >= warm_up else 0)
     loss.backward()
 
-The clean forward that the cross entropy needed anyway is reused, so a step costs 3 forwards and 2 backwards.
+The forward of the cross entropy is reused, so that a step costs 3 forwards and 2 backwards.
 """
 
-from warlab.losses.ar_loss import ARLoss
-from warlab.losses.logits import kl_divergence, probabilities
-from warlab.losses.regulariser import AdversarialLoss
-from warlab.losses.tv_loss import TVLoss
-from warlab.losses.war_loss import WARLoss
+from warlab.war.adversarial import AdversarialLoss
+from warlab.war.ar import ARLoss, kl_divergence
+from warlab.war.logits import probabilities
+from warlab.war.tv import TVLoss
+from warlab.war.war import WARLoss
 
 __all__ = ["ARLoss", "AdversarialLoss", "TVLoss", "WARLoss", "kl_divergence", "probabilities"]

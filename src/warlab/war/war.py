@@ -1,16 +1,23 @@
-"""WAR: the loss of `warlab.war`, adversarial regularisation with the entropic transport."""
+"""WAR: Wasserstein adversarial regularisation, equation 5 of the paper.
+
+    R_WAR(x) = OT_C^lambda( p(x + r), p(x) )     with     r = argmax_{||r|| <= epsilon} OT_C^lambda( p(x + r), p(x) )
+
+`AdversarialLoss` finds r and computes the two predictions; here is the divergence between them.
+"""
+
+from dataclasses import InitVar, dataclass, field
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from warlab.adversarial import Dropout
 from warlab.errors import WarlabError
-from warlab.losses.regulariser import AdversarialLoss, Direction
-from warlab.ot.shape import check_cost
+from warlab.ot.checks import check_cost
 from warlab.ot.sinkhorn import needs_log_domain, sinkhorn
+from warlab.war.adversarial import AdversarialLoss
 
 
+@dataclass(eq=False, repr=False)
 class WARLoss(AdversarialLoss):
     r"""Wasserstein adversarial regularisation, equation 5 of the paper.
 
@@ -32,25 +39,25 @@ class WARLoss(AdversarialLoss):
     lam : float
         Weight of the entropy in the transport. Default 0.05: paper.
     iterations : int
-        Sinkhorn iterations, differentiated through. Default 20: paper. They take less than a percent of a step.
+        Sinkhorn iterations, differentiated through. Default 20: paper. They take less than one percent of a step.
     epsilon : float
         Length of the perturbation, L2 over all values of one sample. Default 0.005: paper, for images scaled to mean 0
-        and deviation 1. With 0 no direction is searched, and a step takes about 2.0 in place of 2.6.
+        and deviation 1. With 0 no direction is computed, and a step takes about 2.0 instead of 2.6.
     dropout : "independent", "shared" or "off"
         Dropout masks of the extra passes: independent of the clean pass, the same in all of them, or none. Default
         "independent": authors' code. The others take one more forward, about 0.3, for a reference with these masks.
         "off" switches the modules of torch.nn.Dropout's family only; torch.nn.functional.dropout and the dropout
-        inside attention and recurrent layers go on. "shared" covers them, too, for it repeats the random numbers.
+        inside attention and recurrent layers stay on. "shared" covers them, too, because it repeats the random numbers.
     batchnorm_update : bool
         Whether the extra passes move the running statistics of batch norm. Default True: authors' code.
     direction : "sum", "mean" or "clean"
-        How the direction is found. Default "sum": our choice, of length epsilon always. "mean" is the authors' code
+        How the direction is found. Default "sum": our choice, always of length epsilon. "mean" is the authors' code
         to the letter, which shortens the perturbation where the gradient is tiny. "clean" needs no probe: the entropy
         in the transport gives it a slope where both predictions are the same, so that the loop's own forward has the
-        gradient. A step takes about 2.4 in place of 2.6; call ``inputs.requires_grad_()`` before the forward. It is
-        another direction than the probe's, see docs/performance.md.
+        gradient. A step takes about 2.4 instead of 2.6; call ``inputs.requires_grad_()`` before the forward. The
+        direction differs from the probe's, see docs/performance.md.
     power_iterations : int
-        Gradients that the search of the direction takes. Default 1: paper. Each further one takes one more forward and
+        Gradients that are taken to find the direction. Default 1: paper. Each further one takes one more forward and
         one more backward in the inputs, about 0.7.
     class_dim : int, optional
         The axis of the classes in the logits. Default: 1, as in torch's cross_entropy; logits of three axes, which
@@ -75,40 +82,31 @@ class WARLoss(AdversarialLoss):
     noise, IEEE TPAMI 2021.
     """
 
-    cost: Tensor
+    cost: InitVar[Tensor | ArrayLike]
+    lam: float = 0.05
+    iterations: int = 20
+    signed: bool = field(default=False, kw_only=True)
     slope_at_clean = True
 
-    def __init__(
-        self,
-        cost: Tensor | ArrayLike,
-        lam: float = 0.05,
-        iterations: int = 20,
-        *,
-        epsilon: float = 0.005,
-        dropout: Dropout = "independent",
-        batchnorm_update: bool = True,
-        direction: Direction = "sum",
-        power_iterations: int = 1,
-        class_dim: int | None = None,
-        signed: bool = False,
-    ) -> None:
-        super().__init__(epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim)
-        cost = torch.as_tensor(cost, dtype=torch.float32).detach()
-        values = cost.double().cpu().numpy()
+    def __post_init__(self, cost: Tensor | ArrayLike) -> None:
+        super().__post_init__()
+        matrix = torch.as_tensor(cost, dtype=torch.float32).detach()
+        values = matrix.double().cpu().numpy()
         # Entries that single precision rounds apart count as equal.
-        check_cost(values, "of WARLoss", signed, rounding=1e-6 * abs(values).max(initial=0.0))
-        if not lam > 0 or iterations < 1:
-            raise WarlabError(f"lambda must be above 0 and iterations at least 1, not {lam} and {iterations}.")
-        self.register_buffer("cost", cost)
-        self.lam = lam
-        self.iterations = iterations
-        self.log_domain = needs_log_domain(cost, lam)
+        check_cost(values, "of WARLoss", self.signed, rounding=1e-6 * abs(values).max(initial=0.0))
+        if not self.lam > 0 or self.iterations < 1:
+            raise WarlabError(
+                f"lambda must be above 0 and iterations at least 1, not {self.lam} and {self.iterations}."
+            )
+        self.register_buffer("cost", matrix)
+        self.log_domain = needs_log_domain(matrix, self.lam)
 
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
-        if adversarial.shape[1] != len(self.cost):
+        """OT_C^lambda of each row: the transport from p(x + r) to p(x)."""
+        cost = self.get_buffer("cost").to(adversarial)
+        if adversarial.shape[1] != len(cost):
             raise WarlabError(
-                f"The model predicts {adversarial.shape[1]} classes but the cost matrix has {len(self.cost)}; "
+                f"The model predicts {adversarial.shape[1]} classes but the cost matrix has {len(cost)}; "
                 "give a cost with one row per class, or name the axis of the classes by class_dim."
             )
-        cost = self.cost.to(adversarial)
         return sinkhorn(adversarial, clean, cost, self.lam, self.iterations, self.log_domain)

@@ -1,8 +1,8 @@
-"""TV: the loss of `warlab.war` with the total variation."""
+"""TV: adversarial regularisation with the total variation."""
 
 from torch import Tensor
 
-from warlab.losses.regulariser import AdversarialLoss
+from warlab.war.adversarial import AdversarialLoss
 
 
 class TVLoss(AdversarialLoss):

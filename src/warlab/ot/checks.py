@@ -1,7 +1,4 @@
-"""The checks of a ground cost that need nothing but numpy; the losses, the helpers and `verify_cost` share them.
-
-A check has a name, a value, a limit, whether it passed, and whether training depends on it.
-"""
+"""The checks of a ground cost that need nothing but numpy: `WARLoss`, the helpers and `verify_cost` share them."""
 
 from collections.abc import Iterable
 
@@ -9,10 +6,6 @@ import numpy as np
 
 from warlab.artefacts.ground_cost import Check
 from warlab.errors import WarlabError
-
-
-def at_most(name: str, value: float, limit: float, meaning: str, required: bool = True) -> Check:
-    return Check(name, float(value), limit, bool(value <= limit), required, meaning)
 
 
 def check_square(cost: np.ndarray) -> None:
@@ -26,15 +19,15 @@ def check_square(cost: np.ndarray) -> None:
 def basic_checks(cost: np.ndarray, signed: bool, rounding: float = 1e-12) -> list[Check]:
     """`signed` permits the raw random costs of the paper; `rounding` is what two equal entries may differ by."""
     return [
-        at_most("diagonal", np.abs(np.diag(cost)).max(), 0.0, "staying in a class is free"),
-        at_most("symmetry", np.abs(cost - cost.T).max(), rounding, "both ways cost the same", not signed),
-        at_most("sign", max(0.0, -cost.min()), 0.0, "no negative cost", not signed),
+        Check("diagonal", np.abs(np.diag(cost)).max(), 0.0, "staying in a class is free"),
+        Check("symmetry", np.abs(cost - cost.T).max(), rounding, "both ways cost the same", not signed),
+        Check("sign", max(0.0, -cost.min()), 0.0, "no negative cost", not signed),
     ]
 
 
 def triangle(cost: np.ndarray) -> Check:
     through = np.stack([(row[:, None] + cost).min(0) for row in cost])  # the cheapest way over one class between
-    return at_most("triangle", (cost - through).max(), 1e-12, "no detour is cheaper (the cost is a metric)", False)
+    return Check("triangle", (cost - through).max(), 1e-12, "no detour is cheaper (the cost is a metric)", False)
 
 
 def refuse_failed(checks: Iterable[Check], name: str) -> None:
@@ -47,6 +40,6 @@ def refuse_failed(checks: Iterable[Check], name: str) -> None:
 
 
 def check_cost(cost: np.ndarray, name: str, signed: bool = False, rounding: float = 1e-12) -> None:
-    """One sentence for a cost that no training may start on."""
+    """Raise an error for a cost that no training may start on."""
     check_square(cost)
     refuse_failed(basic_checks(cost, signed, rounding), name)

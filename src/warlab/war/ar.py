@@ -1,15 +1,16 @@
-"""AR: the loss of `warlab.war` with the Kullback-Leibler divergence."""
+"""AR: adversarial regularisation with the Kullback-Leibler divergence."""
 
+from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from torch import Tensor
 
-from warlab.adversarial import Dropout
 from warlab.errors import WarlabError
-from warlab.losses.logits import kl_divergence
-from warlab.losses.regulariser import AdversarialLoss, Direction
+from warlab.war.adversarial import AdversarialLoss
 
 
+@dataclass(eq=False, repr=False)
 class ARLoss(AdversarialLoss):
     r"""Adversarial regularisation with the Kullback-Leibler divergence: virtual adversarial training on all samples.
 
@@ -18,8 +19,8 @@ class ARLoss(AdversarialLoss):
     Parameters
     ----------
     order : "code" or "paper"
-        "code" is the formula above, of the authors' code and of Miyato et al. 2018, and the default; "paper" is
-        KL(p(x + r) || p(x)), the one that the paper prints and Proposition 1 speaks of.
+        "code" is the formula above, as in the authors' code and in Miyato et al. 2018, and the default; "paper" is
+        KL(p(x + r) || p(x)), as printed in the paper and used in Proposition 1.
     epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim
         As in `WARLoss`, with the same defaults, sources and costs of a step; direction cannot be "clean".
 
@@ -34,22 +35,19 @@ class ARLoss(AdversarialLoss):
     (torch.Size([]), True)
     """
 
-    def __init__(
-        self,
-        order: Literal["code", "paper"] = "code",
-        *,
-        epsilon: float = 0.005,
-        dropout: Dropout = "independent",
-        batchnorm_update: bool = True,
-        direction: Direction = "sum",
-        power_iterations: int = 1,
-        class_dim: int | None = None,
-    ) -> None:
-        super().__init__(epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim)
-        if order not in ("code", "paper"):
-            raise WarlabError(f"The order of AR's divergence must be code or paper, not {order!r}.")
-        self.order = order
+    order: Literal["code", "paper"] = "code"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.order not in ("code", "paper"):
+            raise WarlabError(f"The order of AR's divergence must be code or paper, not {self.order!r}.")
 
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
         first, second = (clean, adversarial) if self.order == "code" else (adversarial, clean)
         return kl_divergence(first, second)
+
+
+def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
+    """KL(p || q) per row, finite where a probability has underflowed to zero."""
+    tiny = torch.finfo(p.dtype).tiny
+    return (p * (p.clamp_min(tiny).log() - q.clamp_min(tiny).log())).sum(1)

@@ -1,10 +1,10 @@
-"""A task in the plane on which one can see what each regulariser does: three classes, two of them close to each other,
-and labels of the far one planted in one of the close ones.
+"""A toy task in the plane that shows what each regulariser does: three classes, two of them close to each other, and
+some points of one of these two labelled as the third.
 
-The paper shows such a figure and gives no numbers for it. Ours: scikit-learn's blobs, red and orange 1.5 apart, black
-further off; a tenth as many points labelled black as red has lie in the red cloud; moving mass between red and black
-costs 0.1, between the others 1, so WAR may leave the boundary of red and black as complex as it likes. (That is
-Proposition 2; the paper's sentence on its figure says the opposite, see config/fidelity.yaml.)
+The paper shows such a figure without numbers. Here they are scikit-learn's blobs, red and orange 1.5 apart and black
+further away; a tenth of the red points are labelled black. Moving mass between red and black costs 0.1, between the
+others 1, so that WAR may leave the boundary of red and black complex. (That is Proposition 2; the paper's text on its
+figure says the opposite, see config/fidelity.yaml.)
 """
 
 import numpy as np
@@ -13,15 +13,15 @@ from sklearn.datasets import make_blobs
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from warlab.adversarial import perturbation
 from warlab.common.seeds import derive_seed
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, probabilities
+from warlab.war.adversarial import perturbation
 
 CLASSES = ("orange", "red", "black")
 CENTRES = ((-0.75, 0.0), (0.75, 0.0), (0.6, 3.2))
 COST = ((0.0, 1.0, 1.0), (1.0, 0.0, 0.1), (1.0, 0.1, 0.0))
 PREDICTION = (0.15, 0.70, 0.15)  # the fixed prediction that the divergences are drawn around
-OF_CLASS, PLANTED = 80, 8  # points of each class, and how many red ones are labelled black
+OF_CLASS, PLANTED = 80, 8  # points of each class, and red points that are labelled black
 SIDE = 121  # points of the drawn grid in each direction
 STEPS, WARM_UP, BETA, EPSILON = 300, 80, 8.0, 0.4
 
@@ -47,24 +47,24 @@ def regularisers() -> dict[str, AdversarialLoss | None]:
 
 
 def points() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points (N, 2), their true classes, and the labels to train on, by which some of the red ones are black."""
+    """Points (N, 2), their true classes, and the labels to train on, which call some red points black."""
     x, true = make_blobs([OF_CLASS] * 3, centers=np.array(CENTRES), cluster_std=0.45, random_state=0)
     order = np.argsort(np.linalg.norm(x - CENTRES[1], axis=1))
     red = [i for i in order if true[i] == 1]
-    given = true.copy()
-    given[red[: 3 * PLANTED : 3]] = 2  # well inside the cloud, apart from each other
-    return x.astype(np.float32), true, given
+    labels = true.copy()
+    labels[red[: 3 * PLANTED : 3]] = 2  # well inside the cloud, apart from each other
+    return x.astype(np.float32), true, labels
 
 
-def train(x: np.ndarray, given: np.ndarray, regulariser: AdversarialLoss | None, steps: int) -> nn.Sequential:
-    """All points in every step, Adam; the regulariser begins after the warm-up."""
+def train(x: np.ndarray, labels: np.ndarray, regulariser: AdversarialLoss | None, steps: int) -> nn.Sequential:
+    """Train by Adam on all points in every step, with the regulariser after the warm-up."""
     torch.manual_seed(derive_seed("toy", 0))
     net = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 3))
     optimiser = torch.optim.Adam(net.parameters(), lr=5e-3)
-    inputs, labels = torch.from_numpy(x), torch.from_numpy(given)
+    inputs, targets = torch.from_numpy(x), torch.from_numpy(labels)
     for step in range(steps):
         logits = net(inputs)
-        loss = cross_entropy(logits, labels)
+        loss = cross_entropy(logits, targets)
         if regulariser is not None and step >= WARM_UP:
             loss = loss + BETA * regulariser(net, inputs, logits)
         optimiser.zero_grad()
@@ -74,7 +74,7 @@ def train(x: np.ndarray, given: np.ndarray, regulariser: AdversarialLoss | None,
 
 
 def plane(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Axes of a grid around all points."""
+    """The axes of a grid around all points."""
     low, high = x.min(0) - 0.6, x.max(0) + 0.6
     return np.linspace(low[0], high[0], SIDE), np.linspace(low[1], high[1], SIDE)
 
@@ -93,7 +93,7 @@ def simplex(side: int = 80) -> np.ndarray:
 
 
 def divergences(at: np.ndarray) -> dict[str, np.ndarray]:
-    """What each regulariser says of a prediction on the simplex, compared with PREDICTION; nothing for CCE."""
+    """The divergence of each regulariser between points of the simplex and PREDICTION; 0 for CCE."""
     adversarial = torch.from_numpy(np.clip(at, 1e-6, None)).double()
     adversarial /= adversarial.sum(1, keepdim=True)
     clean = torch.tensor(PREDICTION, dtype=torch.float64).expand_as(adversarial)
@@ -105,24 +105,24 @@ def divergences(at: np.ndarray) -> dict[str, np.ndarray]:
 
 def directions(net: nn.Module, loss: AdversarialLoss, x: np.ndarray) -> np.ndarray:
     """The adversarial perturbation of each point, (N, 2)."""
-    given = torch.from_numpy(x)
+    inputs = torch.from_numpy(x)
     with torch.no_grad():
-        clean = probabilities(net(given))
-    return perturbation(lambda z: probabilities(net(z)), loss.divergence, given, clean, EPSILON).numpy()
+        clean = probabilities(net(inputs))
+    return perturbation(lambda z: probabilities(net(z)), loss.divergence, inputs, clean, EPSILON).numpy()
 
 
 def compute(steps: int = STEPS) -> dict[str, np.ndarray]:
-    """All that the two figures of the plane show, as arrays."""
-    (x, true, given), losses = points(), regularisers()
+    """Compute the arrays behind the two figures of the toy task."""
+    (x, true, labels), losses = points(), regularisers()
     axes, at = plane(x), simplex()
-    nets = {name: train(x, given, loss, steps) for name, loss in losses.items()}
-    before = train(x, given, None, WARM_UP)
+    nets = {name: train(x, labels, loss, steps) for name, loss in losses.items()}
+    before = train(x, labels, None, WARM_UP)
     pair = {"AR": losses["KL (AR)"], "WAR": losses["WAR, λ = 0.05"]}
     moved = [directions(before, loss, x) for loss in pair.values() if loss is not None]
     return {
         "x": x,
         "true": true,
-        "given": given,
+        "given": labels,
         "axis_x": axes[0],
         "axis_y": axes[1],
         "names": np.array(list(losses)),

@@ -1,1 +1,0 @@
-"""What the public losses of `warlab.war` share."""

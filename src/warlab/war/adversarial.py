@@ -1,0 +1,224 @@
+"""Adversarial regularisation with any divergence D between predictions: the step that WAR, AR and TV share.
+
+    R(x) = D( p(x + r), sg[p(x)] )                sg stops the gradient: it flows through p(x + r) alone
+    d = xi * unit(N(0, I))                        a tiny random probe, per sample
+    g = gradient of D( p(x + d), sg[p(x)] ) in d  one power iteration, as in the paper; further ones start from unit(g)
+    r = epsilon * unit(g)                         detached: no gradient flows through the direction
+
+A step has three passes. The loop's own pass gives p(x); it is reused if its precision and its dropout masks allow it.
+The probe is one forward and the gradient in x alone; with direction "clean" the gradient of the loop's own pass takes
+its place. The final pass gives p(x + r), the only one that the loss is differentiated through.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from warlab.common.precision import tf32_allowed
+from warlab.errors import WarlabError
+from warlab.war.logits import Rows, class_axis, logits_of, looks_like_probabilities, rows_of_mask
+from warlab.war.passes import Dropout, Predict, extra_pass, forwards, perturbable, with_same_masks
+
+Direction = Literal["sum", "mean", "clean"]
+Divergence = Callable[[Tensor, Tensor], Tensor]  # (adversarial probabilities, clean probabilities) → one per sample
+
+XI = 1e-6  # length of the probe, paper's appendix and authors' code
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdversarialLoss(nn.Module, ABC):
+    """Mean over the batch of D(p(x + r), sg[p(x)]), the gradient flowing through p(x + r) alone.
+
+    A subclass defines the divergence D; `WARLoss` describes the parameters.
+    """
+
+    epsilon: float = 0.005
+    dropout: Dropout = "independent"
+    batchnorm_update: bool = True
+    direction: Direction = "sum"
+    power_iterations: int = 1
+    class_dim: int | None = None
+
+    slope_at_clean = False  # whether D(q, p) has a gradient in q where q = p
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._are_logits = False  # not yet known
+        if not (isinstance(self.epsilon, int | float) and math.isfinite(self.epsilon) and self.epsilon >= 0):
+            raise WarlabError(
+                f"epsilon is the length of the perturbation and cannot be {self.epsilon}; give 0 or more."
+            )
+        if self.dropout not in ("independent", "shared", "off"):
+            raise WarlabError(f"dropout must be independent, shared or off, not {self.dropout!r}.")
+        if self.direction not in ("sum", "mean", "clean"):
+            raise WarlabError(f"direction must be sum, mean or clean, not {self.direction!r}.")
+        if self.power_iterations < 1:
+            raise WarlabError(f"power_iterations must be at least 1, not {self.power_iterations}.")
+        if self.direction == "clean" and not self.slope_at_clean:
+            raise WarlabError(
+                f"direction cannot be clean for {type(self).__name__}: its divergence has no slope where both "
+                "predictions are the same, so that its direction needs a probe; choose sum or mean."
+            )
+        if self.direction == "clean" and (self.dropout != "independent" or self.power_iterations != 1):
+            raise WarlabError(
+                "direction is clean, which takes the one gradient that the clean pass gives; with it leave "
+                "dropout independent and power_iterations 1."
+            )
+
+    @abstractmethod
+    def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
+        """D per row of two (N, C) batches of probabilities; the subclass is named after it."""
+
+    def forward(
+        self,
+        model: nn.Module,
+        inputs: Tensor,
+        logits: Any = None,
+        *,
+        predict: Predict | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """The regulariser as a scalar.
+
+        Parameters
+        ----------
+        model : nn.Module
+            The network, with weights in float32 or float64; it may be wrapped by DataParallel,
+            DistributedDataParallel or torch.compile. It returns logits, or an object or dict with `logits`.
+        inputs : Tensor (B, ...) of floating point numbers
+            What is perturbed: images, features, or embeddings of tokens; then `model` is the part that follows them.
+        logits : Tensor (B, C), (B, C, H, W), ..., or an output that holds them, optional
+            The model's output on `inputs`, if the loop has it; detached here. Default: one more forward.
+        predict : function, optional
+            From perturbed inputs to logits, in place of `model(inputs)`: for further arguments, such as
+            ``lambda e: model(inputs_embeds=e, attention_mask=m)``, and for outputs that hold the logits elsewhere.
+        mask : Tensor of booleans, shaped as the labels, optional
+            True where a pixel, token or sample counts, such as ``labels != ignore_index``. Default: everywhere.
+
+        Returns
+        -------
+        Tensor ()
+            The mean of D; 0 where the mask leaves nothing.
+        """
+        x = perturbable(model, inputs)
+        inner, outer = forwards(model, predict)
+        if self.dropout == "shared":
+            seed = int(torch.randint(2**62, ()))
+            inner, outer = (with_same_masks(one, seed, x.device) for one in (inner, outer))
+        reused = self._reused(logits, x.dtype)  # outside of extra_pass, which switches TF32 off
+        with extra_pass(model, self.dropout, self.batchnorm_update):
+            clean = _no_grad(inner, x) if reused is None else reused
+            rows = Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
+            p_clean = rows.probabilities(clean)
+            if self.epsilon == 0:
+                perturbed = x
+            elif self.direction == "clean":
+                perturbed = x + self.epsilon * self._clean_direction(inputs, logits, rows).to(x)
+            else:
+                perturbed = x + self._perturbation(inner, x, p_clean, rows)
+            p_adversarial = rows.probabilities(outer(perturbed))
+            return rows.mean(self.divergence(p_adversarial, p_clean))
+
+    def _clean_direction(self, inputs: Tensor, output: Any, rows: Rows) -> Tensor:
+        """Unit vectors along the gradient of D(p(x), sg[p(x)]) in x, through the graph of the loop's own forward."""
+        clean = rows.probabilities(output) if output is not None else inputs.detach()
+        if not (inputs.requires_grad and clean.requires_grad):
+            raise WarlabError(
+                "direction is clean, so that the gradient comes from the loop's own forward: call "
+                "inputs.requires_grad_() before logits = model(inputs), and give these logits with their graph."
+            )
+        value = rows.per_sample(self.divergence(clean, clean.detach())).sum()
+        try:
+            (gradient,) = torch.autograd.grad(value, inputs, retain_graph=True)
+        except RuntimeError as error:
+            if "not have been used in the graph" in str(error):
+                raise WarlabError("The logits were not made from these inputs; give both from one forward.") from error
+            raise
+        return unit(gradient)
+
+    def _perturbation(self, predict: Predict, x: Tensor, p_clean: Tensor, rows: Rows) -> Tensor:
+        try:
+            return perturbation(
+                lambda inputs: rows.probabilities(predict(inputs)),
+                lambda adversarial, clean: rows.per_sample(self.divergence(adversarial, clean)),
+                x,
+                p_clean,
+                self.epsilon,
+                "mean" if self.direction == "mean" else "sum",
+                self.power_iterations,
+            )
+        except RuntimeError as error:
+            if "not have been used in the graph" in str(error) or "does not require grad" in str(error):
+                raise WarlabError(
+                    "The logits do not depend on the inputs in a differentiable way; look for a no_grad, a detach or "
+                    "an argmax in the model, or a predict function that ignores its argument."
+                ) from error
+            raise
+
+    def _reused(self, output: Any, precision: torch.dtype) -> Tensor | None:
+        """The loop's logits, if they have the dropout rule and the precision of the extra passes."""
+        if output is None or self.dropout != "independent":
+            return None
+        logits = logits_of(output)
+        exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
+        return logits.detach() if exact else None
+
+    def _kept(self, clean: Tensor, samples: int, mask: Tensor | None) -> Tensor | None:
+        """The mask by rows. The first logits are checked, because a model that ends in a softmax only trains worse."""
+        axis = class_axis(clean, samples, self.class_dim)
+        if not self._are_logits:
+            suspicious = looks_like_probabilities(clean, axis)
+            if suspicious:
+                raise WarlabError(
+                    "The model returns probabilities (rows that sum to 1), and the loss would take their softmax "
+                    "again; return logits, or give predict=lambda inputs: model(inputs).log()."
+                )
+            self._are_logits = suspicious is False
+        return None if mask is None else rows_of_mask(mask, clean, axis)
+
+
+def _no_grad(predict: Predict, x: Tensor) -> Tensor:
+    with torch.no_grad():
+        return logits_of(predict(x))
+
+
+def perturbation(
+    predict: Callable[[Tensor], Tensor],
+    divergence: Divergence,
+    x: Tensor,
+    p_clean: Tensor,
+    epsilon: float,
+    reduction: Literal["sum", "mean"] = "sum",
+    power_iterations: int = 1,
+) -> Tensor:
+    """r of the formulas above: (B, …) like x, of length epsilon per sample.
+
+    `reduction="mean"` is the authors' code to the letter: the gradient of the batch mean carries 1/B and is
+    divided by its norm + 1e-8, which shortens r where the gradient is tiny (no dropout, large batch).
+    """
+    direction = unit(torch.randn_like(x))
+    for _ in range(power_iterations):
+        probe = (XI * direction).requires_grad_()
+        value = divergence(predict(x + probe), p_clean)
+        total = value.mean() if reduction == "mean" else value.sum()
+        # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
+        (gradient,) = torch.autograd.grad(total, probe)
+        direction = _unit_code(gradient) if reduction == "mean" else unit(gradient)
+    return epsilon * direction
+
+
+def unit(t: Tensor) -> Tensor:
+    """Scale every sample to length 1; by its largest entry first, so that 1e-30 does not square to zero."""
+    flat = t.flatten(1)
+    flat = flat / flat.abs().amax(1, keepdim=True).clamp_min(torch.finfo(t.dtype).tiny)
+    flat = flat / flat.norm(dim=1, keepdim=True).clamp_min(torch.finfo(t.dtype).tiny)
+    return flat.view_as(t)
+
+
+def _unit_code(t: Tensor) -> Tensor:
+    return t / (t.flatten(1).norm(dim=1).view(-1, *[1] * (t.dim() - 1)) + 1e-8)
