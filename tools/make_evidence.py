@@ -1,6 +1,6 @@
 """Keep a finished scale as evidence: its runs, what they come to, the paper's numbers, and the picture.
 
-    python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times] [--unfinished]
+    python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times] [--unfinished] [--add]
 
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
 summary.md (the same to read, for every setting, with Kendall's tau between our order of the methods and the paper's and
@@ -9,16 +9,19 @@ the last epochs where the runs kept them, and reductions.md, what the scale chan
 the repository, or lies in the folder of the evidence). A folder that has a README.md keeps it: what the numbers mean is
 written by hand.
 --no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes
-the runs that are finished where others are still to come.
+the runs that are finished where others are still to come. --add takes the finished runs, too, and adds them to those
+that the evidence already has, for a study whose runs come from several results folders; a run that both have must have
+the same numbers in both. Neither option writes learning_curves.png.
 """
 
+import argparse
 import csv
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +31,8 @@ from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import base_method
-from warlab.reporting.read.predictions import Kept, collect_predictions
-from warlab.reporting.read.results import CELL, collect, finished, read_published, read_runs, run_ids
+from warlab.reporting.read.predictions import Kept, collect_predictions, read_kept
+from warlab.reporting.read.results import CELL, RUN, collect, finished, read_published, read_runs, run_ids
 from warlab.reporting.setting import SETTING, Setting, by_setting
 from warlab.reporting.stats.comparison import interval_of_tau
 from warlab.reporting.stats.intervals import Number, difference
@@ -41,6 +44,7 @@ Numbers = Mapping[Setting, Mapping[str, Number]]  # setting → method → numbe
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "config" / "published.csv"
 AGAINST = ("war_w2v", "ar")
+TIMES = ("seconds", "processor_seconds")
 COLUMNS = {  # column: (its title, how a number is printed)
     "method": ("method", "{}"),
     "seeds": ("seeds", "{}"),
@@ -58,28 +62,40 @@ COLUMNS = {  # column: (its title, how a number is printed)
 }
 
 
+class Material(NamedTuple):
+    """What evidence is made of: the text of runs.csv, the same as a table, and the test predictions."""
+
+    text: str
+    runs: pd.DataFrame
+    kept: Kept
+
+
 def main() -> int:
-    folders = [word for word in sys.argv[1:] if word not in ("--no-times", "--unfinished")]
-    if len(folders) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    source, target = map(Path, folders)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path)
+    for option in ("--no-times", "--unfinished", "--add"):
+        parser.add_argument(option, action="store_true")
+    options = parser.parse_args()
     try:
-        files = evidence(source, target, "--no-times" not in sys.argv, "--unfinished" in sys.argv)
-    except (WarlabError, OSError) as error:
+        files = evidence(options.source, options.target, not options.no_times, options.unfinished, options.add)
+    except WarlabError as error:
+        print(f"make_evidence: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
         print(f"make_evidence: {error}; run the whole scale first.", file=sys.stderr)
         return 1
     for name, content in files.items():
-        write_atomic(target / name, partial(_put, content))
+        write_atomic(options.target / name, partial(_put, content))
     return 0
 
 
-def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[str, bytes]:
+def evidence(source: Path, target: Path, times: bool, unfinished: bool, add: bool) -> dict[str, bytes]:
     """All files by their names, so that nothing is written before everything was read."""
-    runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
-    text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
-    kept = collect_predictions(source, dict.fromkeys(run_ids(finished(runs))))
-    timed = runs if times else runs.drop(columns="seconds", errors="ignore")
+    text, runs, kept = material(source, unfinished or add)
+    if add:
+        text, runs, kept = added(target, runs, kept)
+    timed = runs if times else runs.drop(columns=list(TIMES), errors="ignore")
     numbers = numbers_by_setting(runs, kept)
     table = summary(timed, read_published(PUBLISHED), numbers)
     pages = [f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
@@ -88,11 +104,62 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool) -> dict[
     return {
         **({"test_predictions.npz": packed(kept)} if kept else {}),
         **({"reductions.md": differences.encode()} if differences else {}),
-        "runs.csv": (text if times else without(text, "seconds", "processor_seconds")).encode(),
+        "runs.csv": (text if times else without(text, *TIMES)).encode(),
         "summary.csv": table.to_csv(index=False, float_format="%.2f").encode(),
         "summary.md": ("\n\n".join(pages) + "\n").encode(),
-        **({} if unfinished else {"learning_curves.png": picture.read_bytes()}),
+        **({} if unfinished or add else {"learning_curves.png": picture.read_bytes()}),
     }
+
+
+def material(source: Path, unfinished: bool) -> Material:
+    """What a results folder has: all runs of a finished scale, or those that are finished."""
+    runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
+    text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
+    return Material(text, runs, collect_predictions(source, dict.fromkeys(run_ids(finished(runs)))))
+
+
+def added(target: Path, runs: pd.DataFrame, kept: Kept) -> Material:
+    """What the evidence in `target` has and the runs that are new to it, in the order of their ids."""
+    earlier = read_runs(target / "runs.csv")
+    earlier_kept = read_kept([file for file in [target / "test_predictions.npz"] if file.is_file()])
+    shared = set(run_ids(earlier)).intersection(run_ids(runs))
+    refuse_other_numbers(target, earlier, runs, sorted(shared))
+    refuse_other_predictions(target, earlier_kept, kept)
+    new = runs[[run not in shared for run in run_ids(runs)]]
+    if "seconds" not in earlier:  # the times of some runs alone mean nothing
+        new = new.drop(columns=list(TIMES), errors="ignore")
+    texts = [as_text(target / "runs.csv"), as_text(io.StringIO(new.to_csv(index=False)))]
+    joined = [pd.concat(parts, ignore_index=True) for parts in (texts, [earlier, new])]
+    text, table = (part.astype({"seed": int}).sort_values([*CELL, "seed"], kind="stable") for part in joined)
+    return Material(text.to_csv(index=False), table, {**earlier_kept, **kept})
+
+
+def as_text(file: Path | IO[str]) -> pd.DataFrame:
+    """A CSV with every cell as it is written, so that numbers keep all their digits."""
+    return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
+def refuse_other_numbers(target: Path, earlier: pd.DataFrame, runs: pd.DataFrame, shared: Sequence[str]) -> None:
+    """What is measured of the machine (time, memory) may differ; what the run reached may not."""
+    numbers = [name for name in earlier if name in runs and name not in (*RUN, *TIMES, "peak_memory_mb")]
+    tables = [table.assign(run=run_ids(table)).sort_values("epoch") for table in (earlier, runs)]
+    for run in shared:
+        one, two = (table[table["run"] == run] for table in tables)
+        before, after = (part[numbers].to_numpy(float) for part in (one, two))
+        same = len(one) == len(two) and np.allclose(before, after, rtol=1e-9, atol=0, equal_nan=True)
+        if not same or set(one["data"]) != set(two["data"]):
+            raise WarlabError(
+                f"The run {run} is in {target} with other numbers; find out which one is right and delete the other."
+            )
+
+
+def refuse_other_predictions(target: Path, earlier: Kept, kept: Kept) -> None:
+    for name in sorted(earlier.keys() & kept.keys()):
+        if not np.array_equal(earlier[name], kept[name]):
+            raise WarlabError(
+                f"{target / 'test_predictions.npz'} and this results folder differ in {name}; find out which one is "
+                "right and delete the other."
+            )
 
 
 def finished_runs(source: Path) -> pd.DataFrame:
@@ -100,7 +167,7 @@ def finished_runs(source: Path) -> pd.DataFrame:
     return collect(file.parent for file in sorted((source / "runs").glob("*/*/*/*/*/result.json")))
 
 
-def packed(arrays: dict[str, np.ndarray]) -> bytes:
+def packed(arrays: Kept) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return file.getvalue()

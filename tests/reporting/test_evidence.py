@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy import stats
 
 from tests.conftest import ROOT
@@ -173,6 +174,89 @@ def test_of_an_unfinished_scale_the_finished_runs_are_kept_with_their_intervals(
     assert table.loc["war_w2v", "interval"] == f"{4 - reach:+.2f} to {4 + reach:+.2f}"
     assert table.loc["war_w2v", "interval_from"] == "3 seeds, Student's t"
     assert not (tmp_path / "evidence" / "learning_curves.png").exists()
+
+
+def kept_files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def scale_with(folder: Path, runs: dict[tuple[str, int], float]) -> Path:
+    for (method, seed), accuracy in runs.items():
+        write_run(folder, method, seed, accuracy, [0, 1, 2][: seed + 1])
+    write_arrays(folder / "data" / "fashion_mnist.npz", test_y=np.zeros(10, np.uint8))
+    return folder
+
+
+RUNS = {
+    ("cce", 0): 70.0,
+    ("cce", 1): 71.1,
+    ("war_w2v", 0): 74.2,
+    ("war_w2v", 1): 75.3,
+    ("ar", 0): 72.4,
+    ("ar", 1): 73.5,
+}
+
+
+def test_runs_of_several_folders_are_added_to_what_one_folder_would_have_given(tmp_path):
+    """In any order, also where a run is in two of the folders."""
+    parts = [("cce", 0), ("war_w2v", 1)], [("ar", 0), ("war_w2v", 1), ("cce", 1)], [("war_w2v", 0), ("ar", 1)]
+    folders = [scale_with(tmp_path / f"part{n}", {run: RUNS[run] for run in part}) for n, part in enumerate(parts)]
+    assert make(scale_with(tmp_path / "all", RUNS), tmp_path / "whole", "--unfinished").returncode == 0
+    assert make(folders[0], tmp_path / "evidence", "--unfinished").returncode == 0
+    (tmp_path / "evidence" / "README.md").write_text("by hand")
+    for folder in folders[1:]:
+        result = make(folder, tmp_path / "evidence", "--add")
+        assert result.returncode == 0, result.stderr
+    found = kept_files(tmp_path / "evidence")
+    assert found.pop("README.md") == b"by hand"
+    whole = kept_files(tmp_path / "whole")
+    arrays = [read_kept([tmp_path / name / "test_predictions.npz"]) for name in ("evidence", "whole")]
+    assert arrays[0].keys() == arrays[1].keys() and len(arrays[0]) == len(RUNS) + 1
+    assert all(np.array_equal(arrays[0][name], arrays[1][name]) for name in arrays[0])
+    del found["test_predictions.npz"], whole["test_predictions.npz"]  # the same arrays, in the order of adding
+    assert found == whole and set(found) == {"runs.csv", "summary.csv", "summary.md"}
+
+
+def test_what_is_kept_stays_as_it_is_when_runs_are_added(tmp_path):
+    """Every digit of it, and no times if it has none."""
+    scale = scale_with(tmp_path / "first", {("cce", 0): 70.0})
+    metrics = scale / "runs/fashion_mnist/asym-40/cnn9/cce/seed0/metrics.csv"
+    metrics.write_text("epoch,test_accuracy,seconds\n1,67.27499999999999,5\n2,70.72500000000001,5\n")
+    assert make(scale, tmp_path / "evidence", "--unfinished", "--no-times").returncode == 0
+    before = (tmp_path / "evidence" / "runs.csv").read_text().splitlines()
+    more = scale_with(tmp_path / "more", {("ar", 0): 72.0})
+    metrics = more / "runs/fashion_mnist/asym-40/cnn9/ar/seed0/metrics.csv"
+    metrics.write_text("epoch,test_accuracy,seconds\n1,71,5\n2,72,5\n")
+    assert make(more, tmp_path / "evidence", "--add").returncode == 0
+    after = (tmp_path / "evidence" / "runs.csv").read_text().splitlines()
+    assert [after[0], *after[3:]] == before and [row.split(",")[3] for row in after[1:3]] == ["ar", "ar"]
+
+
+@pytest.mark.parametrize("change", ["accuracy", "epochs", "data", "predictions"])
+def test_a_run_with_other_numbers_is_refused_and_nothing_is_written(tmp_path, change):
+    assert make(scale_with(tmp_path / "first", RUNS), tmp_path / "evidence", "--unfinished").returncode == 0
+    before = kept_files(tmp_path / "evidence")
+    other = scale_with(tmp_path / "other", {("cce", 1): RUNS["cce", 1], ("gce", 0): 70.0})
+    folder = other / "runs/fashion_mnist/asym-40/cnn9/cce/seed1"
+    metrics = (folder / "metrics.csv").read_text()
+    if change == "accuracy":
+        (folder / "metrics.csv").write_text(metrics.replace("12,71.1", "12,71.2"))
+    elif change == "epochs":
+        (folder / "metrics.csv").write_text(metrics.replace("12,71.1\n", ""))
+    elif change == "data":
+        (folder / "result.json").write_text('{"data": "stand-in"}')
+    else:
+        write_arrays(folder / "test_predictions.npz", predictions=np.ones((1, 1, 10), np.uint8))
+    result = make(other, tmp_path / "evidence", "--add")
+    assert result.returncode == 1 and "fashion_mnist/asym-40/cnn9/cce/seed1" in result.stderr
+    assert "find out which one is right" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert kept_files(tmp_path / "evidence") == before
+
+
+def test_runs_are_added_only_to_evidence(tmp_path):
+    result = make(scale_with(tmp_path / "results", RUNS), tmp_path / "evidence", "--add")
+    assert result.returncode == 1 and "evidence/runs.csv" in result.stderr and "Traceback" not in result.stderr
+    assert not (tmp_path / "evidence").exists()
 
 
 def test_the_lead_is_drawn_against_the_size_of_each_study(tmp_path):
