@@ -23,8 +23,7 @@ from warlab.errors import WarlabError
 from warlab.reporting import style
 from warlab.reporting.claims import evidence
 from warlab.reporting.read.predictions import read_kept
-from warlab.reporting.read.results import read_published, read_runs
-from warlab.reporting.setting import ACCURACY, Setting
+from warlab.reporting.read.results import ACCURACY, Setting, read_published, read_runs
 from warlab.reporting.stats.intervals import Estimate, difference
 from warlab.reporting.tables.labels import Labels
 

@@ -32,8 +32,18 @@ from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import base_method
 from warlab.reporting.read.predictions import Kept, collect_predictions, read_kept
-from warlab.reporting.read.results import CELL, RUN, collect, finished, read_published, read_runs, run_ids
-from warlab.reporting.setting import SETTING, Setting, by_setting
+from warlab.reporting.read.results import (
+    CELL,
+    RUN,
+    SETTING,
+    Setting,
+    by_setting,
+    collect,
+    finished,
+    read_published,
+    read_runs,
+    run_ids,
+)
 from warlab.reporting.stats.comparison import interval_of_tau
 from warlab.reporting.stats.intervals import Number, difference
 from warlab.reporting.stats.over_settings import kendall, readings

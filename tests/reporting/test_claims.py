@@ -18,7 +18,7 @@ from warlab.ot import propositions
 from warlab.reporting.claims import checks, evidence, verdicts
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
-from warlab.reporting.setting import SETTING, Setting
+from warlab.reporting.read.results import SETTING, Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.tables import results_table

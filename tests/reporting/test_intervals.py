@@ -13,7 +13,7 @@ from warlab.common.files import write_arrays
 from warlab.errors import WarlabError
 from warlab.reporting.claims import evidence
 from warlab.reporting.read import predictions, results
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats import comparison, intervals, pairs
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.over_settings import holm, readings

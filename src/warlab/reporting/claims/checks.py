@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
 from warlab.reporting.claims.evidence import Case, Evidence, Item, NotRun, Part, shown
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number
 from warlab.reporting.tables.grid import signed

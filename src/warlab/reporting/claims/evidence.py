@@ -12,8 +12,18 @@ import pandas as pd
 
 from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import CELL, LAST, RUN, complete, last_epochs, run_ids, under_other_names
-from warlab.reporting.setting import ACCURACY, SETTING, Setting
+from warlab.reporting.read.results import (
+    ACCURACY,
+    CELL,
+    LAST,
+    RUN,
+    SETTING,
+    Setting,
+    complete,
+    last_epochs,
+    run_ids,
+    under_other_names,
+)
 from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference
 from warlab.reporting.stats.over_settings import READINGS, readings
 from warlab.reporting.stats.pairs import number_of

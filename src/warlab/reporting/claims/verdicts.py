@@ -17,7 +17,7 @@ import pandas as pd
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
 from warlab.reporting.claims.evidence import Evidence, Item, Part
-from warlab.reporting.setting import ACCURACY, Setting
+from warlab.reporting.read.results import ACCURACY, Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
 from warlab.reporting.tables.labels import markdown, markdown_table

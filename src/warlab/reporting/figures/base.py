@@ -18,8 +18,17 @@ from warlab.reporting import style
 from warlab.reporting.drawing import MAX_COLUMNS, inches, panels
 from warlab.reporting.read import artefacts
 from warlab.reporting.read.artefacts import Arrays, Cost, Data, Noise, PredictedMap
-from warlab.reporting.read.results import EPOCH, PUBLISHED, RUN, complete, read_published, read_runs
-from warlab.reporting.setting import SETTING, Setting, by_setting
+from warlab.reporting.read.results import (
+    EPOCH,
+    PUBLISHED,
+    RUN,
+    SETTING,
+    Setting,
+    by_setting,
+    complete,
+    read_published,
+    read_runs,
+)
 from warlab.reporting.stats.audit_scores import TABLE, read_audit
 from warlab.reporting.stats.statistic import Statistic, read_statistics
 from warlab.reporting.tables.labels import Labels, name

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,13 @@ import pandas as pd
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.reporting.setting import ACCURACY, SETTING, kind_of_data
+from warlab.reporting.tables.labels import Labels, name
 
+ACCURACY = "test_accuracy"
+RANK = "average_rank"  # the metric of the rows of ranks below a table
 LAST = 10  # epochs, the paper's figure of merit
 TOLERANCE = 2.0  # points between a run and its repetition: another processor rounds differently, training magnifies it
+SETTING = ["dataset", "noise", "net"]
 CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", ACCURACY)
@@ -20,6 +24,42 @@ BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that 
 OWN_VALIDATION = "val_accuracy"  # of a validation set with clean labels that comes with the data
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
+
+
+class Setting(NamedTuple):
+    """What the methods of one row of a table share."""
+
+    dataset: str
+    noise: str
+    net: str
+    metric: str = ACCURACY
+
+    @classmethod
+    def parse(cls, text: str) -> "Setting":
+        """Parse dataset, noise and network, separated by blanks as in statistics.csv."""
+        return cls(*text.split(" "))
+
+    def __str__(self) -> str:
+        return " ".join(self[:3])
+
+    @property
+    def is_rank(self) -> bool:
+        return self.metric == RANK
+
+    def called(self, labels: Labels, kinds: Sequence[str] = SETTING) -> str:
+        """The printed names, such as "CIFAR-10, asymmetric 40 %, cnn9"."""
+        return ", ".join(name(labels, kind, getattr(self, kind)) for kind in kinds)
+
+
+def by_setting(table: pd.DataFrame) -> list[tuple[Setting, pd.DataFrame]]:
+    """The rows of each setting, in the order of the table."""
+    return [(Setting(*map(str, key)), part) for key, part in table.groupby(SETTING, sort=False)]
+
+
+def kind_of_data(kinds: pd.Series) -> str:
+    """ "stand-in" if any of the data are stand-ins, else "real"; empty if nothing was run."""
+    present = set(kinds.dropna()) - {""}
+    return "stand-in" if "stand-in" in present else "".join(sorted(present))
 
 
 def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:

@@ -8,8 +8,17 @@ import pandas as pd
 
 from warlab.common.seeds import derive_seed
 from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import CELL, complete, published_noise, run_ids, under_other_names
-from warlab.reporting.setting import ACCURACY, Setting, by_setting, kind_of_data
+from warlab.reporting.read.results import (
+    ACCURACY,
+    CELL,
+    Setting,
+    by_setting,
+    complete,
+    kind_of_data,
+    published_noise,
+    run_ids,
+    under_other_names,
+)
 from warlab.reporting.stats import intervals, over_settings, pairs
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.statistic import Statistic

@@ -7,8 +7,7 @@ import pandas as pd
 
 from warlab.common.wording import several
 from warlab.reporting.page.headline import PROPOSED
-from warlab.reporting.read.results import CELL
-from warlab.reporting.setting import Setting, kind_of_data
+from warlab.reporting.read.results import CELL, Setting, kind_of_data
 from warlab.reporting.stats.statistic import Statistic, rows_of
 from warlab.reporting.tables.grid import signed
 from warlab.reporting.tables.labels import Labels, markdown, markdown_method, markdown_table, name

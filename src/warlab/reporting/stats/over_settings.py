@@ -11,8 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from warlab.common.wording import several
-from warlab.reporting.read.results import CELL, LAST, RUN, at_best, finished, last_epochs
-from warlab.reporting.setting import ACCURACY, SETTING
+from warlab.reporting.read.results import ACCURACY, CELL, LAST, RUN, SETTING, at_best, finished, last_epochs
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.stats.statistic import Statistic
 from warlab.reporting.tables.ranks import average_ranks

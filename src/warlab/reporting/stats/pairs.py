@@ -9,8 +9,7 @@ from scipy import stats
 from warlab.common.seeds import derive_seed
 from warlab.ids import RunId
 from warlab.reporting.read.predictions import Kept, right_answers
-from warlab.reporting.read.results import LAST
-from warlab.reporting.setting import kind_of_data
+from warlab.reporting.read.results import LAST, kind_of_data
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
 from warlab.reporting.stats.over_settings import MIN_METHODS, holm, signed_rank

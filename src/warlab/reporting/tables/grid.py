@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from warlab.ids import ColumnId
-from warlab.reporting.setting import RANK, Setting
+from warlab.reporting.read.results import RANK, Setting
 from warlab.reporting.tables import ranks
 from warlab.reporting.tables.labels import Labels, name
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from warlab.reporting.setting import RANK, SETTING, kind_of_data
+from warlab.reporting.read.results import RANK, SETTING, kind_of_data
 
 DIGITS = 1  # as the paper prints its ranks
 

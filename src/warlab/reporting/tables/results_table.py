@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.read.results import CELL, published_noise, read_csv
-from warlab.reporting.setting import ACCURACY, SETTING, Setting
+from warlab.reporting.read.results import ACCURACY, CELL, SETTING, Setting, published_noise, read_csv
 from warlab.reporting.tables.grid import (
     Cell,
     Grid,
