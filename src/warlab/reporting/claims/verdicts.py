@@ -7,17 +7,17 @@ whole claim needs every setting and method that the claim names.
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
+from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
 from warlab.reporting.claims.evidence import Evidence, Item, Part
-from warlab.reporting.read.results import ACCURACY, Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
 from warlab.reporting.tables.labels import markdown, markdown_table
@@ -51,63 +51,13 @@ class Verdict(NamedTuple):
     remark: str = ""
 
 
-class Claim(NamedTuple):
-    id: str
-    text: str
-    source: str
-    check: str
-    arguments: Mapping[str, Any]
-    settings: tuple[Setting, ...]
-    exceptions: int = 0
-    experiment: str | None = None  # whose table counts where the paper prints a cell in several
-    remark: str = ""
-
-
-def read_claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """config/claims.yaml, already parsed; a mistake in it is one sentence."""
-    claims = [_claim(entry) for entry in entries]
-    ids = [claim.id for claim in claims]
-    if twice := [identifier for identifier in ids if ids.count(identifier) > 1]:
-        raise WarlabError(f"config/claims.yaml has the claim {twice[0]!r} twice; give one of them another id.")
-    return claims
-
-
-def _claim(entry: Mapping[str, Any]) -> Claim:
-    identifier, check = str(entry.get("id", "without id")), str(entry.get("check", ""))
-    if check not in CHECKS:
-        raise WarlabError(f"The claim {identifier} has no check {check!r}; use one of {', '.join(CHECKS)}.")
-    arguments = dict(entry.get("with", {}))
-    try:
-        inspect.signature(CHECKS[check]).bind(None, **arguments)
-    except TypeError as error:
-        raise WarlabError(f"The claim {identifier} does not fit its check {check}: {error}.") from error
-    return Claim(
-        identifier,
-        str(entry["claim"]),
-        str(entry["source"]),
-        check,
-        arguments,
-        _settings(entry.get("settings", [])),
-        int(entry.get("exceptions", 0)),
-        entry.get("experiment"),
-        str(entry.get("remark", "")),
-    )
-
-
-def _settings(given: Mapping[str, list[str]] | Sequence[Mapping[str, list[str]]]) -> tuple[Setting, ...]:
-    blocks = [given] if isinstance(given, Mapping) else given
-    return tuple(
-        Setting(*chosen)
-        for block in blocks
-        for chosen in product(
-            block["datasets"], block["noises"], block.get("nets", ["cnn9"]), block.get("metrics", [ACCURACY])
-        )
-    )
-
-
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
-    items = CHECKS[claim.check](evidence, claim.settings, **claim.arguments)
-    return conclude(items, claim.exceptions)
+    check, settings = CHECKS[claim.check], [Setting(*setting) for setting in claim.settings]
+    try:
+        inspect.signature(check).bind(None, **claim.arguments)
+    except TypeError as error:
+        raise WarlabError(f"The claim {claim.id} does not fit its check {claim.check}: {error}.") from error
+    return conclude(check(evidence, settings, **claim.arguments), claim.exceptions)
 
 
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
