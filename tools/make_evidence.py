@@ -34,6 +34,7 @@ from warlab.ids import base_method
 from warlab.reporting.read.predictions import Kept, collect_predictions, read_kept
 from warlab.reporting.read.results import (
     CELL,
+    LAST,
     RUN,
     SETTING,
     Setting,
@@ -45,9 +46,8 @@ from warlab.reporting.read.results import (
     run_ids,
 )
 from warlab.reporting.stats.comparison import interval_of_tau
-from warlab.reporting.stats.intervals import Number, difference
+from warlab.reporting.stats.intervals import Number, difference, numbers_of
 from warlab.reporting.stats.over_settings import kendall, readings
-from warlab.reporting.stats.pairs import numbers_of
 
 Numbers = Mapping[Setting, Mapping[str, Number]]  # setting → method → number
 
@@ -106,7 +106,8 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool, add: boo
     if add:
         text, runs, kept = added(target, runs, kept)
     timed = runs if times else runs.drop(columns=list(TIMES), errors="ignore")
-    numbers = numbers_by_setting(runs, kept)
+    per_run = readings(runs)
+    numbers = numbers_of(per_run.assign(run=run_ids(per_run)), "last10_mean", kept, lambda _: LAST, {})
     table = summary(timed, read_published(PUBLISHED), numbers)
     pages = [f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
@@ -203,13 +204,6 @@ def without(text: str, *columns: str) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([row[number] for number in kept] for row in rows)
     return out.getvalue()
-
-
-def numbers_by_setting(runs: pd.DataFrame, kept: Kept) -> Numbers:
-    """Every method's mean of the last ten epochs with what is known about how sure it is."""
-    per_run = readings(runs)
-    parts = by_setting(per_run.assign(run=run_ids(per_run)))
-    return {setting: numbers_of(part, "last10_mean", kept) for setting, part in parts}
 
 
 def summary(runs: pd.DataFrame, published: pd.DataFrame, numbers: Numbers) -> pd.DataFrame:

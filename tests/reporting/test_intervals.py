@@ -141,7 +141,7 @@ def test_bootstrap_over_images_agrees_with_the_paired_t_interval() -> None:
     a, b = generator.random(1000) < 0.8, generator.random(1000) < 0.76
     store = kept({("cce", 0): b[None, None], ("war_w2v", 0): a[None, None]})
     setting = with_paths(runs_table({("cce", 0): [100 * b.mean()], ("war_w2v", 0): [100 * a.mean()]}))
-    numbers = pairs.numbers_of(setting, "last10_mean", store)
+    (numbers,) = intervals.numbers_of(setting, "last10_mean", store, lambda _: 10, {}).values()
     (found,) = pairs.over_images(numbers)
     reference = stats.ttest_rel(100.0 * a, 100.0 * b)
     span = reference.confidence_interval(0.95)

@@ -16,6 +16,7 @@ from warlab.reporting.read.results import (
     ACCURACY,
     CELL,
     LAST,
+    READINGS,
     RUN,
     SETTING,
     Setting,
@@ -24,9 +25,8 @@ from warlab.reporting.read.results import (
     run_ids,
     under_other_names,
 )
-from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference
-from warlab.reporting.stats.over_settings import READINGS, readings
-from warlab.reporting.stats.pairs import number_of
+from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference, numbers_of
+from warlab.reporting.stats.over_settings import readings
 from warlab.reporting.tables.labels import Labels, name
 
 OTHERS = READINGS[1:]  # beside the mean of the last epochs; as this, shares of the test images
@@ -72,13 +72,15 @@ def of_runs(
         runs = runs.assign(seconds_per_epoch=runs["seconds"])
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
     long = under_other_names(_per_run(runs, epochs), aliases)
-    numbers = {}
-    for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
-        setting = Setting(*map(str, [*key, metric]))
-        on = (tested_on or {}).get(setting.dataset, 0) if metric in (ACCURACY, *OTHERS) else 0
-        read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
-        numbers[setting, str(method)] = number_of(group, "value", kept or {}, read, on)
-    return Evidence(numbers, labels, propositions)
+    numbers = numbers_of(
+        long,
+        "value",
+        kept or {},
+        lambda at: {ACCURACY: epochs[at.dataset], "last": 1}.get(at.metric, 0),
+        tested_on or {},
+    )
+    by_cell = {(at, method): number for at, cells in numbers.items() for method, number in cells.items()}
+    return Evidence(by_cell, labels, propositions)
 
 
 def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:

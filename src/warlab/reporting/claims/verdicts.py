@@ -8,7 +8,6 @@ whole claim needs every setting and method that the claim names.
 import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,6 +16,7 @@ from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
 from warlab.reporting.claims.evidence import Evidence, Item, Part
+from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
@@ -119,7 +119,7 @@ def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None],
             row = row._replace(paper_verdict=printed.verdict, paper_numbers=printed.numbers)
         rows.append(row)
     rows.sort(key=lambda row: _order(row.verdict))
-    return pd.DataFrame(rows, columns=list(Verdict._fields))
+    return table_of(rows, Verdict)
 
 
 def _order(verdict: str) -> int:
@@ -159,17 +159,13 @@ def difference_text(row: Verdict) -> str:
 
 def to_markdown(found: pd.DataFrame, scale: str) -> str:
     rows = []
-    for row in rows_of(found):
+    for row in rows_of(found, Verdict):
         decided = f"{row.decided_by}: {difference_text(row)}" if row.decided_by else "–"
         cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
         rows.append([markdown(cell) for cell in cells])
     header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
     title = f"# Claims, judged by the runs of the scale {scale}"
     return "\n\n".join([title, f"{counts(found['verdict'])}.", EXPLANATION, markdown_table(header, rows)]) + "\n"
-
-
-def rows_of(found: pd.DataFrame) -> list[Verdict]:
-    return [Verdict(*row) for row in found[[*Verdict._fields]].itertuples(index=False)]
 
 
 EXPLANATION = (
@@ -179,7 +175,3 @@ EXPLANATION = (
     "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the "
     "claim. All numbers and runs: claims.csv."
 )
-
-
-def read_verdicts(path: Path) -> list[Verdict]:
-    return rows_of(pd.read_csv(path, dtype=str, keep_default_na=False))

@@ -10,6 +10,7 @@ import pandas as pd
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
 from warlab.ids import RunId
+from warlab.reporting.read.csv_rows import read_csv, require_columns, with_text
 from warlab.reporting.tables.labels import Labels, name
 
 ACCURACY = "test_accuracy"
@@ -20,6 +21,7 @@ SETTING = ["dataset", "noise", "net"]
 CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", ACCURACY)
+READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")  # of a run
 BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
 OWN_VALIDATION = "val_accuracy"  # of a validation set with clean labels that comes with the data
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
@@ -99,7 +101,7 @@ def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.
     empty cell of it, so that nobody averages what happens to be there."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
-    return _with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
+    return with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
@@ -141,7 +143,9 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
     A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
     the test accuracy of the epoch with the best val_accuracy, for runs that have one.
     """
-    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
+    require_columns(
+        runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs"
+    )
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(
@@ -247,25 +251,3 @@ def _run(folder: Path) -> pd.DataFrame:
         raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
     memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
     return metrics.assign(**vars(run), data=data, peak_memory_mb=memory)
-
-
-def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd.DataFrame:
-    """A CSV file that must have `columns`; those in `text` are texts, whatever they look like."""
-    try:
-        table = pd.read_csv(path, dtype=dict.fromkeys(text, "string"))
-    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
-        raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
-    _require(table.columns, columns, str(path))
-    return _with_text(table, text)
-
-
-def _with_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Empty cells of text are empty texts, not missing values."""
-    return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
-
-
-def _require(present: Iterable[str], needed: Sequence[str], what: str) -> None:
-    names = set(present)
-    absent = [name for name in needed if name not in names]
-    if absent:
-        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it was written by another version, make it again.")

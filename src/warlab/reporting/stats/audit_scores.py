@@ -8,7 +8,8 @@ import pandas as pd
 from warlab.audit.quality import METRICS
 from warlab.audit.run import AuditedRun
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
-from warlab.reporting.read.results import CELL, kind_of_data, read_csv
+from warlab.reporting.read.csv_rows import read_csv
+from warlab.reporting.read.results import CELL, kind_of_data
 from warlab.reporting.stats import intervals
 from warlab.reporting.tables import listing
 from warlab.reporting.tables.labels import Labels, name

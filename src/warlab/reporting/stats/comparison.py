@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.seeds import derive_seed
+from warlab.reporting.read.csv_rows import table_of
 from warlab.reporting.read.predictions import Kept
 from warlab.reporting.read.results import (
     ACCURACY,
     CELL,
+    LAST,
+    READINGS,
     Setting,
     by_setting,
     complete,
@@ -21,9 +24,10 @@ from warlab.reporting.read.results import (
 )
 from warlab.reporting.stats import intervals, over_settings, pairs
 from warlab.reporting.stats.intervals import Number
-from warlab.reporting.stats.statistic import Statistic
+from warlab.reporting.stats.over_settings import Statistic
 
-CHOSEN = tuple(reading for reading in over_settings.READINGS if not reading.endswith("diagnostic"))
+CHOSEN = tuple(reading for reading in READINGS if not reading.endswith("diagnostic"))
+EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → over how many epochs it is a mean
 NO_SEEDS = f"tests over seeds need {intervals.MIN_SEEDS} seeds of both methods in one setting"
 NO_IMAGES = "tests over images need the test predictions of the runs, which are not there"
 
@@ -61,7 +65,7 @@ def statistics(
         for row in _rows(shown, spec, published, reading, kept or {}, tested_on or {})
         if not row.note or reading == CHOSEN[0]
     ]
-    return pd.DataFrame(found, columns=list(Statistic._fields))
+    return table_of(found, Statistic)
 
 
 def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -86,10 +90,8 @@ def _rows(
     tested_on: Mapping[str, int],
 ) -> Iterator[Statistic]:
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
-    metric = spec.get("metric", ACCURACY)
-    settings = {setting._replace(metric=metric): part for setting, part in by_setting(shown)}
-    images = tested_on if metric == ACCURACY else {}
-    numbers = {at: pairs.numbers_of(part, reading, kept, images.get(at.dataset, 0)) for at, part in settings.items()}
+    read = shown[shown[reading].notna()]
+    numbers = intervals.numbers_of(read, reading, kept, lambda _: EPOCHS.get(reading, 0), tested_on)
     lacking = shown[~shown["whole"]] if "whole" in shown else shown.head(0)
     gaps = set(zip(*(lacking[kind] for kind in CELL), strict=True))
     whole = {
@@ -99,7 +101,7 @@ def _rows(
     parts: list[Iterable[Statistic]] = [
         over_settings.compare(over_settings.blocks(shown.drop(lacking.index), methods, reading)),
         pairs.across(list(whole.values())),
-        _setting_rows(settings, numbers, reading, kept),
+        _setting_rows(shown, numbers, reading, kept),
         (_agreement_row(at, found, published) for at, found in whole.items() if found),
         (row for at, found in whole.items() for row in _interval_rows(at, found)),
     ]
@@ -108,15 +110,17 @@ def _rows(
 
 
 def _setting_rows(
-    settings: Mapping[Setting, pd.DataFrame], numbers: Mapping[Setting, Mapping[str, Number]], reading: str, kept: Kept
+    shown: pd.DataFrame, numbers: Mapping[Setting, Mapping[str, Number]], reading: str, kept: Kept
 ) -> Iterator[Statistic]:
-    """Two methods, or all of them, in one setting; what no setting has the runs for is noted once."""
-    seeds = {at: [*pairs.over_seeds(found), *pairs.among_all(found)] for at, found in numbers.items()}
-    images = {at: pairs.over_images(found) if reading == CHOSEN[0] else [] for at, found in numbers.items()}
-    if reading == "last":
-        images = {at: pairs.mcnemar(part, kept) for at, part in settings.items()}
-    for at in settings:
-        yield from (row._replace(setting=str(at)) for row in (*seeds[at], *images[at]))
+    """Tests of two methods, or of all, in one setting; a test that no setting has the runs for is noted once."""
+    seeds = {str(at): [*pairs.over_seeds(found), *pairs.among_all(found)] for at, found in numbers.items()}
+    images: dict[str, list[Statistic]] = {}
+    if reading == "last10_mean":
+        images = {str(at): pairs.over_images(found) for at, found in numbers.items()}
+    elif reading == "last":
+        images = {str(at): pairs.mcnemar(part, kept) for at, part in by_setting(shown)}
+    for at, _ in by_setting(shown):
+        yield from (row._replace(setting=str(at)) for tests in (seeds, images) for row in tests.get(str(at), ()))
     several = any(len(found) > 1 for found in numbers.values())
     for tests, test, note in ((seeds, "paired_t", NO_SEEDS), (images, "bootstrap_images", NO_IMAGES)):
         if several and not any(tests.values()):

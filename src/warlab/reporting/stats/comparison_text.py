@@ -7,8 +7,9 @@ import pandas as pd
 
 from warlab.common.wording import several
 from warlab.reporting.page.headline import PROPOSED
+from warlab.reporting.read.csv_rows import rows_of
 from warlab.reporting.read.results import CELL, Setting, kind_of_data
-from warlab.reporting.stats.statistic import Statistic, rows_of
+from warlab.reporting.stats.over_settings import Statistic
 from warlab.reporting.tables.grid import signed
 from warlab.reporting.tables.labels import Labels, markdown, markdown_method, markdown_table, name
 from warlab.reporting.tables.listing import Row
@@ -51,7 +52,7 @@ def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) 
     told = table[(table["note"] == "") | (table["test"] == "friedman")]
     for key, rows in told.groupby(["experiment", "reading"], sort=False):
         experiment, reading = map(str, key)
-        if found := _sentences(rows_of(rows), labels):
+        if found := _sentences(rows_of(rows, Statistic), labels):
             parts += [f"## {markdown(titles.get(experiment, experiment))}: {READING[reading]}", *found]
     missing = [
         f"- {markdown(note)}: {markdown(', '.join(titles.get(one, one) for one in where))}."
@@ -63,7 +64,7 @@ def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) 
 def notes(table: pd.DataFrame) -> list[tuple[str, list[str]]]:
     """What could not be computed and why, each once, with the experiments that it concerns."""
     found: dict[str, dict[str, None]] = {}
-    for row in rows_of(table[table["note"] != ""]):
+    for row in rows_of(table[table["note"] != ""], Statistic):
         note = row.note if row.test != "kendall" else f"the paper's order, {row.note}"
         found.setdefault(note, {})[row.experiment] = None
     return [(note, list(where)) for note, where in found.items()]
@@ -146,7 +147,7 @@ def for_page(table: pd.DataFrame, labels: Labels) -> list[Row]:
     """The rows that a reader looks for, with printed names: of the paper's reading, pairs with the paper's method only;
     below them what could not be computed."""
     known = TESTS | OTHERS
-    kept = [row for row in rows_of(table) if row.test in known and not row.note]
+    kept = [row for row in rows_of(table, Statistic) if row.test in known and not row.note]
     kept = [row for row in kept if row.reading == "last10_mean" or row.test == "mcnemar"]
     found: list[Row] = [
         {

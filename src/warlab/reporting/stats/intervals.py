@@ -7,11 +7,16 @@ between trainings.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 from scipy import stats
+
+from warlab.ids import RunId
+from warlab.reporting.read.predictions import Kept, right_answers
+from warlab.reporting.read.results import ACCURACY, READINGS, SETTING, Setting, kind_of_data
 
 LEVEL = 0.95
 MIN_SEEDS = 3
@@ -63,6 +68,50 @@ def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
     """Each over the seeds that all of them have; as they are where there is no such seed."""
     shared = shared_seeds(*numbers)
     return [number.on(shared) for number in numbers]
+
+
+def numbers_of(
+    runs: pd.DataFrame, column: str, kept: Kept, last: Callable[[Setting], int], tested_on: Mapping[str, int]
+) -> dict[Setting, dict[str, Number]]:
+    """The number of every cell and metric, by setting and method.
+
+    runs       a row per run, with the columns CELL, metric, seed, data and `run`, its id
+    column     where the value of a run is; a run without a value makes the mean of its cell empty
+    kept       the predictions of the runs
+    last       over how many of the last epochs the value is a mean, if it can be computed from predictions; else 0
+    tested_on  the number of test images of a dataset
+    """
+    numbers: dict[Setting, dict[str, Number]] = {}
+    for (*key, method), cell in runs.groupby([*SETTING, "metric", "method"], sort=False):
+        setting, done = Setting(*map(str, key)), cell[cell[column].notna()]
+        numbers.setdefault(setting, {})[str(method)] = Number(
+            mean=float(cell[column].mean(skipna=False)),
+            data=kind_of_data(done["data"]),
+            source=_folders([RunId.parse(run) for run in done["run"]]),
+            by_seed=dict(zip(done["seed"].astype(int), done[column].astype(float), strict=True)),
+            images=_images(cell, kept, last(setting)),
+            tested_on=tested_on.get(setting.dataset, 0) if setting.metric in (ACCURACY, *READINGS) else 0,
+        )
+    return numbers
+
+
+def _folders(runs: Sequence[RunId]) -> str:
+    """The folders of one cell: …/seed0…2"""
+    if not runs:
+        return ""
+    seeds = sorted(run.seed for run in runs)
+    row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
+    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))
+
+
+def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
+    """Seed → share of right answers to each image; nothing where one of the runs has no predictions."""
+    shares = {
+        int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
+        for seed, run in zip(runs["seed"], runs["run"], strict=True)
+        if last and (right := right_answers(kept, run)) is not None
+    }
+    return shares if len(shares) == len(runs) else {}
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,45 @@
 Whatever needs more runs than there are says so in its `note` and has no p-value.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from warlab.common.wording import several
-from warlab.reporting.read.results import ACCURACY, CELL, LAST, RUN, SETTING, at_best, finished, last_epochs
+from warlab.reporting.read.results import ACCURACY, CELL, LAST, READINGS, RUN, SETTING, at_best, finished, last_epochs
 from warlab.reporting.stats.intervals import LEVEL
-from warlab.reporting.stats.statistic import Statistic
 from warlab.reporting.tables.ranks import average_ranks
 
-READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
 NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
+
+
+class Statistic(NamedTuple):
+    """A row of statistics.csv: the result of a test, or in `note` why there is none.
+
+    setting  dataset, noise and network, where a test is about one setting
+    cells    how many settings, seeds, images or methods the test counts
+    """
+
+    experiment: str = ""
+    reading: str = ""
+    test: str = ""
+    setting: str = ""
+    subject: str = ""
+    against: str = ""
+    cells: float = math.nan
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    data: str = ""
+    note: str = ""
 
 
 def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Statistic:

@@ -7,17 +7,13 @@ import pandas as pd
 from scipy import stats
 
 from warlab.common.seeds import derive_seed
-from warlab.ids import RunId
 from warlab.reporting.read.predictions import Kept, right_answers
-from warlab.reporting.read.results import LAST, kind_of_data
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
-from warlab.reporting.stats.over_settings import MIN_METHODS, holm, signed_rank
-from warlab.reporting.stats.statistic import Statistic
+from warlab.reporting.stats.over_settings import MIN_METHODS, Statistic, holm, signed_rank
 
 REFERENCE = "cce"
 DRAWS = 4000
-EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → how many epochs of predictions it goes over
 
 
 def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
@@ -25,45 +21,6 @@ def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
     reference = REFERENCE if REFERENCE in methods else methods[0]
     pairs = [(method, reference) for method in methods if method != reference]
     return pairs + [(method, "ar") for method in methods if method.startswith("war_") and "ar" in methods]
-
-
-def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept, tested_on: int = 0) -> dict[str, Number]:
-    """The methods of one setting; `setting` has a row per run with `run`, its id."""
-    by_method = setting[setting[reading].notna()].groupby("method", sort=False)
-    last = EPOCHS.get(reading, 0)
-    return {str(method): number_of(runs, reading, kept, last, tested_on) for method, runs in by_method}
-
-
-def number_of(runs: pd.DataFrame, column: str, kept: Kept, last: int, tested_on: int) -> Number:
-    """Of the runs of one cell, with their seed, data and id (`run`). One without a value makes the mean empty."""
-    done = runs[runs[column].notna()]
-    return Number(
-        mean=float(runs[column].mean(skipna=False)),
-        data=kind_of_data(done["data"]),
-        source=_folders([RunId.parse(run) for run in done["run"]]),
-        by_seed=dict(zip(done["seed"].astype(int), done[column].astype(float), strict=True)),
-        images=_images(runs, kept, last),
-        tested_on=tested_on,
-    )
-
-
-def _folders(runs: Sequence[RunId]) -> str:
-    """The folders of one cell: …/seed0…2"""
-    if not runs:
-        return ""
-    seeds = sorted(run.seed for run in runs)
-    row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
-    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))
-
-
-def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
-    """Seed → share of right answers to each image; nothing where one of the runs has no predictions."""
-    shares = {
-        int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
-        for seed, run in zip(runs["seed"], runs["run"], strict=True)
-        if last and (right := right_answers(kept, run)) is not None
-    }
-    return shares if len(shares) == len(runs) else {}
 
 
 def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:

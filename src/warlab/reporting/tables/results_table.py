@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.read.results import ACCURACY, CELL, SETTING, Setting, published_noise, read_csv
+from warlab.reporting.read.csv_rows import read_csv
+from warlab.reporting.read.results import ACCURACY, CELL, SETTING, Setting, published_noise
 from warlab.reporting.tables.grid import (
     Cell,
     Grid,
