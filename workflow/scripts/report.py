@@ -19,7 +19,7 @@ from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
 from warlab.reporting.stats.comparison import all_readings
 from warlab.reporting.stats.comparison_text import for_page, readings_for_page
 from warlab.reporting.stats.over_settings import Statistic
-from warlab.reporting.tables.listing import hyperparameter_rows
+from warlab.reporting.tables.render import hyperparameter_rows
 from warlab.reporting.tables.results_table import read_tidy
 
 ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint

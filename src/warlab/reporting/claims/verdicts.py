@@ -20,8 +20,10 @@ from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.labels import markdown, markdown_table
+from warlab.reporting.tables.labels import markdown
+from warlab.reporting.tables.render import markdown_table, render
 
+ASSETS = ("reporting/templates/claims.md",)
 HELD = "held"
 FAILED = "did not hold"
 UNDECIDED = "undecided"
@@ -164,14 +166,4 @@ def to_markdown(found: pd.DataFrame, scale: str) -> str:
         cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
         rows.append([markdown(cell) for cell in cells])
     header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
-    title = f"# Claims, judged by the runs of the scale {scale}"
-    return "\n\n".join([title, f"{counts(found['verdict'])}.", EXPLANATION, markdown_table(header, rows)]) + "\n"
-
-
-EXPLANATION = (
-    "A claim is decided where the 95 % interval of the decisive difference excludes the threshold: from three seeds on "
-    "by Student's t over the seeds, with fewer from the test set (paired over its images where predictions are kept, "
-    "else binomial), which leaves out the spread between trainings. Where not every setting that the claim names was "
-    "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the "
-    "claim. All numbers and runs: claims.csv."
-)
+    return render("claims.md", scale=scale, counts=counts(found["verdict"]), table=markdown_table(header, rows))

@@ -11,9 +11,8 @@ from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import CELL, kind_of_data
 from warlab.reporting.stats import intervals
-from warlab.reporting.tables import listing
 from warlab.reporting.tables.labels import Labels, name
-from warlab.reporting.tables.listing import Row
+from warlab.reporting.tables.render import Row, to_markdown
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
 CORRECTED = "corrected"  # not of a score: how many wrong labels the suggestion mends
@@ -102,7 +101,7 @@ def _shown(mean: float, low: float, high: float) -> str:
 
 def audit_markdown(table: pd.DataFrame, labels: Labels) -> str:
     rows = audit_rows(table, labels)
-    return listing.to_markdown(rows, list(rows[0]) if rows else ["dataset", "noise", "method"], legend(table))
+    return to_markdown(rows, list(rows[0]) if rows else ["dataset", "noise", "method"], legend(table))
 
 
 def legend(table: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ printed as it is. In a method's text what follows capitals and an underscore is 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 from warlab.ids import ColumnId, MethodId
 
@@ -105,9 +105,3 @@ def plot_method(labels: Labels, identifier: str) -> str:
     head, subscript, rest = map(plot_text, parts(name(labels, "method", identifier)))
     hyphenated = subscript.replace("-", "\N{HYPHEN}")  # mathtext would print a minus sign
     return f"{head}$_{{\\mathrm{{{hyphenated}}}}}${rest}" if subscript else head
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
-    """A table whose cells are escaped already; the columns in `right` are aligned to the right."""
-    rule = ["---:" if column in right else "---" for column in header]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [header, rule, *rows])

@@ -24,8 +24,9 @@ from warlab.reporting.tables.grid import (
     small_print,
     with_deviation,
 )
-from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, markdown_table, name
+from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, name
 from warlab.reporting.tables.ranks import rank_rows
+from warlab.reporting.tables.render import markdown_table, render
 
 Escape = Callable[[str], str]  # of a text that may have special characters
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
@@ -92,20 +93,7 @@ def to_latex(
     layout = grid(table, spread)
     parts = _parts(layout) if orientation == "methods_as_columns" else [layout]
     bodies = [_tabular(part, orientation, labels) for part in parts]
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs,graphicx}",
-            r"\begin{table}[tbp]",
-            r"\centering",
-            rf"\caption{{{latex(explained(caption, layout))}}}",
-            *([rf"\label{{{label}}}"] if label else []),
-            r"\medskip",
-            r"\setlength{\tabcolsep}{4.5pt}",
-            "\n\\par\\bigskip\n".join(bodies),
-            r"\end{table}",
-            "",
-        ]
-    )
+    return render("results.tex", caption=explained(caption, layout), label=label, parts=bodies)
 
 
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
@@ -184,25 +172,17 @@ def _parts(layout: Grid) -> list[Grid]:
     return [replace(layout, methods=layout.methods[start : start + size]) for start in range(0, count, size)]
 
 
-def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> str:
-    lines = []
-    for i, (names, cells) in enumerate(_body(layout, orientation, labels, latex, latex_method)):
-        if i and len(names) > 1 and names[0]:  # another dataset begins
-            lines.append(r"\addlinespace")
-        lines += _latex_pair(names, cells)
+def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> dict[str, object]:
+    """What the template asks of one piece; a row is its names, our numbers, and the paper's where it has any."""
     left, numbers = ("ll", layout.methods) if orientation == "methods_as_columns" else ("l", layout.settings)
-    return "\n".join(
-        [
-            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{{left + 'c' * len(numbers)}}}",
-            r"\toprule",
-            *_latex_header(layout, orientation, labels),
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}}",
-        ]
-    )
+    return {
+        "alignment": left + "c" * len(numbers),
+        "head": _latex_header(layout, orientation, labels),
+        "rows": [
+            (names, [*map(_latex_cell, cells)], _latex_small_print(cells))
+            for names, cells in _body(layout, orientation, labels, latex, latex_method)
+        ],
+    }
 
 
 def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
@@ -218,15 +198,9 @@ def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> lis
     ]
 
 
-def _latex_pair(names: list[str], cells: list[Cell]) -> list[str]:
-    """A line with our numbers and, where the paper has any, one in small print below it."""
-    ours = _latex_row([*names, *map(_latex_cell, cells)])
+def _latex_small_print(cells: list[Cell]) -> list[str]:
     papers = [small_print(cell) for cell in cells]
-    if not any(papers):
-        return [ours]
-    small = [rf"{{\scriptsize {latex(paper)}}}" if paper else "" for paper in papers]
-    # The star forbids a page break between the two lines.
-    return [ours.replace(r" \\", r" \\*"), _latex_row([""] * len(names) + small) + "[2pt]"]
+    return [rf"{{\scriptsize {latex(paper)}}}" if paper else "" for paper in papers] if any(papers) else []
 
 
 def _latex_cell(cell: Cell) -> str:
