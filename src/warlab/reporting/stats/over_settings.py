@@ -15,7 +15,7 @@ from scipy import stats
 from warlab.common.wording import several
 from warlab.reporting.read.results import ACCURACY, CELL, LAST, READINGS, RUN, SETTING, at_best, finished, last_epochs
 from warlab.reporting.stats.intervals import LEVEL
-from warlab.reporting.tables.ranks import average_ranks
+from warlab.reporting.tables.results_table import average_ranks
 
 NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625

@@ -9,13 +9,13 @@ import pandas as pd
 
 from warlab.ids import ColumnId
 from warlab.reporting.read.results import RANK, Setting
-from warlab.reporting.tables import ranks
 from warlab.reporting.tables.labels import Labels, name
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
 Spread = Literal["std_epochs", "std_runs"]
 Key = tuple[Setting, str]  # of a cell: its setting and its method
 DIGITS = 2  # as the paper prints its percentages
+RANK_DIGITS = 1
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
 RANKS = "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold."
@@ -151,7 +151,7 @@ def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(row: Any, spread: Spread) -> Cell:
     mean, std, published, difference = map(float, (row.mean, getattr(row, spread), row.published, row.difference))
-    digits = ranks.DIGITS if row.metric == RANK else DIGITS
+    digits = RANK_DIGITS if row.metric == RANK else DIGITS
     return Cell(mean, std, published, difference, stand_in=row.data == "stand-in", digits=digits)
 
 

@@ -1,7 +1,7 @@
 """Tables: the tidy one for machines, the paper's layout for people."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +12,9 @@ import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.reporting.read.csv_rows import read_csv
-from warlab.reporting.read.results import ACCURACY, CELL, SETTING, Setting, published_noise
+from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, Setting, kind_of_data, published_noise
 from warlab.reporting.tables.grid import (
+    RANK_DIGITS,
     Cell,
     Grid,
     Orientation,
@@ -25,7 +26,6 @@ from warlab.reporting.tables.grid import (
     with_deviation,
 )
 from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, name
-from warlab.reporting.tables.ranks import rank_rows
 from warlab.reporting.tables.render import markdown_table, render
 
 Escape = Callable[[str], str]  # of a text that may have special characters
@@ -114,6 +114,57 @@ def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
     known = table.groupby([*SETTING, "metric"])["published"].any().reset_index()
     groups = {"all": known, "noisy": known[known["noise"] != "clean"]}
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
+
+
+# Average ranks
+
+
+def ranks(table: pd.DataFrame) -> pd.Series:
+    """The average rank of each method over all settings of a tidy table, by its numbers as printed: 1 is the highest.
+
+    Equal numbers share their mean rank; the paper gives the better rank to the first of them. If a cell is missing,
+    there are no ranks, because an average over the remaining cells would compare different settings.
+    """
+    printed = table.assign(mean=table["mean"].astype(float).round(2))
+    methods = list(dict.fromkeys(table["method"]))
+    # no pivot_table(dropna=False): it would add the settings that a full product of the others had
+    numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
+    complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
+    return average_ranks(numbers).round(RANK_DIGITS) if complete else pd.Series(np.nan, index=methods)
+
+
+def average_ranks(numbers: pd.DataFrame) -> pd.Series:
+    """The average rank of each method (column) over the settings (rows)."""
+    return numbers.rank(axis=1, ascending=False).mean()
+
+
+def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
+    """Tidy rows of the dataset "all" whose noise is the group: all settings, or the noisy ones.
+
+    Without clean settings both groups are the same and only the noisy one is shown.
+    """
+    noisy = table[table["noise"] != "clean"]
+    parts = {"all": table if len(noisy) < len(table) else table.head(0), "noisy": noisy}
+    frames = [_rank_rows(parts[group], group) for group in groups if len(parts[group])]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _rank_rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
+    nets = set(part["net"])
+    average = ranks(part)
+    rows = pd.DataFrame({"method": average.index, "mean": average.to_numpy(float)})
+    run = rows["mean"].notna().all()
+    return rows.assign(
+        dataset="all",
+        noise=group,
+        net=nets.pop() if len(nets) == 1 else "all",
+        metric=RANK,
+        seeds=part["seeds"].min() if run else None,
+        data=kind_of_data(part["data"]) if run else "",
+    )
+
+
+# The paper's layout
 
 
 def _body(
