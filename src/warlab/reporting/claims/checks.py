@@ -3,8 +3,8 @@
 A function with `@in_each_setting` judges one setting of a claim and returns an item: one comparison, which holds, does
 not hold, or cannot be tested here. One with `@over_settings` takes all settings at once and returns a list of items.
 An item consists of parts, numbers that must each lie in a range: "the best" means that the difference to every other
-method is above 0. Their intervals say whether the item is decided. A check takes what is there: `best` among four of
-twelve methods says so in its item, and is then no verdict on all twelve.
+method is above 0. Their intervals say whether the item is decided. A check uses the methods that were run: `best` among
+four of twelve methods says so in its item, which is then no verdict on all twelve.
 """
 
 import functools
@@ -22,7 +22,7 @@ from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number
 from warlab.reporting.tables.grid import signed
 
-Check = Callable[..., list[Item]]  # of evidence, settings and what the claim gives the check `with`
+Check = Callable[..., list[Item]]  # of evidence, settings and the arguments in the claim's `with`
 CHECKS: dict[str, Check] = {}
 
 
@@ -78,8 +78,8 @@ def difference(case: Case, left: str, right: str | list[str], at_least: float = 
 
 
 def _against_best(case: Case, method: str, others: list[str], low: float, high: float) -> Item:
-    there = case.present([method, *others])
-    ours, rivals = there.get(method), {other: there[other] for other in others if other in there}
+    present = case.present([method, *others])
+    ours, rivals = present.get(method), {other: present[other] for other in others if other in present}
     if ours is None or not rivals:
         raise NotRun([method, *others])
     rival = max(rivals, key=lambda other: rivals[other].mean)
@@ -107,24 +107,24 @@ def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: flo
 
 @in_each_setting
 def increasing(case: Case, methods: list[str]) -> Item:
-    """Each method has more than the one before it; methods that are not there are skipped."""
-    there = case.present(methods, least=2)
-    text = f"{case.where}: " + ", ".join(f"{case.called(m)} {shown(n)}" for m, n in there.items())
-    parts = tuple(case.part(one, two, 0.0) for one, two in zip(list(there)[1:], there, strict=False))
+    """Each method has more than the one before it; methods that were not run are skipped."""
+    present = case.present(methods, least=2)
+    text = f"{case.where}: " + ", ".join(f"{case.called(m)} {shown(n)}" for m, n in present.items())
+    parts = tuple(case.part(one, two, 0.0) for one, two in zip(list(present)[1:], present, strict=False))
     holds = all(part.estimate.value > 0 for part in parts)
-    return Item(text, holds, parts, _sources(there), whole=len(there) == len(methods))
+    return Item(text, holds, parts, _sources(present), whole=len(present) == len(methods))
 
 
 @in_each_setting
 def close(case: Case, methods: list[str], within: float) -> Item:
     """The highest and the lowest of the methods are at most `within` points apart."""
-    there = case.present(methods, least=2)
-    order = sorted(there, key=lambda method: -there[method].mean)
-    high, low = there[order[0]].mean, there[order[-1]].mean
-    text = f"{case.where}: from {low:.2f} to {high:.2f}, {len(there)} of {len(methods)}"
+    present = case.present(methods, least=2)
+    order = sorted(present, key=lambda method: -present[method].mean)
+    high, low = present[order[0]].mean, present[order[-1]].mean
+    text = f"{case.where}: from {low:.2f} to {high:.2f}, {len(present)} of {len(methods)}"
     pairs = [(one, two) for number, one in enumerate(order) for two in order[number + 1 :]]
     parts = tuple(case.part(one, two, -within, within) for one, two in pairs)
-    return Item(text, round(high - low, 6) <= within, parts, _sources(there), whole=len(there) == len(methods))
+    return Item(text, round(high - low, 6) <= within, parts, _sources(present), whole=len(present) == len(methods))
 
 
 @in_each_setting
@@ -197,8 +197,8 @@ def _average_ranks(numbers: Sequence[Sequence[Number]]) -> np.ndarray:
 
 
 def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estimate:
-    """How far the average rank stands before that of the first method that must come after it; resampled in each
-    setting by itself, since settings differ more than seeds do."""
+    """The distance from the average rank of the method `own` to that of the first one that must come after it. Each
+    setting is resampled by itself, since settings differ more than seeds do."""
     generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
     drawn = [intervals.resampled(row, generator) for row in numbers]
     draws = np.mean([rankdata(-means, axis=-1) for means, _ in drawn], axis=0)
@@ -220,8 +220,8 @@ def _before(average: np.ndarray, own: int, at_most: int) -> np.ndarray:
 def rank_against(case: Case, methods: list[str], against: str, of: int, at_most: int) -> Item:
     """All `methods` are among the `at_most` highest, compared with those whose id begins with `against` (`of` in the
     paper)."""
-    there = sorted(method for at, method in case.evidence.numbers if at == case.setting)
-    rivals = case.present([method for method in there if method.startswith(against)])
+    present = sorted(method for at, method in case.evidence.numbers if at == case.setting)
+    rivals = case.present([method for method in present if method.startswith(against)])
     ours = case.present(methods)
     if len(ours) < len(methods) or not rivals:
         raise NotRun([*methods, against])

@@ -1,8 +1,8 @@
-"""What the paper asserts and what was found in it, judged by this scale's runs and by the paper's own tables.
+"""Verdicts on the claims of config/claims.yaml, by this scale's runs and by the paper's own tables.
 
-config/claims.yaml names for each claim a check of `checks.CHECKS` with its arguments; no code stands there. A verdict
-is as strong as its evidence: the interval of the decisive difference must exclude the threshold, and a verdict on the
-whole claim needs every setting and method that the claim names.
+Each claim names a check of `checks.CHECKS` and its arguments. A verdict is as strong as its evidence: the interval of
+the decisive difference must exclude the threshold, and a verdict on the whole claim needs every setting and method that
+the claim names.
 """
 
 import inspect
@@ -32,7 +32,7 @@ KINDS = (HELD, FAILED, UNDECIDED, UNTESTED)  # how a verdict begins; a scope or 
 
 
 class Verdict(NamedTuple):
-    """A row of claims.csv, as text; the numbers are empty where nothing was decided."""
+    """A row of claims.csv; the numbers are empty texts if nothing was compared."""
 
     id: str = ""
     claim: str = ""
@@ -63,9 +63,9 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
 
 
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
-    """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing.
+    """A claim held if no more items fail than it allows, and not all of them; untested items decide nothing.
 
-    A claim about all methods can be refuted by one of them, but it holds only where every one was run.
+    One method can refute a claim about all methods, but such a claim holds only if every method was run.
     """
     tested = [item for item in items if item.holds is not None]
     counted = f"{sum(item.tested for item in items)} of {sum(item.named for item in items)}"
@@ -104,7 +104,7 @@ def _with_decisive(row: Verdict, part: Part) -> Verdict:
 
 
 def _scope(items: Sequence[Item]) -> str:
-    """What a verdict is about where it is not the whole claim."""
+    """What the verdict is about, if it is not the whole claim."""
     tested, named = sum(item.tested for item in items if item.holds is not None), sum(item.named for item in items)
     if tested < named:
         return " in this setting" if tested == 1 else " in the settings tested"
@@ -125,7 +125,7 @@ def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None],
 
 
 def _order(verdict: str) -> int:
-    """Verdicts on whole claims, then on what was tested of them, then what is undecided and what is untested."""
+    """Verdicts on whole claims come first, then those on parts of claims, undecided claims and untested ones."""
     return 0 if verdict in (HELD, FAILED) else 1 + max(KINDS.index(kind(verdict)), 1)
 
 
@@ -140,7 +140,7 @@ def kind(verdict: str) -> str:
 
 
 def counts(verdicts: Iterable[str]) -> str:
-    """ "3 held, 2 held in this setting, 1 undecided, points for, …": every verdict that there is, in the same order"""
+    """ "3 held; 2 held in this setting; 1 undecided, points for; …": all verdicts, in the order of the table"""
     found = list(verdicts)
     order = sorted(
         dict.fromkeys([HELD, FAILED, *found]), key=lambda verdict: (_order(verdict), KINDS.index(kind(verdict)))

@@ -1,4 +1,4 @@
-"""The statistics for people: statistics.md and the section of the report. What could not be computed is said once."""
+"""Statistics as text: statistics.md and the section of the report."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ READING = {
     "last": "last epoch",
     "best_by_noisy_validation": "epoch chosen on noisy validation labels",
 }
-TESTS = {  # of two methods: the test, and what it counts
+TESTS = {  # of two methods: the name of the test, and what it counts
     "paired_t": ("paired t over seeds", "seed"),
     "wilcoxon_seeds": ("Wilcoxon over seeds", "seed"),
     "bootstrap_images": ("paired bootstrap over test images", "image"),
@@ -63,7 +63,7 @@ def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) 
 
 
 def notes(table: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """What could not be computed and why, each once, with the experiments that it concerns."""
+    """Every reason why something could not be computed, with the experiments that it concerns."""
     found: dict[str, dict[str, None]] = {}
     for row in rows_of(table[table["note"] != ""], Statistic):
         note = row.note if row.test != "kendall" else f"the paper's order, {row.note}"
@@ -99,8 +99,8 @@ def _p(row: Statistic) -> str:
 
 
 def for_page(table: pd.DataFrame, labels: Labels) -> list[Row]:
-    """The rows that a reader looks for, with printed names: of the paper's reading, pairs with the paper's method only;
-    below them what could not be computed."""
+    """The rows of most interest, with printed names: those of the paper's reading, pairs only with the paper's method;
+    then what could not be computed."""
     known = TESTS | OTHERS
     kept = [row for row in rows_of(table, Statistic) if row.test in known and not row.note]
     kept = [row for row in kept if row.reading == "last10_mean" or row.test == "mcnemar"]
@@ -136,7 +136,7 @@ def _method(subject: str, labels: Labels) -> str:
 
 
 def readings_for_page(per_run: pd.DataFrame, labels: Labels) -> list[Row]:
-    """A row per cell with its readings side by side, means over seeds; the last one chooses by the test labels."""
+    """A row per cell with the means of its readings over the seeds; the last reading chooses by the test labels."""
     columns = {
         "last10_mean": "last ten epochs",
         "last": "last epoch",

@@ -1,6 +1,6 @@
-"""What can be said of runs beyond their means: readings, ranks over settings, agreement with the paper.
+"""Readings of runs, tests of ranks over settings, and the agreement with the paper's order of the methods.
 
-Whatever needs more runs than there are says so in its `note` and has no p-value.
+A test that needs more runs than there are says so in its `note` and has no p-value.
 """
 
 import math
@@ -17,7 +17,7 @@ from warlab.reporting.read.results import ACCURACY, CELL, LAST, READINGS, RUN, S
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.results_table import average_ranks
 
-NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
+NOISY = "validation_accuracy"  # on the split that is kept from training, with its noisy labels
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
 
@@ -25,8 +25,8 @@ MIN_METHODS = 3
 class Statistic(NamedTuple):
     """A row of statistics.csv: the result of a test, or in `note` why there is none.
 
-    setting  dataset, noise and network, where a test is about one setting
-    cells    how many settings, seeds, images or methods the test counts
+    setting  dataset, noise and network, if the test is about one setting
+    cells    the number of settings, seeds, images or methods that the test counts
     """
 
     experiment: str = ""
@@ -70,8 +70,8 @@ def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd
     """One row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
 
     best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
-    several), empty where a run has none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a
-    result.
+    several), empty if a run has no such split. best_on_test_diagnostic chooses by the test labels and must not be
+    reported as a result.
     """
     done, run = finished(runs), [*CELL, "seed"]
     done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
@@ -138,7 +138,7 @@ def _pairs(wide: pd.DataFrame, ranks: pd.Series) -> Iterator[Statistic]:
 
 
 def signed_rank(differences: pd.Series | np.ndarray) -> float:
-    """Wilcoxon's test; 1 where the two never differ, which the test itself refuses."""
+    """The p-value of Wilcoxon's test; 1 if all differences are 0, for which scipy has no answer."""
     return float(stats.wilcoxon(differences).pvalue) if (differences != 0).any() else 1.0
 
 

@@ -1,4 +1,4 @@
-"""What an id is called in print, and the special characters of each output format.
+"""Printed names of ids, and the special characters of each output format.
 
 `labels` maps kind → id → text, with the kinds "dataset", "noise", "net", "method" and "metric"; an id without a text is
 printed as it is. In a method's text what follows capitals and an underscore is a subscript, as in the paper: "WAR_w2v".
@@ -53,8 +53,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
 def name(labels: Labels, kind: str, identifier: str) -> str:
-    """The printed name of an id. The settings that a method changes follow its name: "WAR_w2v, β = 5". So does a noise
-    of its own: "cce@clean" is "CCE (clean)"."""
+    """The printed name of an id. The settings that a method changes follow its name: "WAR_w2v, β = 5". So does the
+    noise of a column: "cce@clean" is "CCE (clean)"."""
     known = {**_KNOWN.get(kind, {}), **labels.get(kind, {})}
     if identifier in known or kind != "method":
         return known.get(identifier, identifier)

@@ -1,4 +1,4 @@
-"""Tables: the tidy one for machines, the paper's layout for people."""
+"""Tables of results: tidy for programs, in the paper's layout for people."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -41,8 +41,8 @@ def tidy(
     ranks: Sequence[str] = (),
     metrics: Sequence[str] = (ACCURACY,),
 ) -> pd.DataFrame:
-    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration; empty
-    where nothing was run or published.
+    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration, with
+    empty numbers if nothing was run or published.
 
     Numbers are percent; difference = ours − published. `ranks` adds rows with the average ranks over these groups of
     settings.
@@ -63,7 +63,7 @@ def tidy(
 
 
 def read_tidy(path: Path) -> pd.DataFrame:
-    """A table that was written as csv, with the types that `tidy` gave it."""
+    """A tidy table from its CSV file, with the types that `tidy` gave it."""
     return read_csv(path, TIDY, text=(*KEY, "data")).astype({"seeds": "Int64"})
 
 
@@ -88,7 +88,7 @@ def to_latex(
 ) -> str:
     r"""The same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
 
-    It is shrunk to the width of the line only where it is wider. `label` is for \ref.
+    It is shrunk to the width of the line if it is wider. `label` is for \ref.
     """
     layout = grid(table, spread)
     parts = _parts(layout) if orientation == "methods_as_columns" else [layout]
@@ -97,7 +97,7 @@ def to_latex(
 
 
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
-    """The title, and which of the paper's numbers it quotes from others."""
+    """The title, and the methods whose numbers the paper quotes from other publications."""
     named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
     return f"{title}. {quote}: {named}" if named else title
@@ -110,7 +110,7 @@ def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series
 
 
 def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """Whether the paper has a number in every setting that a row ranks: its ranks say nothing of other data."""
+    """Whether the paper has a number in every setting that a row ranks; else its ranks are over other settings."""
     known = table.groupby([*SETTING, "metric"])["published"].any().reset_index()
     groups = {"all": known, "noisy": known[known["noise"] != "clean"]}
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
@@ -217,14 +217,14 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def _parts(layout: Grid) -> list[Grid]:
-    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
+    """A table of many methods in several pieces below each other, since one piece would be too wide to read."""
     count = len(layout.methods)
     size = math.ceil(count / math.ceil(count / MOST_COLUMNS)) if count else 1
     return [replace(layout, methods=layout.methods[start : start + size]) for start in range(0, count, size)]
 
 
 def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> dict[str, object]:
-    """What the template asks of one piece; a row is its names, our numbers, and the paper's where it has any."""
+    """One piece for the template; a row has its names, our numbers, and the paper's numbers if there are any."""
     left, numbers = ("ll", layout.methods) if orientation == "methods_as_columns" else ("l", layout.settings)
     return {
         "alignment": left + "c" * len(numbers),
