@@ -10,7 +10,6 @@ four of twelve methods says so in its item, which is then no verdict on all twel
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -24,13 +23,7 @@ from warlab.reporting.tables.grid import signed
 
 Check = Callable[..., list[Item]]  # of evidence, settings and the arguments in the claim's `with`
 CHECKS: dict[str, Check] = {}
-
-
-class Claimed(NamedTuple):
-    """All settings of a claim."""
-
-    evidence: Evidence
-    cases: Sequence[Case]
+NO_SETTING = Setting("", "", "")  # of a claim that is about no setting, such as a proposition
 
 
 def over_settings(check: Check) -> Check:
@@ -38,11 +31,11 @@ def over_settings(check: Check) -> Check:
 
     @functools.wraps(check)
     def judged(evidence: Evidence, settings: Sequence[Setting], *given: object, **named: object) -> list[Item]:
-        cases = [Case(evidence, setting) for setting in settings]
+        cases = [Case(evidence, setting) for setting in settings or [NO_SETTING]]
         try:
-            return check(Claimed(evidence, cases), *given, **named)
+            return check(cases, *given, **named)
         except NotRun as reason:
-            return [case.untested(reason) for case in cases[:1]]
+            return [cases[0].untested(reason)]
 
     CHECKS[check.__name__] = judged
     return judged
@@ -52,8 +45,8 @@ def in_each_setting(check: Callable[..., Item]) -> Check:
     """Register a check of one setting; what is missing in one setting does not concern the others."""
 
     @functools.wraps(check)
-    def judged(claimed: Claimed, *given: object, **named: object) -> list[Item]:
-        return [_tested(check, case, *given, **named) for case in claimed.cases]
+    def judged(cases: Sequence[Case], *given: object, **named: object) -> list[Item]:
+        return [_tested(check, case, *given, **named) for case in cases]
 
     return over_settings(judged)
 
@@ -148,9 +141,9 @@ def difference_of_readings(case: Case, method: str, high: str, low: str, at_leas
 
 
 @over_settings
-def mean_of(claimed: Claimed, methods: list[str], parts: list[str], within: float) -> list[Item]:
+def mean_of(cases: Sequence[Case], methods: list[str], parts: list[str], within: float) -> list[Item]:
     """The metric of the setting is the mean of other metrics of the same method."""
-    return [_tested(_mean_of, case, method, parts, within) for case in claimed.cases for method in methods]
+    return [_tested(_mean_of, case, method, parts, within) for case in cases for method in methods]
 
 
 def _mean_of(case: Case, method: str, parts: list[str], within: float) -> Item:
@@ -160,20 +153,19 @@ def _mean_of(case: Case, method: str, parts: list[str], within: float) -> Item:
     return Item(text, abs(whole.mean - mean) <= within, rests_on=(whole.source,))
 
 
-@over_settings
-def proposition(claimed: Claimed, name: str) -> list[Item]:
+@in_each_setting
+def proposition(case: Case, name: str) -> Item:
     """A statement of warlab.ot.propositions, computed on random predictions."""
-    found = claimed.evidence.propositions.get(name)
+    found = case.evidence.propositions.get(name)
     if found is None:
-        return [Item("computed on random predictions, not read from a table", None)]
+        return Item("computed on random predictions, not read from a table", None)
     text = f"fails in {found['failed']} of {found['trials']} trials, largest violation {found['largest']:.2g}"
-    return [Item(text, bool(found["holds"]), rests_on=("propositions.json",))]
+    return Item(text, bool(found["holds"]), rests_on=("propositions.json",))
 
 
 @over_settings
-def average_rank(claimed: Claimed, method: str, among: list[str], at_most: int = 1) -> list[Item]:
+def average_rank(cases: Sequence[Case], method: str, among: list[str], at_most: int = 1) -> list[Item]:
     """The method's average rank over the settings is among the `at_most` lowest."""
-    cases = claimed.cases
     complete = [case for case in cases if case.present([method])]
     shared = [other for other in among if all(case.present([other]) for case in complete)]
     if not complete or len(shared) < 3 or method not in shared:
