@@ -188,24 +188,24 @@ def _average_ranks(numbers: Sequence[Sequence[Number]]) -> np.ndarray:
     return np.mean([rankdata([-number.mean for number in row]) for row in numbers], axis=0)
 
 
-def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estimate:
-    """The distance from the average rank of the method `own` to that of the first one that must come after it. Each
+def _lead(numbers: Sequence[Sequence[Number]], index: int, at_most: int) -> Estimate:
+    """The distance from the average rank of the method `index` to that of the first one that must come after it. Each
     setting is resampled by itself, since settings differ more than seeds do."""
     generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
     drawn = [intervals.resampled(row, generator) for row in numbers]
     draws = np.mean([rankdata(-means, axis=-1) for means, _ in drawn], axis=0)
-    value = _before(_average_ranks(numbers)[None], own, at_most)[0]
+    value = _before(_average_ranks(numbers)[None], index, at_most)[0]
     if not all(basis for _, basis in drawn):
         return Estimate(value)
     words = ", ".join(dict.fromkeys(basis for _, basis in drawn))
     if words == intervals.PRINTED:
         return Estimate(value, 0.0, basis=words)
-    return Estimate(value, basis=words, draws=_before(draws, own, at_most))
+    return Estimate(value, basis=words, draws=_before(draws, index, at_most))
 
 
-def _before(average: np.ndarray, own: int, at_most: int) -> np.ndarray:
-    others = np.sort(np.delete(average, own, axis=-1), axis=-1)
-    return others[..., at_most - 1] - average[..., own]
+def _before(average: np.ndarray, index: int, at_most: int) -> np.ndarray:
+    others = np.sort(np.delete(average, index, axis=-1), axis=-1)
+    return others[..., at_most - 1] - average[..., index]
 
 
 @in_each_setting
