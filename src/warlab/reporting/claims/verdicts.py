@@ -54,6 +54,8 @@ class Verdict(NamedTuple):
 
 
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
+    if claim.check not in CHECKS:
+        raise WarlabError(f"The claim {claim.id} has no check {claim.check!r}; use one of {', '.join(CHECKS)}.")
     check, settings = CHECKS[claim.check], [Setting(*setting) for setting in claim.settings]
     try:
         inspect.signature(check).bind(None, **claim.arguments)
