@@ -23,14 +23,13 @@ from warlab.errors import WarlabError
 from warlab.reporting import style
 from warlab.reporting.claims import evidence
 from warlab.reporting.read.predictions import read_kept
-from warlab.reporting.read.results import read_published, read_runs
-from warlab.reporting.setting import ACCURACY, Setting
+from warlab.reporting.read.results import ACCURACY, Setting, read_published, read_runs
 from warlab.reporting.stats.intervals import Estimate, difference
 from warlab.reporting.tables.labels import Labels
 
 ROOT = Path(__file__).parents[1]
 OURS, BASELINE = "war_w2v", "cce"
-TOLD = ("size", "epochs", "width")  # what else a study may have less of
+SHOWN = ("size", "epochs", "width")  # other reductions that the caption names
 
 
 class Point(NamedTuple):
@@ -61,7 +60,7 @@ def main() -> int:
 
 
 def points(folder: Path) -> list[Point]:
-    """One per setting in which both methods ran on real data; none of a study that is not a scale of the repository."""
+    """One point per setting in which both methods ran on real data; none if the study is no scale of the repository."""
     if not (ROOT / "config" / "scales" / f"{folder.name}.yaml").is_file():
         return []
     study = load_study({"scale": folder.name}, ROOT)
@@ -93,9 +92,9 @@ def reduced(study: Study, dataset: str, what: str) -> tuple[float, float]:
 def differs(study: Study, setting: Setting) -> str:
     """ "size 14×14 (paper 28×28), width 0.25 (paper 1)" """
     title = data.get(setting.dataset).title
-    told = {f"{owner}: {word}": word for owner in (title, f"{title}, {setting.net}") for word in TOLD}
-    rows = [row for row in reductions(study) if row["what"] in told]
-    return ", ".join(f"{told[row['what']]} {row['here']} (paper {row['paper']})" for row in rows)
+    shown = {f"{owner}: {word}": word for owner in (title, f"{title}, {setting.net}") for word in SHOWN}
+    rows = [row for row in reductions(study) if row["what"] in shown]
+    return ", ".join(f"{shown[row['what']]} {row['here']} (paper {row['paper']})" for row in rows)
 
 
 def papers_points(settings: dict[Setting, None]) -> list[Point]:
@@ -124,7 +123,7 @@ def draw(found: list[Point], paper: list[Point], labels: Labels) -> Figure:
 
 
 def _mark(ax: Axes, point: Point, below: bool) -> None:
-    """The name stands above or below its bar, in turn: neighbours are close."""
+    """The names stand above and below their bars in turn, since neighbours are close."""
     published = point.study == "paper"
     colour, value = style.BLACK if published else style.line(OURS)[0], point.lead.value
     low, high = point.lead.interval()
@@ -144,8 +143,8 @@ def caption(found: list[Point]) -> str:
         "the paper's published difference, for which it gives no interval. The studies differ in more than the number "
         "of images, so the points are not one curve: "
     )
-    told = dict.fromkeys(f"{point.study}: {point.differs}" for point in found if point.differs)
-    return "\n".join(textwrap.wrap(f"{text}{'; '.join(told)}.", 120))
+    differences = dict.fromkeys(f"{point.study}: {point.differs}" for point in found if point.differs)
+    return "\n".join(textwrap.wrap(f"{text}{'; '.join(differences)}.", 120))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Keep a finished scale as evidence: its runs, what they come to, the paper's numbers, and the picture.
+"""Keep a finished scale as evidence: its runs, a summary next to the paper's numbers, and the learning curves.
 
     python tools/make_evidence.py results/laptop docs/evidence/laptop [--no-times] [--unfinished] [--add]
 
 writes runs.csv (a row per run and epoch; tables and figures can be made from it again), summary.csv (a row per cell),
-summary.md (the same to read, for every setting, with Kendall's tau between our order of the methods and the paper's and
-with the differences to WAR_w2v, to AR and of each variant to its method), learning_curves.png, the test predictions of
-the last epochs where the runs kept them, and reductions.md, what the scale changes of the paper (the scale is one of
-the repository, or lies in the folder of the evidence). A folder that has a README.md keeps it: what the numbers mean is
-written by hand.
+summary.md (the same as text, for every setting, with Kendall's tau between our order of the methods and the paper's,
+and with the differences of every method to WAR_w2v and AR and of each variant to its method), learning_curves.png, the
+test predictions of the last epochs if the runs kept them, and reductions.md with the scale's differences from the paper
+(if the scale is one of the repository or lies in the folder of the evidence). A README.md in the folder is written by
+hand and stays as it is.
 --no-times leaves out how long runs took, which means nothing if other work ran at the same time. --unfinished takes
-the runs that are finished where others are still to come. --add takes the finished runs, too, and adds them to those
-that the evidence already has, for a study whose runs come from several results folders; a run that both have must have
-the same numbers in both. Neither option writes learning_curves.png.
+the runs that are finished if others are not. --add takes the finished runs, too, and adds them to those that the
+evidence already has, for a study whose runs come from several results folders; a run that both have must have the same
+numbers in both. Neither option writes learning_curves.png.
 """
 
 import argparse
@@ -27,17 +27,18 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.files import write_atomic
+from warlab.common.readings import LAST
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import base_method
+from warlab.reporting.read import results
 from warlab.reporting.read.predictions import Kept, collect_predictions, read_kept
-from warlab.reporting.read.results import CELL, RUN, collect, finished, read_published, read_runs, run_ids
-from warlab.reporting.setting import SETTING, Setting, by_setting
+from warlab.reporting.read.results import CELL, SETTING, Setting, by_setting, read_runs, run_ids
 from warlab.reporting.stats.comparison import interval_of_tau
-from warlab.reporting.stats.intervals import Number, difference
+from warlab.reporting.stats.intervals import Number, difference, numbers_of
 from warlab.reporting.stats.over_settings import kendall, readings
-from warlab.reporting.stats.pairs import numbers_of
+from warlab.reporting.tables.render import markdown_table
 
 Numbers = Mapping[Setting, Mapping[str, Number]]  # setting → method → number
 
@@ -63,7 +64,7 @@ COLUMNS = {  # column: (its title, how a number is printed)
 
 
 class Material(NamedTuple):
-    """What evidence is made of: the text of runs.csv, the same as a table, and the test predictions."""
+    """What evidence is made of: runs.csv as text and as a table, and the test predictions."""
 
     text: str
     runs: pd.DataFrame
@@ -91,13 +92,14 @@ def main() -> int:
 
 
 def evidence(source: Path, target: Path, times: bool, unfinished: bool, add: bool) -> dict[str, bytes]:
-    """All files by their names, so that nothing is written before everything was read."""
+    """The content of all files by their names, so that nothing is written before everything was read."""
     text, runs, kept = material(source, unfinished or add)
     if add:
         text, runs, kept = added(target, runs, kept)
     timed = runs if times else runs.drop(columns=list(TIMES), errors="ignore")
-    numbers = numbers_by_setting(runs, kept)
-    table = summary(timed, read_published(PUBLISHED), numbers)
+    per_run = readings(runs)
+    numbers = numbers_of(per_run.assign(run=run_ids(per_run)), "last10_mean", kept, lambda _: LAST, {})
+    table = summary(timed, results.read_published(PUBLISHED), numbers)
     pages = [f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
     picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name, target)
@@ -112,10 +114,10 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool, add: boo
 
 
 def material(source: Path, unfinished: bool) -> Material:
-    """What a results folder has: all runs of a finished scale, or those that are finished."""
+    """The content of a results folder: all runs if the scale is finished, or those that are."""
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
-    return Material(text, runs, collect_predictions(source, dict.fromkeys(run_ids(finished(runs)))))
+    return Material(text, runs, collect_predictions(source, dict.fromkeys(run_ids(results.finished(runs)))))
 
 
 def added(target: Path, runs: pd.DataFrame, kept: Kept) -> Material:
@@ -141,7 +143,7 @@ def as_text(file: Path | IO[str]) -> pd.DataFrame:
 
 def refuse_other_numbers(target: Path, earlier: pd.DataFrame, runs: pd.DataFrame, shared: Sequence[str]) -> None:
     """What is measured of the machine (time, memory) may differ; what the run reached may not."""
-    numbers = [name for name in earlier if name in runs and name not in (*RUN, *TIMES, "peak_memory_mb")]
+    numbers = [name for name in earlier if name in runs and name not in (*results.RUN, *TIMES, "peak_memory_mb")]
     tables = [table.assign(run=run_ids(table)).sort_values("epoch") for table in (earlier, runs)]
     for run in shared:
         one, two = (table[table["run"] == run] for table in tables)
@@ -163,8 +165,8 @@ def refuse_other_predictions(target: Path, earlier: Kept, kept: Kept) -> None:
 
 
 def finished_runs(source: Path) -> pd.DataFrame:
-    """Those that have a result."""
-    return collect(file.parent for file in sorted((source / "runs").glob("*/*/*/*/*/result.json")))
+    """The runs that have a result."""
+    return results.collect(file.parent for file in sorted((source / "runs").glob("*/*/*/*/*/result.json")))
 
 
 def packed(arrays: Kept) -> bytes:
@@ -174,32 +176,23 @@ def packed(arrays: Kept) -> bytes:
 
 
 def reduced(scale: str, target: Path) -> str:
-    """What the scale changes of the paper, as a table; nothing for a scale that neither the repository nor the folder
-    of the evidence has."""
+    """The scale's differences from the paper as a table; empty if neither the repository nor the folder of the evidence
+    has the scale."""
     files = [folder / f"{scale}.yaml" for folder in (ROOT / "config" / "scales", target)]
-    found = next((file for file in files if file.is_file()), None)
-    if found is None:
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
         return ""
-    rows = reductions(load_study({"scale": str(found)}, ROOT))
-    return "\n".join(
-        ["| what | paper | here |", "| --- | --- | --- |", *(f"| {' | '.join(row.values())} |" for row in rows), ""]
-    )
+    rows = reductions(load_study({"scale": str(file)}, ROOT))
+    return markdown_table(["what", "paper", "here"], [list(row.values()) for row in rows]) + "\n"
 
 
 def without(text: str, *columns: str) -> str:
-    """A CSV with these columns less, every other character as it was."""
+    """A CSV without these columns; every other character stays the same."""
     rows = list(csv.reader(io.StringIO(text)))
     kept = [number for number, name in enumerate(rows[0]) if name not in columns]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([row[number] for number in kept] for row in rows)
     return out.getvalue()
-
-
-def numbers_by_setting(runs: pd.DataFrame, kept: Kept) -> Numbers:
-    """Every method's mean of the last ten epochs with what is known about how sure it is."""
-    per_run = readings(runs)
-    parts = by_setting(per_run.assign(run=run_ids(per_run)))
-    return {setting: numbers_of(part, "last10_mean", kept) for setting, part in parts}
 
 
 def summary(runs: pd.DataFrame, published: pd.DataFrame, numbers: Numbers) -> pd.DataFrame:
@@ -220,8 +213,7 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame, numbers: Numbers) -> pd
 
 
 def above_cce(numbers: Numbers) -> pd.DataFrame:
-    """For every method its number minus CCE's, on the seeds that both have, with its 95 % interval and what that rests
-    on."""
+    """Every method's number minus CCE's, on the seeds that both have, with its 95 % interval and the basis of that."""
     rows = [
         (*setting[:3], method, *(gap(here, method, "cce") if method != "cce" else (0.0, None, None)))
         for setting, here in numbers.items()
@@ -232,31 +224,26 @@ def above_cce(numbers: Numbers) -> pd.DataFrame:
 
 
 def gap(numbers: Mapping[str, Number], one: str, two: str) -> tuple[float, str | None, str | None]:
-    """one minus two, the 95 % interval and what it rests on, if it is known"""
-    found = difference(numbers[one], numbers[two])
-    low, high = found.interval()
+    """The first minus the second, and the 95 % interval and its basis, if it is known."""
+    estimate = difference(numbers[one], numbers[two])
+    low, high = estimate.interval()
     known = np.isfinite([low, high]).all()
-    return (found.value, f"{low:+.2f} to {high:+.2f}", found.basis) if known else (found.value, None, None)
+    return (estimate.value, f"{low:+.2f} to {high:+.2f}", estimate.basis) if known else (estimate.value, None, None)
 
 
 def pairs(numbers: Mapping[str, Number]) -> str:
-    """A table of the differences that say where a gain comes from: every method against WAR_w2v and AR, every variant
-    against its method."""
+    """A table of the differences that show where a gain comes from: every method against WAR_w2v and AR, and every
+    variant against its method."""
     compared = [(one, two) for two in AGAINST if two in numbers for one in numbers if one != two]
     variants = [(one, base_method(one)) for one in numbers if base_method(one) in numbers.keys() - {one}]
-    rows = [(one, two, *gap(numbers, one, two)) for one, two in dict.fromkeys(compared + variants)]
-    shown = [
-        f"| {one} | {two} | {value:+.2f} | {span or ''} | {basis or ''} |" for one, two, value, span, basis in rows
-    ]
-    head = [
-        "| first | second | first − second, same seeds | 95 % interval | from |",
-        "| --- | --- | ---: | ---: | ---: |",
-    ]
-    return "\n".join([*head, *shown])
+    gaps = {(one, two): gap(numbers, one, two) for one, two in dict.fromkeys(compared + variants)}
+    rows = [(*pair, f"{value:+.2f}", span or "", basis or "") for pair, (value, span, basis) in gaps.items()]
+    header = ["first", "second", "first − second, same seeds", "95 % interval", "from"]
+    return markdown_table(header, rows, right=header[2:])
 
 
 def compare(part: pd.DataFrame) -> pd.DataFrame:
-    """Ranks count the methods that the paper has, too, by their distance from CCE on the same seeds; 1 is the best."""
+    """Add both ranks, among the methods that the paper has, too: ours by the distance from CCE; 1 is the best."""
     both = part[part["published"].notna()]
     cce = part[part["method"] == "cce"].iloc[0]
     return part.assign(
@@ -267,17 +254,17 @@ def compare(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def page(setting: str, part: pd.DataFrame, numbers: Mapping[str, Number]) -> str:
-    """One setting as a table, the farthest above CCE first, and how far the two orders agree."""
+    """One setting as a table, the method farthest above CCE first, and the agreement of our order with the paper's."""
     shown = {name: entry for name, entry in COLUMNS.items() if name in part}
     columns = [[text(value, form) for value in part[name]] for name, (_, form) in shown.items()]
-    rows = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
-    head = [f"| {' | '.join(title for title, _ in shown.values())} |", "| --- |" + " ---: |" * (len(shown) - 1)]
+    header = [title for title, _ in shown.values()]
+    table = markdown_table(header, zip(*columns, strict=True), right=header[1:])
     ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("above_cce", "published"))
-    found = kendall(ours, published)
+    tau = kendall(ours, published)
     low, high = interval_of_tau(numbers, published)
     interval = "" if np.isnan(low) else f"; 95 %: {low:.2f} to {high:.2f} on resampled seeds or test images"
-    agreement = f"τ with the paper: {found.value:.2f} (p = {found.p_value:.3f}, {found.cells:g} methods{interval})"
-    return "\n".join([f"### {setting}", "", *head, *rows, "", found.note or f"Kendall's {agreement}"])
+    agreement = f"τ with the paper: {tau.value:.2f} (p = {tau.p_value:.3f}, {tau.cells:g} methods{interval})"
+    return "\n\n".join([f"### {setting}", table, tau.note or f"Kendall's {agreement}"])
 
 
 def _put(content: bytes, file: IO[bytes]) -> None:

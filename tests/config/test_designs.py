@@ -13,11 +13,11 @@ from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.headline import headlines
 from warlab.reporting.read import results
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats import comparison, over_settings
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
-from warlab.reporting.tables.ranks import ranks
+from warlab.reporting.tables.results_table import ranks
 
 Key = tuple[str, str, str]
 METHODS = ("cce", "sl", "war_w2v")

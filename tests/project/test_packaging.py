@@ -48,7 +48,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_wheel_and_sdist_hold_all_modules_and_assets(built: tuple[Path, Path]) -> None:
     package = ROOT / "src"
     modules = {path.relative_to(package).as_posix() for path in (package / "warlab").rglob("*.py")}
-    pages = {path.relative_to(package).as_posix() for path in (package / "warlab").rglob("*.html")}
+    reporting = package / "warlab" / "reporting"
+    templates = [*reporting.rglob("*.html"), *(reporting / "templates").iterdir()]
+    pages = {path.relative_to(package).as_posix() for path in templates}
     expected = modules | pages | ASSETS | {"warlab/py.typed"}
     in_wheel = set(zipfile.ZipFile(built[0]).namelist())
     with tarfile.open(built[1]) as archive:

@@ -11,14 +11,16 @@ import pytest
 import yaml
 
 from tests.helpers.reports import LABELS, PUBLISHED, ROOT, runs_of_the_paper, runs_table
-from warlab.config.claim_entries import check_entries, read_entries
+from warlab.artefacts.claim import Claim
+from warlab.config.claim_list import check_claims, parse_claims, read_claims
+from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
 from warlab.reporting.claims import checks, evidence, verdicts
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
-from warlab.reporting.setting import SETTING, Setting
+from warlab.reporting.read.results import SETTING, Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.tables import results_table
@@ -32,12 +34,11 @@ def given(means: Mapping[str, float], at: Setting = AT, data: str = "real", **kn
     return Evidence(numbers, LABELS, {"p": {"holds": False, "trials": 4, "failed": 3, "largest": 0.5}})
 
 
-def listed() -> list[verdicts.Claim]:
-    return verdicts.read_claims(entries())
+def listed() -> list[Claim]:
+    return read_claims(ROOT / "config" / "claims.yaml")
 
 
-def entries() -> list[dict[str, Any]]:
-    return read_entries(ROOT / "config" / "claims.yaml")
+SCHEMA = read_yaml(ROOT / "workflow" / "schemas" / "claims.schema.yaml")
 
 
 @cache
@@ -174,7 +175,7 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
         {**alike, "id": "ours", "claim": "Ours", "with": {"method": "a", "among": ["a", "b"]}},
     ]
     ours = given({"a": 80, "b": 60, "c": 59.9}, tested_on=1000)
-    found = verdicts.table(verdicts.read_claims(pair), ours, lambda experiment: given({})).set_index("id")
+    found = verdicts.table(parse_claims(pair, SCHEMA), ours, lambda experiment: given({})).set_index("id")
     assert list(found["verdict"]) == ["held", "undecided, points for", "not tested here"]
     row = found.loc["ours"]
     assert (row["difference"], row["level"], row["threshold"]) == (20, 0.95, "above 0")
@@ -192,7 +193,11 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
 def test_claims_of_the_project_can_be_read_and_name_what_exists() -> None:
     found = listed()
     assert len(found) >= 50 and {claim.source for claim in found} == {"paper", "found", "ours"}
-    check_entries(entries(), paper_study())
+    check_claims(found, paper_study())
+
+
+def test_every_claim_fits_its_check() -> None:
+    assert all(verdicts.judge(claim, given({})).verdict == "not tested here" for claim in listed())
 
 
 @pytest.mark.parametrize(
@@ -209,36 +214,48 @@ def test_claims_of_the_project_can_be_read_and_name_what_exists() -> None:
         ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "nets": ["cnn"]}}, "no network 'cnn'"),
         (
             {"settings": {"dataset": ["cifar10"], "noises": ["clean"]}},
-            "no key of settings 'dataset'; did you mean 'dat",
+            "unknown key 'dataset' at settings.0; did you mean 'datasets'",
         ),
         ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "metrics": ["purty"]}}, "no metric 'purty'; did"),
         ({"experiment": "main"}, "no experiment 'main'"),
-        ({"sources": "paper"}, "no key 'sources'; did you mean 'source'"),
-        ({"source": "papr"}, "no source 'papr'; did you mean 'paper'"),
+        ({"sources": "paper"}, "unknown key 'sources' at the top level; did you mean 'source'"),
+        ({"source": "papr"}, "source is 'papr'; it must be paper or found or ours"),
     ],
 )
 def test_a_misspelt_name_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
     entry = {"id": "x", "claim": "c", "source": "paper", "check": "difference", "with": {"left": "ar", "right": "cce"}}
-    check_entries([entry], paper_study())
+    check_claims(parse_claims([entry], SCHEMA), paper_study())
     with pytest.raises(WarlabError, match=f"config/claims.yaml, claim x: .*{sentence}") as error:
-        check_entries([{**entry, **change}], paper_study())
+        check_claims(parse_claims([{**entry, **change}], SCHEMA), paper_study())
     assert "\n" not in str(error.value)
 
 
+PROPOSITION = {"id": "x", "claim": "c", "source": "paper", "check": "proposition", "with": {"name": "p"}}
+
+
 @pytest.mark.parametrize(
-    ("entry", "sentence"),
+    ("entries", "sentence"),
     [
-        ({"id": "x", "check": "bst"}, "has no check 'bst'; use one of best,"),
-        ({"id": "x", "check": "best", "with": {"methd": "a"}}, "does not fit its check"),
+        ([{"id": "x"}], "claim x: the top level lacks the key 'claim'; add it"),
+        ([PROPOSITION] * 2, "the claim 'x' twice"),
     ],
 )
-def test_a_mistake_in_the_file_is_one_sentence(entry: dict[str, Any], sentence: str) -> None:
+def test_a_mistake_in_the_file_is_one_sentence(entries: list[dict[str, Any]], sentence: str) -> None:
     with pytest.raises(WarlabError, match=sentence):
-        verdicts.read_claims([entry])
-    with pytest.raises(WarlabError, match="twice"):
-        verdicts.read_claims(
-            [{"id": "x", "claim": "c", "source": "s", "check": "proposition", "with": {"name": "p"}}] * 2
-        )
+        parse_claims(entries, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"check": "bst"}, "has no check 'bst'; use one of best,"),
+        ({"check": "best", "with": {"methd": "a"}}, "The claim x does not fit its check best"),
+    ],
+)
+def test_a_check_that_does_not_exist_or_fit_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    (claim,) = parse_claims([{**PROPOSITION, **change}], SCHEMA)
+    with pytest.raises(WarlabError, match=sentence):
+        verdicts.judge(claim, given({}))
 
 
 # ---- propositions

@@ -13,7 +13,7 @@ from warlab.common.files import write_arrays
 from warlab.errors import WarlabError
 from warlab.reporting.claims import evidence
 from warlab.reporting.read import predictions, results
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats import comparison, intervals, pairs
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.over_settings import holm, readings
@@ -141,7 +141,7 @@ def test_bootstrap_over_images_agrees_with_the_paired_t_interval() -> None:
     a, b = generator.random(1000) < 0.8, generator.random(1000) < 0.76
     store = kept({("cce", 0): b[None, None], ("war_w2v", 0): a[None, None]})
     setting = with_paths(runs_table({("cce", 0): [100 * b.mean()], ("war_w2v", 0): [100 * a.mean()]}))
-    numbers = pairs.numbers_of(setting, "last10_mean", store)
+    (numbers,) = intervals.numbers_of(setting, "last10_mean", store, lambda _: 10, {}).values()
     (found,) = pairs.over_images(numbers)
     reference = stats.ttest_rel(100.0 * a, 100.0 * b)
     span = reference.confidence_interval(0.95)

@@ -27,7 +27,7 @@ from warlab.reporting.page import report_page, sections
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.headline import headlines
 from warlab.reporting.stats import comparison, comparison_text
-from warlab.reporting.tables import listing
+from warlab.reporting.tables import render
 
 
 def test_headline_compares_and_quotes_the_paper() -> None:
@@ -101,7 +101,7 @@ def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
         noise=[noise_manifest(data)],
         costs=[ground_cost()],
         fidelity=fidelity,
-        hyperparameters=listing.hyperparameter_rows(numbers),
+        hyperparameters=render.hyperparameter_rows(numbers),
         results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
         claims=[
             claim_row("A held", "held in this setting"),
@@ -232,9 +232,7 @@ def test_page_of_almost_nothing(tmp_path: Path) -> None:
 
 def test_page_needs_hyperparameters_with_sources() -> None:
     own = {"value": 1, "source": "our choice"}
-    rows = listing.hyperparameter_rows(
-        {"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}}
-    )
+    rows = render.hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
     assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
         ("", 2, "paper"),
         ("d", 1, "our choice"),

@@ -11,7 +11,7 @@ from warlab.reporting.page.headline import headlines
 from warlab.reporting.page.report_page import Context, TableSection, render
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
-from warlab.reporting.tables.ranks import rank_rows, ranks
+from warlab.reporting.tables.results_table import rank_rows, ranks
 
 MEANS = {
     ("fashion_mnist", "clean", "cce"): 95.0,

@@ -14,7 +14,7 @@ from tests.helpers.reports import LABELS, PUBLISHED, no_published, runs_table
 from warlab.reporting.read import results
 from warlab.reporting.stats import comparison, comparison_text, over_settings, pairs
 from warlab.reporting.stats.intervals import Number
-from warlab.reporting.stats.statistic import Statistic
+from warlab.reporting.stats.over_settings import Statistic
 
 
 def test_kendall_of_equal_reversed_and_one_swapped_order() -> None:

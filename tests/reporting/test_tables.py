@@ -12,7 +12,7 @@ from warlab import nets
 from warlab.errors import WarlabError
 from warlab.nets._describe import describe
 from warlab.reporting.read import results
-from warlab.reporting.tables import labels, listing, results_table, typeset
+from warlab.reporting.tables import labels, render, results_table
 from warlab.reporting.tables.grid import grid
 
 
@@ -161,10 +161,10 @@ def test_the_deviation_between_runs_has_its_own_table() -> None:
 
 def test_plain_tables_escape_and_break() -> None:
     rows = [{"of": "a_b & 50 %", "value": [1, 2.5]}, {"of": "x" * 70, "value": None}]
-    assert r"| a\_b & 50 % | 1, 2.5 |" in listing.to_markdown(rows, ["of", "value"], "c")
-    latex = listing.to_latex(rows, ["of", "value"], "50 %", "tab:x")
+    assert r"| a\_b & 50 % | 1, 2.5 |" in render.to_markdown(rows, ["of", "value"], "c")
+    latex = render.to_latex(rows, ["of", "value"], "50 %", "tab:x")
     assert r"a\_\allowbreak{}b \& 50 \% & 1, 2.5 \\" in latex and latex.count(r"\raggedright\arraybackslash") == 2
-    assert listing.text(4434570) == "4\u202f434\u202f570" and listing.text(True) == "yes"
+    assert render.text(4434570) == "4\u202f434\u202f570" and render.text(True) == "yes"
 
 
 def test_a_network_tells_its_layers() -> None:
@@ -181,17 +181,19 @@ def test_a_network_tells_its_layers() -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
 def test_all_tables_in_one_pdf(tmp_path: Path) -> None:
     table = tidy_table({("cifar10", "clean", m): 50.0 for m in ("cce", "odd", "war_w2v+beta=5")})
-    plain = listing.to_latex([{"of": r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ †" * 3}], ["of"], "p_%", "tab:p")
-    text = typeset.document([results_table.to_latex(table, "methods_as_rows", LABELS), plain], "A_title & 5 %")
+    plain = render.to_latex([{"of": r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ †" * 3}], ["of"], "p_%", "tab:p")
+    text = render.render(
+        "document.tex", tables=[results_table.to_latex(table, "methods_as_rows", LABELS), plain], title="A_title & 5 %"
+    )
     for name in ("a.pdf", "b.pdf"):
-        typeset.typeset(text, tmp_path / name)
+        render.typeset(text, tmp_path / name)
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()  # no times in it
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(WarlabError, match="Undefined control sequence"):
-        typeset.typeset(typeset.document([r"\undefinedword"], "x"), tmp_path / "c.pdf")
+        render.typeset(render.render("document.tex", tables=[r"\undefinedword"], title="x"), tmp_path / "c.pdf")
 
 
 def test_without_latex_one_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(WarlabError, match="texlive-latex-recommended"):
-        typeset.typeset("", tmp_path / "a.pdf")
+        render.typeset("", tmp_path / "a.pdf")

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from warlab.common.files import read_json, write_text
-from warlab.config.claim_entries import read_entries
+from warlab.config.claim_list import read_claims
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence, verdicts
 from warlab.reporting.read.predictions import read_kept
@@ -24,7 +24,7 @@ with job(snakemake.log[0]) as log:
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]
     ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)], snakemake.params.stands_for)
-    listed = verdicts.read_claims(read_entries(Path(snakemake.input.claims)))
+    listed = read_claims(Path(snakemake.input.claims))
     paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
     found = verdicts.table(listed, ours, paper)
     log.info(verdicts.counts(found["verdict"]))

@@ -7,18 +7,19 @@ import yaml
 from warlab.common.files import read_json, write_text
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence
-from warlab.reporting.claims.verdicts import read_verdicts
+from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page.committed import read_committed
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render, tail
 from warlab.reporting.read.artefacts import read_costs, read_noise
+from warlab.reporting.read.csv_rows import read_table, rows_of
 from warlab.reporting.read.predictions import read_kept
 from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
 from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
 from warlab.reporting.stats.comparison import all_readings
 from warlab.reporting.stats.comparison_text import for_page, readings_for_page
-from warlab.reporting.stats.statistic import read_statistics
-from warlab.reporting.tables.listing import hyperparameter_rows
+from warlab.reporting.stats.over_settings import Statistic
+from warlab.reporting.tables.render import hyperparameter_rows
 from warlab.reporting.tables.results_table import read_tidy
 
 ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint
@@ -52,8 +53,8 @@ with job(snakemake.log[0]) as log:
         fidelity=yaml.safe_load(Path(given.fidelity).read_text()),
         hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
         results=[read_json(Path(p)) for p in given.results],
-        claims=read_verdicts(Path(given.claims)),
-        statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
+        claims=rows_of(read_table(Path(given.claims), Verdict), Verdict),
+        statistics=for_page(read_table(Path(given.statistics), Statistic), spec["labels"]),
         readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),
         reductions=spec["reductions"],
         curves=curves(runs, spec["labels"]),

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from warlab.pipeline.script import job
-from warlab.reporting.tables.typeset import document, typeset
+from warlab.reporting.tables.render import render, typeset
 
 with job(snakemake.log[0]):
     given = snakemake.input  # timing and architectures: a list of one or none, given runs come without
     files = [*given.tables, *given.runs, *given.timing, *given.architectures, given.hyperparameters]
     tables = [Path(file).read_text() for file in files]
     title = f"Tables of the scale {snakemake.params.scale}: ours, and the paper's in small print"
-    typeset(document(tables, title), Path(snakemake.output.pdf))
+    typeset(render("document.tex", tables=tables, title=title), Path(snakemake.output.pdf))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from warlab.config.claim_entries import check_entries, read_entries
+from warlab.config.claim_list import check_claims, read_claims
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.pipeline.data_jobs import DataJobs
@@ -36,5 +36,5 @@ def load_jobs(
         )
     root = Path(rules).resolve().parent
     study = load_study(config, root)
-    check_entries(read_entries(root / "config" / "claims.yaml"), study)
+    check_claims(read_claims(root / "config" / "claims.yaml"), study)
     return Jobs(Workflow(study, root, Paths.of(study), given_runs(study), ancient, tell))

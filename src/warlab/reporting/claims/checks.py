@@ -3,34 +3,27 @@
 A function with `@in_each_setting` judges one setting of a claim and returns an item: one comparison, which holds, does
 not hold, or cannot be tested here. One with `@over_settings` takes all settings at once and returns a list of items.
 An item consists of parts, numbers that must each lie in a range: "the best" means that the difference to every other
-method is above 0. Their intervals say whether the item is decided. A check takes what is there: `best` among four of
-twelve methods says so in its item, and is then no verdict on all twelve.
+method is above 0. Their intervals say whether the item is decided. A check uses the methods that were run: `best` among
+four of twelve methods says so in its item, which is then no verdict on all twelve.
 """
 
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
 from warlab.reporting.claims.evidence import Case, Evidence, Item, NotRun, Part, shown
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number
 from warlab.reporting.tables.grid import signed
 
-Check = Callable[..., list[Item]]  # of evidence, settings and what the claim gives the check `with`
+Check = Callable[..., list[Item]]  # of evidence, settings and the arguments in the claim's `with`
 CHECKS: dict[str, Check] = {}
-
-
-class Claimed(NamedTuple):
-    """All settings of a claim."""
-
-    evidence: Evidence
-    cases: Sequence[Case]
+NO_SETTING = Setting("", "", "")  # of a claim that is about no setting, such as a proposition
 
 
 def over_settings(check: Check) -> Check:
@@ -38,11 +31,11 @@ def over_settings(check: Check) -> Check:
 
     @functools.wraps(check)
     def judged(evidence: Evidence, settings: Sequence[Setting], *given: object, **named: object) -> list[Item]:
-        cases = [Case(evidence, setting) for setting in settings]
+        cases = [Case(evidence, setting) for setting in settings or [NO_SETTING]]
         try:
-            return check(Claimed(evidence, cases), *given, **named)
+            return check(cases, *given, **named)
         except NotRun as reason:
-            return [case.untested(reason) for case in cases[:1]]
+            return [cases[0].untested(reason)]
 
     CHECKS[check.__name__] = judged
     return judged
@@ -52,8 +45,8 @@ def in_each_setting(check: Callable[..., Item]) -> Check:
     """Register a check of one setting; what is missing in one setting does not concern the others."""
 
     @functools.wraps(check)
-    def judged(claimed: Claimed, *given: object, **named: object) -> list[Item]:
-        return [_tested(check, case, *given, **named) for case in claimed.cases]
+    def judged(cases: Sequence[Case], *given: object, **named: object) -> list[Item]:
+        return [_tested(check, case, *given, **named) for case in cases]
 
     return over_settings(judged)
 
@@ -78,8 +71,8 @@ def difference(case: Case, left: str, right: str | list[str], at_least: float = 
 
 
 def _against_best(case: Case, method: str, others: list[str], low: float, high: float) -> Item:
-    there = case.present([method, *others])
-    ours, rivals = there.get(method), {other: there[other] for other in others if other in there}
+    present = case.present([method, *others])
+    ours, rivals = present.get(method), {other: present[other] for other in others if other in present}
     if ours is None or not rivals:
         raise NotRun([method, *others])
     rival = max(rivals, key=lambda other: rivals[other].mean)
@@ -107,24 +100,24 @@ def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: flo
 
 @in_each_setting
 def increasing(case: Case, methods: list[str]) -> Item:
-    """Each method has more than the one before it; methods that are not there are skipped."""
-    there = case.present(methods, least=2)
-    text = f"{case.where}: " + ", ".join(f"{case.called(m)} {shown(n)}" for m, n in there.items())
-    parts = tuple(case.part(one, two, 0.0) for one, two in zip(list(there)[1:], there, strict=False))
+    """Each method has more than the one before it; methods that were not run are skipped."""
+    present = case.present(methods, least=2)
+    text = f"{case.where}: " + ", ".join(f"{case.called(m)} {shown(n)}" for m, n in present.items())
+    parts = tuple(case.part(one, two, 0.0) for one, two in zip(list(present)[1:], present, strict=False))
     holds = all(part.estimate.value > 0 for part in parts)
-    return Item(text, holds, parts, _sources(there), whole=len(there) == len(methods))
+    return Item(text, holds, parts, _sources(present), whole=len(present) == len(methods))
 
 
 @in_each_setting
 def close(case: Case, methods: list[str], within: float) -> Item:
     """The highest and the lowest of the methods are at most `within` points apart."""
-    there = case.present(methods, least=2)
-    order = sorted(there, key=lambda method: -there[method].mean)
-    high, low = there[order[0]].mean, there[order[-1]].mean
-    text = f"{case.where}: from {low:.2f} to {high:.2f}, {len(there)} of {len(methods)}"
+    present = case.present(methods, least=2)
+    order = sorted(present, key=lambda method: -present[method].mean)
+    high, low = present[order[0]].mean, present[order[-1]].mean
+    text = f"{case.where}: from {low:.2f} to {high:.2f}, {len(present)} of {len(methods)}"
     pairs = [(one, two) for number, one in enumerate(order) for two in order[number + 1 :]]
     parts = tuple(case.part(one, two, -within, within) for one, two in pairs)
-    return Item(text, round(high - low, 6) <= within, parts, _sources(there), whole=len(there) == len(methods))
+    return Item(text, round(high - low, 6) <= within, parts, _sources(present), whole=len(present) == len(methods))
 
 
 @in_each_setting
@@ -148,9 +141,9 @@ def difference_of_readings(case: Case, method: str, high: str, low: str, at_leas
 
 
 @over_settings
-def mean_of(claimed: Claimed, methods: list[str], parts: list[str], within: float) -> list[Item]:
+def mean_of(cases: Sequence[Case], methods: list[str], parts: list[str], within: float) -> list[Item]:
     """The metric of the setting is the mean of other metrics of the same method."""
-    return [_tested(_mean_of, case, method, parts, within) for case in claimed.cases for method in methods]
+    return [_tested(_mean_of, case, method, parts, within) for case in cases for method in methods]
 
 
 def _mean_of(case: Case, method: str, parts: list[str], within: float) -> Item:
@@ -160,20 +153,19 @@ def _mean_of(case: Case, method: str, parts: list[str], within: float) -> Item:
     return Item(text, abs(whole.mean - mean) <= within, rests_on=(whole.source,))
 
 
-@over_settings
-def proposition(claimed: Claimed, name: str) -> list[Item]:
+@in_each_setting
+def proposition(case: Case, name: str) -> Item:
     """A statement of warlab.ot.propositions, computed on random predictions."""
-    found = claimed.evidence.propositions.get(name)
+    found = case.evidence.propositions.get(name)
     if found is None:
-        return [Item("computed on random predictions, not read from a table", None)]
+        return Item("computed on random predictions, not read from a table", None)
     text = f"fails in {found['failed']} of {found['trials']} trials, largest violation {found['largest']:.2g}"
-    return [Item(text, bool(found["holds"]), rests_on=("propositions.json",))]
+    return Item(text, bool(found["holds"]), rests_on=("propositions.json",))
 
 
 @over_settings
-def average_rank(claimed: Claimed, method: str, among: list[str], at_most: int = 1) -> list[Item]:
+def average_rank(cases: Sequence[Case], method: str, among: list[str], at_most: int = 1) -> list[Item]:
     """The method's average rank over the settings is among the `at_most` lowest."""
-    cases = claimed.cases
     complete = [case for case in cases if case.present([method])]
     shared = [other for other in among if all(case.present([other]) for case in complete)]
     if not complete or len(shared) < 3 or method not in shared:
@@ -196,32 +188,32 @@ def _average_ranks(numbers: Sequence[Sequence[Number]]) -> np.ndarray:
     return np.mean([rankdata([-number.mean for number in row]) for row in numbers], axis=0)
 
 
-def _lead(numbers: Sequence[Sequence[Number]], own: int, at_most: int) -> Estimate:
-    """How far the average rank stands before that of the first method that must come after it; resampled in each
-    setting by itself, since settings differ more than seeds do."""
+def _lead(numbers: Sequence[Sequence[Number]], index: int, at_most: int) -> Estimate:
+    """The distance from the average rank of the method `index` to that of the first one that must come after it. Each
+    setting is resampled by itself, since settings differ more than seeds do."""
     generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
     drawn = [intervals.resampled(row, generator) for row in numbers]
     draws = np.mean([rankdata(-means, axis=-1) for means, _ in drawn], axis=0)
-    value = _before(_average_ranks(numbers)[None], own, at_most)[0]
+    value = _before(_average_ranks(numbers)[None], index, at_most)[0]
     if not all(basis for _, basis in drawn):
         return Estimate(value)
     words = ", ".join(dict.fromkeys(basis for _, basis in drawn))
     if words == intervals.PRINTED:
         return Estimate(value, 0.0, basis=words)
-    return Estimate(value, basis=words, draws=_before(draws, own, at_most))
+    return Estimate(value, basis=words, draws=_before(draws, index, at_most))
 
 
-def _before(average: np.ndarray, own: int, at_most: int) -> np.ndarray:
-    others = np.sort(np.delete(average, own, axis=-1), axis=-1)
-    return others[..., at_most - 1] - average[..., own]
+def _before(average: np.ndarray, index: int, at_most: int) -> np.ndarray:
+    others = np.sort(np.delete(average, index, axis=-1), axis=-1)
+    return others[..., at_most - 1] - average[..., index]
 
 
 @in_each_setting
 def rank_against(case: Case, methods: list[str], against: str, of: int, at_most: int) -> Item:
     """All `methods` are among the `at_most` highest, compared with those whose id begins with `against` (`of` in the
     paper)."""
-    there = sorted(method for at, method in case.evidence.numbers if at == case.setting)
-    rivals = case.present([method for method in there if method.startswith(against)])
+    present = sorted(method for at, method in case.evidence.numbers if at == case.setting)
+    rivals = case.present([method for method in present if method.startswith(against)])
     ours = case.present(methods)
     if len(ours) < len(methods) or not rivals:
         raise NotRun([*methods, against])

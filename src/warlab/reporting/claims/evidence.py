@@ -1,4 +1,4 @@
-"""The numbers that claims are judged by: ours, or the paper's own, asked for in the same way.
+"""The numbers by which claims are judged, ours or the paper's, and the items of a verdict.
 
 An item is one comparison of a claim: numbers that must each lie in a range, and whether their intervals decide it.
 """
@@ -11,16 +11,15 @@ from typing import NamedTuple, TypedDict
 import pandas as pd
 
 from warlab.common.readings import LAST
+from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import CELL, RUN, complete, last_epochs, run_ids, under_other_names
-from warlab.reporting.setting import ACCURACY, SETTING, Setting
-from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference
-from warlab.reporting.stats.over_settings import READINGS, readings
-from warlab.reporting.stats.pairs import number_of
+from warlab.reporting.read.results import ACCURACY, CELL, RUN, SETTING, Setting
+from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference, numbers_of
+from warlab.reporting.stats.over_settings import readings
 from warlab.reporting.tables.labels import Labels, name
 
-OTHERS = READINGS[1:]  # beside the mean of the last epochs; as this, shares of the test images
+OTHERS = results.READINGS[1:]  # of the test accuracy, other than the mean of the last epochs
 
 
 class Proposition(TypedDict):
@@ -34,7 +33,7 @@ class Proposition(TypedDict):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a claim may ask. Cells that ran on stand-in data are there, but `number` does not give them."""
+    """Numbers by setting and method; `number` does not return those from stand-in data."""
 
     numbers: Mapping[tuple[Setting, str], Number]
     labels: Labels
@@ -54,39 +53,42 @@ def of_runs(
     kept: Kept | None = None,
     tested_on: Mapping[str, int] | None = None,
 ) -> Evidence:
-    """Every metric that the runs log, read as the tables do, and the other readings of the test accuracy.
+    """Every metric that the runs log, averaged as in the tables, and the other readings of the test accuracy.
 
-    last       how many epochs the table of a dataset reads, where not ten; tested_on: its number of test images
+    last       over how many epochs the table of a dataset averages, if not ten
     kept       the predictions of the runs
+    tested_on  the number of test images of a dataset
     """
-    if "seconds" in runs and "seconds_per_epoch" not in runs:  # of each epoch; the last ten are no warm-up
+    if "seconds" in runs and "seconds_per_epoch" not in runs:  # the last ten epochs are after the warm-up
         runs = runs.assign(seconds_per_epoch=runs["seconds"])
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
-    long = under_other_names(_per_run(runs, epochs), aliases)
-    numbers = {}
-    for (*key, method, metric), group in long.groupby([*CELL, "metric"], sort=False):
-        setting = Setting(*map(str, [*key, metric]))
-        on = (tested_on or {}).get(setting.dataset, 0) if metric in (ACCURACY, *OTHERS) else 0
-        read = {ACCURACY: epochs[setting.dataset], "last": 1}.get(str(metric), 0)
-        numbers[setting, str(method)] = number_of(group, "value", kept or {}, read, on)
-    return Evidence(numbers, labels, propositions)
+    long = results.under_other_names(_per_run(runs, epochs), aliases)
+    numbers = numbers_of(
+        long,
+        "value",
+        kept or {},
+        lambda at: {ACCURACY: epochs[at.dataset], "last": 1}.get(at.metric, 0),
+        tested_on or {},
+    )
+    by_cell = {(at, method): number for at, cells in numbers.items() for method, number in cells.items()}
+    return Evidence(by_cell, labels, propositions)
 
 
 def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
-    """A row per run and metric with its value: the mean over the last epochs, as many as the dataset's entry says.
+    """A row per run and metric with its value, the mean over the last `epochs[dataset]` epochs.
 
-    A run that is missing, or an epoch without a number, makes an empty value.
+    The value is empty if the run is missing or one of the epochs has no number.
     """
     metrics = [column for column in runs.columns if column not in (*RUN, "epoch") and runs[column].dtype != object]
     parts = [
-        last_epochs(part, metrics, epochs[str(dataset)])["mean"].rename("value").reset_index()
+        results.last_epochs(part, metrics, epochs[str(dataset)])["mean"].rename("value").reset_index()
         for dataset, part in runs.groupby("dataset", sort=False)
     ]
     kinds = runs[list(RUN)].drop_duplicates([*CELL, "seed"])
     means = pd.concat(parts, ignore_index=True).merge(kinds, on=[*CELL, "seed"])
-    read = readings(complete(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
+    read = readings(results.complete(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
     long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
-    return long.assign(run=run_ids(long))
+    return long.assign(run=results.run_ids(long))
 
 
 def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[str, Sequence[str]]) -> Evidence:
@@ -129,7 +131,7 @@ class Part(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """How far the number is from the nearer limit; negative outside."""
+        """The distance of the number from the nearer limit; negative outside."""
         return min(self.estimate.value - self.low, self.high - self.estimate.value)
 
     def is_inside(self) -> bool:
@@ -137,17 +139,17 @@ class Part(NamedTuple):
         return self.low < low and high < self.high
 
     def is_outside(self, parts: int) -> bool:
-        """At a level that allows for as many chances to be outside as there are parts (Bonferroni)."""
+        """Whether the interval is outside, at a level corrected for the number of parts (Bonferroni)."""
         low, high = self.estimate.interval(1 - (1 - LEVEL) / parts)
         return high < self.low or self.high < low
 
 
 @dataclass(frozen=True)
 class Item:
-    """One comparison: `holds` goes by the numbers alone, None where it cannot be made; `decided` by their intervals.
+    """One comparison: `holds` goes by the numbers alone, `decided` by their intervals; None if there is no answer.
 
-    tested, named  how many settings it rests on, and how many of them the claim names
-    whole          whether every method that the claim names was there
+    tested, named  the number of settings that it rests on, and of those that the claim names
+    whole          whether every method that the claim names was run
     """
 
     text: str
@@ -170,7 +172,7 @@ class Item:
 
 
 class NotRun(Exception):
-    """A check needs methods that have no number on real data here."""
+    """A check needs methods that have no number on real data."""
 
     def __init__(self, methods: Sequence[str], named: int = 1) -> None:
         super().__init__()
@@ -178,7 +180,7 @@ class NotRun(Exception):
 
 
 class Case(NamedTuple):
-    """One setting of a claim, with the evidence on it. What it is asked for and does not have is `NotRun`."""
+    """One setting of a claim, with the evidence on it. It raises `NotRun` for numbers that it does not have."""
 
     evidence: Evidence
     setting: Setting
@@ -199,11 +201,11 @@ class Case(NamedTuple):
         return found
 
     def present(self, methods: Sequence[str], least: int = 0) -> dict[str, Number]:
-        """Those of the methods that have a number."""
-        there = {method: found for method in methods if (found := self.evidence.number(self.setting, method))}
-        if len(there) < least:
+        """The numbers of those methods that have one, which must be `least` methods or more."""
+        numbers = {method: found for method in methods if (found := self.evidence.number(self.setting, method))}
+        if len(numbers) < least:
             raise NotRun(methods)
-        return there
+        return numbers
 
     def part(self, one: str, two: str, low: float, high: float = math.inf) -> Part:
         """The difference of two methods, which must lie above `low` and not above `high`."""

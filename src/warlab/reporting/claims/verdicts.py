@@ -1,27 +1,29 @@
-"""What the paper asserts and what was found in it, judged by this scale's runs and by the paper's own tables.
+"""Verdicts on the claims of config/claims.yaml, by this scale's runs and by the paper's own tables.
 
-config/claims.yaml names for each claim a check of `checks.CHECKS` with its arguments; no code stands there. A verdict
-is as strong as its evidence: the interval of the decisive difference must exclude the threshold, and a verdict on the
-whole claim needs every setting and method that the claim names.
+Each claim names a check of `checks.CHECKS` and its arguments. A verdict is as strong as its evidence: the interval of
+the decisive difference must exclude the threshold, and a verdict on the whole claim needs every setting and method that
+the claim names.
 """
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
+from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
 from warlab.reporting.claims.evidence import Evidence, Item, Part
-from warlab.reporting.setting import ACCURACY, Setting
+from warlab.reporting.read.csv_rows import rows_of, table_of
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats.intervals import LEVEL
 from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.labels import markdown, markdown_table
+from warlab.reporting.tables.labels import markdown
+from warlab.reporting.tables.render import markdown_table, render
 
+ASSETS = ("reporting/templates/claims.md",)
 HELD = "held"
 FAILED = "did not hold"
 UNDECIDED = "undecided"
@@ -30,7 +32,7 @@ KINDS = (HELD, FAILED, UNDECIDED, UNTESTED)  # how a verdict begins; a scope or 
 
 
 class Verdict(NamedTuple):
-    """A row of claims.csv, as text; the numbers are empty where nothing was decided."""
+    """A row of claims.csv; the numbers are empty texts if nothing was compared."""
 
     id: str = ""
     claim: str = ""
@@ -51,69 +53,21 @@ class Verdict(NamedTuple):
     remark: str = ""
 
 
-class Claim(NamedTuple):
-    id: str
-    text: str
-    source: str
-    check: str
-    arguments: Mapping[str, Any]
-    settings: tuple[Setting, ...]
-    exceptions: int = 0
-    experiment: str | None = None  # whose table counts where the paper prints a cell in several
-    remark: str = ""
-
-
-def read_claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """config/claims.yaml, already parsed; a mistake in it is one sentence."""
-    claims = [_claim(entry) for entry in entries]
-    ids = [claim.id for claim in claims]
-    if twice := [identifier for identifier in ids if ids.count(identifier) > 1]:
-        raise WarlabError(f"config/claims.yaml has the claim {twice[0]!r} twice; give one of them another id.")
-    return claims
-
-
-def _claim(entry: Mapping[str, Any]) -> Claim:
-    identifier, check = str(entry.get("id", "without id")), str(entry.get("check", ""))
-    if check not in CHECKS:
-        raise WarlabError(f"The claim {identifier} has no check {check!r}; use one of {', '.join(CHECKS)}.")
-    arguments = dict(entry.get("with", {}))
-    try:
-        inspect.signature(CHECKS[check]).bind(None, **arguments)
-    except TypeError as error:
-        raise WarlabError(f"The claim {identifier} does not fit its check {check}: {error}.") from error
-    return Claim(
-        identifier,
-        str(entry["claim"]),
-        str(entry["source"]),
-        check,
-        arguments,
-        _settings(entry.get("settings", [])),
-        int(entry.get("exceptions", 0)),
-        entry.get("experiment"),
-        str(entry.get("remark", "")),
-    )
-
-
-def _settings(given: Mapping[str, list[str]] | Sequence[Mapping[str, list[str]]]) -> tuple[Setting, ...]:
-    blocks = [given] if isinstance(given, Mapping) else given
-    return tuple(
-        Setting(*chosen)
-        for block in blocks
-        for chosen in product(
-            block["datasets"], block["noises"], block.get("nets", ["cnn9"]), block.get("metrics", [ACCURACY])
-        )
-    )
-
-
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
-    items = CHECKS[claim.check](evidence, claim.settings, **claim.arguments)
-    return conclude(items, claim.exceptions)
+    if claim.check not in CHECKS:
+        raise WarlabError(f"The claim {claim.id} has no check {claim.check!r}; use one of {', '.join(CHECKS)}.")
+    check, settings = CHECKS[claim.check], [Setting(*setting) for setting in claim.settings]
+    try:
+        inspect.signature(check).bind(None, **claim.arguments)
+    except TypeError as error:
+        raise WarlabError(f"The claim {claim.id} does not fit its check {claim.check}: {error}.") from error
+    return conclude(check(evidence, settings, **claim.arguments), claim.exceptions)
 
 
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
-    """Held if no more items fail than the claim allows, and not all; what cannot be tested decides nothing.
+    """A claim held if no more items fail than it allows, and not all of them; untested items decide nothing.
 
-    A claim about all methods can be refuted by one of them, but it holds only where every one was run.
+    One method can refute a claim about all methods, but such a claim holds only if every method was run.
     """
     tested = [item for item in items if item.holds is not None]
     counted = f"{sum(item.tested for item in items)} of {sum(item.named for item in items)}"
@@ -152,7 +106,7 @@ def _with_decisive(row: Verdict, part: Part) -> Verdict:
 
 
 def _scope(items: Sequence[Item]) -> str:
-    """What a verdict is about where it is not the whole claim."""
+    """What the verdict is about, if it is not the whole claim."""
     tested, named = sum(item.tested for item in items if item.holds is not None), sum(item.named for item in items)
     if tested < named:
         return " in this setting" if tested == 1 else " in the settings tested"
@@ -169,11 +123,11 @@ def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None],
             row = row._replace(paper_verdict=printed.verdict, paper_numbers=printed.numbers)
         rows.append(row)
     rows.sort(key=lambda row: _order(row.verdict))
-    return pd.DataFrame(rows, columns=list(Verdict._fields))
+    return table_of(rows, Verdict)
 
 
 def _order(verdict: str) -> int:
-    """Verdicts on whole claims, then on what was tested of them, then what is undecided and what is untested."""
+    """Verdicts on whole claims come first, then those on parts of claims, undecided claims and untested ones."""
     return 0 if verdict in (HELD, FAILED) else 1 + max(KINDS.index(kind(verdict)), 1)
 
 
@@ -188,7 +142,7 @@ def kind(verdict: str) -> str:
 
 
 def counts(verdicts: Iterable[str]) -> str:
-    """ "3 held, 2 held in this setting, 1 undecided, points for, …": every verdict that there is, in the same order"""
+    """ "3 held; 2 held in this setting; 1 undecided, points for; …": all verdicts, in the order of the table"""
     found = list(verdicts)
     order = sorted(
         dict.fromkeys([HELD, FAILED, *found]), key=lambda verdict: (_order(verdict), KINDS.index(kind(verdict)))
@@ -209,27 +163,9 @@ def difference_text(row: Verdict) -> str:
 
 def to_markdown(found: pd.DataFrame, scale: str) -> str:
     rows = []
-    for row in rows_of(found):
+    for row in rows_of(found, Verdict):
         decided = f"{row.decided_by}: {difference_text(row)}" if row.decided_by else "–"
         cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
         rows.append([markdown(cell) for cell in cells])
     header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
-    title = f"# Claims, judged by the runs of the scale {scale}"
-    return "\n\n".join([title, f"{counts(found['verdict'])}.", EXPLANATION, markdown_table(header, rows)]) + "\n"
-
-
-def rows_of(found: pd.DataFrame) -> list[Verdict]:
-    return [Verdict(*row) for row in found[[*Verdict._fields]].itertuples(index=False)]
-
-
-EXPLANATION = (
-    "A claim is decided where the 95 % interval of the decisive difference excludes the threshold: from three seeds on "
-    "by Student's t over the seeds, with fewer from the test set (paired over its images where predictions are kept, "
-    "else binomial), which leaves out the spread between trainings. Where not every setting that the claim names was "
-    "run, the verdict is on those that were. The last column says whether the paper's printed numbers support the "
-    "claim. All numbers and runs: claims.csv."
-)
-
-
-def read_verdicts(path: Path) -> list[Verdict]:
-    return rows_of(pd.read_csv(path, dtype=str, keep_default_na=False))
+    return render("claims.md", scale=scale, counts=counts(found["verdict"]), table=markdown_table(header, rows))

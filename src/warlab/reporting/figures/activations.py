@@ -11,7 +11,7 @@ from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
 from warlab.reporting.read.artefacts import Noise
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.tables import labels
 
 TITLE = "Where the classes lie in a trained network"

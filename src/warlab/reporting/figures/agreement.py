@@ -8,7 +8,7 @@ from warlab.ids import base_method
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, mark_stand_in, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.setting import SETTING, by_setting
+from warlab.reporting.read.results import SETTING, by_setting
 from warlab.reporting.tables import labels
 
 TITLE = "Our numbers against the paper's"

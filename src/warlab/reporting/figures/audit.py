@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
-from warlab.reporting.setting import SETTING, Setting
+from warlab.reporting.read.results import SETTING, Setting
 from warlab.reporting.stats.audit_scores import SCORE_TEXT
 from warlab.reporting.tables import labels
 

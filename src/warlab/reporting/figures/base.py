@@ -18,10 +18,20 @@ from warlab.reporting import style
 from warlab.reporting.drawing import MAX_COLUMNS, inches, panels
 from warlab.reporting.read import artefacts
 from warlab.reporting.read.artefacts import Arrays, Cost, Data, Noise, PredictedMap
-from warlab.reporting.read.results import EPOCH, PUBLISHED, RUN, complete, read_published, read_runs
-from warlab.reporting.setting import SETTING, Setting, by_setting
+from warlab.reporting.read.csv_rows import read_table
+from warlab.reporting.read.results import (
+    EPOCH,
+    PUBLISHED,
+    RUN,
+    SETTING,
+    Setting,
+    by_setting,
+    complete,
+    read_published,
+    read_runs,
+)
 from warlab.reporting.stats.audit_scores import TABLE, read_audit
-from warlab.reporting.stats.statistic import Statistic, read_statistics
+from warlab.reporting.stats.over_settings import Statistic
 from warlab.reporting.tables.labels import Labels, name
 
 RED = "#B00020"  # says that data are a stand-in, and nothing else
@@ -52,7 +62,9 @@ class Inputs:
     maps: Sequence[PredictedMap] = field(default=(), metadata={"read": artefacts.read_maps})  # of the test tiles
     # the paper's numbers
     published: pd.DataFrame = field(default_factory=_empty(PUBLISHED), metadata=_first(read_published))
-    statistics: pd.DataFrame = field(default_factory=_empty(Statistic._fields), metadata=_first(read_statistics))
+    statistics: pd.DataFrame = field(
+        default_factory=_empty(Statistic._fields), metadata=_first(partial(read_table, kind=Statistic))
+    )
     toy: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of `warlab.war.toy.compute`
     activations: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of a network on test images
     audit: pd.DataFrame = field(default_factory=_empty(TABLE), metadata=_first(read_audit))

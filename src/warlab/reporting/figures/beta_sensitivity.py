@@ -10,7 +10,7 @@ from warlab.reporting import style
 from warlab.reporting.drawing import Mark, name_ends
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.setting import ACCURACY, SETTING, Setting
+from warlab.reporting.read.results import ACCURACY, SETTING, Setting
 from warlab.reporting.tables import labels
 
 TITLE = "Accuracy over the weight β"

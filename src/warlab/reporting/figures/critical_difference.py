@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from warlab.common.wording import several
 from warlab.reporting import style
 from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
-from warlab.reporting.stats.statistic import Statistic, rows_of
+from warlab.reporting.read.csv_rows import rows_of
+from warlab.reporting.stats.over_settings import Statistic
 from warlab.reporting.tables import labels
 
 TITLE = "Average ranks of the methods"
@@ -57,7 +58,9 @@ def caption(inputs: Inputs) -> str:
 def _experiments(inputs: Inputs) -> list[Ranks]:
     read = inputs.statistics[inputs.statistics["reading"] == READING]
     methods, settings = ASKS["ranked"]
-    found = [_ranks(str(name), rows_of(rows), inputs) for name, rows in read.groupby("experiment", sort=False)]
+    found = [
+        _ranks(str(name), rows_of(rows, Statistic), inputs) for name, rows in read.groupby("experiment", sort=False)
+    ]
     enough = [one for one in found if len(one.ranks) >= methods and one.settings >= settings]
     if not enough:
         raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")

@@ -10,7 +10,7 @@ from warlab.reporting import style
 from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
 from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.setting import Setting, by_setting
+from warlab.reporting.read.results import Setting, by_setting
 from warlab.reporting.tables import labels
 
 TITLE = "Accuracy over the epochs"

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 
 TITLE = "True labels among the selected samples"
 SECTION = "results"

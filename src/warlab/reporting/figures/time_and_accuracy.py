@@ -8,7 +8,7 @@ from warlab.reporting import style
 from warlab.reporting.drawing import Mark, name_points
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.setting import SETTING, Setting
+from warlab.reporting.read.results import SETTING, Setting
 from warlab.reporting.tables import labels
 
 TITLE = "Time against accuracy"

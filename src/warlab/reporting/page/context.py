@@ -15,7 +15,7 @@ from warlab.reporting.page.headline import Epochs
 from warlab.reporting.read.artefacts import Cost, DataMeta, Noise
 from warlab.reporting.tables.grid import Orientation
 from warlab.reporting.tables.labels import Labels
-from warlab.reporting.tables.listing import Row
+from warlab.reporting.tables.render import Row
 
 
 @dataclass(frozen=True)

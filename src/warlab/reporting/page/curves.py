@@ -12,8 +12,7 @@ from markupsafe import Markup, escape
 from warlab.common.wording import several
 from warlab.reporting import style
 from warlab.reporting.drawing import spread
-from warlab.reporting.read.results import complete
-from warlab.reporting.setting import Setting, by_setting, kind_of_data
+from warlab.reporting.read.results import Setting, by_setting, complete, kind_of_data
 from warlab.reporting.tables.labels import Labels, name, parts
 
 WIDTH, HEIGHT = 600, 348

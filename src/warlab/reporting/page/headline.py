@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.setting import Setting
+from warlab.reporting.read.results import Setting
 from warlab.reporting.stats.intervals import LEVEL, Estimate, difference
 from warlab.reporting.tables.grid import Cell, Grid, grid, number, setting_name, signed
 from warlab.reporting.tables.labels import Labels, name

@@ -24,7 +24,7 @@ from warlab.reporting.stats.comparison_text import NOT_COMPUTED
 from warlab.reporting.tables import labels as names
 from warlab.reporting.tables.grid import grid, legend, number, setting_name, signed, small_print
 from warlab.reporting.tables.labels import Labels
-from warlab.reporting.tables.listing import Row
+from warlab.reporting.tables.render import Row
 
 __all__ = ["AuditSection", "Context", "FigureSection", "TableSection", "render"]
 

@@ -1,8 +1,8 @@
-"""What the networks of finished runs say of each test image in their last epochs.
+"""Test predictions of finished runs in their last epochs.
 
 Training keeps test_predictions.npz in the folder of the run: `predictions` (E, M, N), the class that each of M networks
-gives to each of N test images in the last E epochs. Evidence that stands in place of training has one file of that name
-with an array per run, named by its id, and the true classes as `labels/<dataset>`. Older evidence has none.
+gives to each of N test images in the last E epochs. Evidence that replaces training has one file of that name with an
+array per run, named by the run's id, and the true classes as `labels/<dataset>`. Older evidence has no predictions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +20,9 @@ Kept = Mapping[str, np.ndarray]  # predictions by the id of a run, and true clas
 
 
 def right_answers(kept: Kept, run: str) -> np.ndarray | None:
-    """Whether each network was right (E, M, N) in each of the last epochs; None where nothing is kept of the run."""
+    """Whether each network was right (E, M, N) in each of the last epochs; None if the run has no predictions."""
     predicted, labels = kept.get(run), kept.get(LABELS + RunId.parse(run).dataset)
-    if predicted is None or labels is None or predicted.size == 0:  # of tiles it is empty
+    if predicted is None or labels is None or predicted.size == 0:  # empty for runs on tiles
         return None
     if predicted.ndim != 3 or predicted.shape[2] != len(labels):
         raise WarlabError(
@@ -33,19 +33,22 @@ def right_answers(kept: Kept, run: str) -> np.ndarray | None:
 
 
 def read_kept(files: Sequence[str | Path]) -> Kept:
-    """Of one file for all runs; nothing of evidence that has no predictions."""
+    """Read the one file for all runs; without a file there are no predictions."""
     return read_arrays(Path(files[0])) if files else {}
 
 
 def collect_predictions(source: Path, runs: Iterable[str]) -> dict[str, np.ndarray]:
-    """The arrays of one file for these runs of the finished scale in `source`; a run without predictions is left out.
-    Write them with `files.write_arrays`."""
+    """The predictions of these runs in the results folder `source`, and the true classes; to be written as one file.
+
+    Runs without predictions are left out.
+    """
     files = {run: source / "runs" / run / FILE for run in runs}
-    found = {run: _array(file, "predictions") for run, file in files.items() if file.is_file()}
-    found = {run: array for run, array in found.items() if array.size}
-    datasets = dict.fromkeys(RunId.parse(run).dataset for run in found)
+    predictions = {run: _array(file, "predictions") for run, file in files.items() if file.is_file()}
+    predictions = {run: array for run, array in predictions.items() if array.size}
+    datasets = dict.fromkeys(RunId.parse(run).dataset for run in predictions)
     labels = {LABELS + name: _array(source / "data" / f"{name}.npz", "test_y") for name in datasets}
-    return found | {name: array.astype(np.uint16 if array.max() > 255 else np.uint8) for name, array in labels.items()}
+    small = {name: array.astype(np.uint16 if array.max() > 255 else np.uint8) for name, array in labels.items()}
+    return predictions | small
 
 
 def _array(file: Path, name: str) -> np.ndarray:

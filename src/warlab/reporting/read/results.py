@@ -1,7 +1,8 @@
-"""Runs as one tidy table, and what a table of the paper prints of them."""
+"""Runs as one tidy table, the settings in it, and the numbers that a table of the paper prints."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,23 +11,64 @@ from warlab.common.files import read_json
 from warlab.common.readings import LAST
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.reporting.setting import ACCURACY, SETTING, kind_of_data
+from warlab.reporting.read.csv_rows import read_csv, require_columns, with_text
+from warlab.reporting.tables.labels import Labels, name
 
+ACCURACY = "test_accuracy"
+RANK = "average_rank"  # the metric of the rows of ranks below a table
 TOLERANCE = 2.0  # points between a run and its repetition: another processor rounds differently, training magnifies it
+SETTING = ["dataset", "noise", "net"]
 CELL = (*SETTING, "method")
 RUN = (*CELL, "seed", "data")
 EPOCH = ("epoch", ACCURACY)
+READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")  # of a run
 BEST = "best_on_validation"  # not a column: the test accuracy of an epoch that another column chooses
 OWN_VALIDATION = "val_accuracy"  # of a validation set with clean labels that comes with the data
 PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
 
+class Setting(NamedTuple):
+    """What the methods of one row of a table share."""
+
+    dataset: str
+    noise: str
+    net: str
+    metric: str = ACCURACY
+
+    @classmethod
+    def parse(cls, text: str) -> "Setting":
+        """Parse dataset, noise and network, separated by blanks as in statistics.csv."""
+        return cls(*text.split(" "))
+
+    def __str__(self) -> str:
+        return " ".join(self[:3])
+
+    @property
+    def is_rank(self) -> bool:
+        return self.metric == RANK
+
+    def called(self, labels: Labels, kinds: Sequence[str] = SETTING) -> str:
+        """The printed names, such as "CIFAR-10, asymmetric 40 %, cnn9"."""
+        return ", ".join(name(labels, kind, getattr(self, kind)) for kind in kinds)
+
+
+def by_setting(table: pd.DataFrame) -> list[tuple[Setting, pd.DataFrame]]:
+    """The rows of each setting, in the order of the table."""
+    return [(Setting(*map(str, key)), part) for key, part in table.groupby(SETTING, sort=False)]
+
+
+def kind_of_data(kinds: pd.Series) -> str:
+    """ "stand-in" if any of the data are stand-ins, else "real"; empty if nothing was run."""
+    present = set(kinds.dropna()) - {""}
+    return "stand-in" if "stand-in" in present else "".join(sorted(present))
+
+
 def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:
     """The declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
 
-    A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A declared
-    run that is not there is an error that names it. What one method alone logs stays empty for the others.
+    A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A missing run is an
+    error that names it. A metric that only one method logs is empty for the others.
     """
     frames = [_run(Path(folder)) for folder in run_dirs]
     if not frames:
@@ -37,7 +79,7 @@ def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:
 
 
 def read_runs(path: Path) -> pd.DataFrame:
-    """runs.csv as `collect` made it; any column beyond the needed ones is kept."""
+    """runs.csv as `collect` made it, with all of its columns."""
     return read_csv(path, (*RUN, *EPOCH), text=(*CELL, "data")).astype({"epoch": "Int64"})
 
 
@@ -47,26 +89,26 @@ def run_ids(runs: pd.DataFrame) -> list[str]:
 
 
 def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """Of finished runs from elsewhere the declared ones (dataset, noise, net, method, seed), as in `of_table`."""
-    found = of_table(runs, declared)
-    if found["epoch"].isna().all():
+    """Choose the declared runs (dataset, noise, net, method, seed) from `runs` as `of_table` does, at least one."""
+    chosen = of_table(runs, declared)
+    if chosen["epoch"].isna().all():
         raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
-    return found
+    return chosen
 
 
 def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """The declared runs of one table. One that is not there is a gap, a row without an epoch: `summarise` makes an
-    empty cell of it, so that nobody averages what happens to be there."""
+    """The declared runs of one table. A missing run is a row without an epoch, from which `summarise` makes an empty
+    cell instead of a mean over the other seeds."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
-    return _with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
+    return with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
     """The paper's numbers; those of `experiment` first.
 
-    The others follow because a table of ours may hold a method (CCE next to the WAR variants) that the paper
-    prints in another table. Of several rows of one cell the first counts.
+    The others follow because our table may show a method (CCE next to the WAR variants) that the paper prints in
+    another table. If a cell has several rows, the first one counts.
     """
     published = read_csv(path, PUBLISHED, text=("experiment", *CELL, "metric", "note"))
     if experiment is None:
@@ -81,14 +123,14 @@ def published_noise(noise: str) -> str:
 
 
 def finished(runs: pd.DataFrame) -> pd.DataFrame:
-    """Without the rows that stand for a missing run."""
+    """The rows of finished runs, without those that stand for a missing run."""
     return runs[runs["epoch"].notna()]
 
 
 def complete(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the cells in which none is missing: nobody averages the seeds that happen to be there."""
-    there = runs.assign(there=runs["epoch"].notna()).groupby(list(CELL))["there"]
-    return runs[there.transform("all").to_numpy(bool)]
+    """The runs of the cells in which no run is missing."""
+    is_finished = runs.assign(finished=runs["epoch"].notna()).groupby(list(CELL))["finished"]
+    return runs[is_finished.transform("all").to_numpy(bool)]
 
 
 def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (ACCURACY,)) -> pd.DataFrame:
@@ -101,26 +143,28 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
     A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
     the test accuracy of the epoch with the best val_accuracy, for runs that have one.
     """
-    _require(runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs")
+    require_columns(
+        runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs"
+    )
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(
         {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(kind_of_data)}
     )
     declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
-    found = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
-    return found.assign(seeds=found["seeds"].fillna(0).astype(int))[list(SUMMARY)]
+    summary = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
+    return summary.assign(seeds=summary["seeds"].fillna(0).astype(int))[list(SUMMARY)]
 
 
 def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
-    """mean, std_epochs and std_runs by cell and metric, where no run lacks its number."""
-    by_cell = last_epochs(_with(runs, metrics), metrics, last).groupby([*CELL, "metric"])
-    found = by_cell.agg(mean=("mean", "mean"), std_epochs=("std", "mean"), std_runs=("mean", "std"))
-    return found[by_cell["mean"].count() == by_cell.size()]
+    """mean, std_epochs and std_runs by cell and metric, for cells in which every run has a number."""
+    by_cell = last_epochs(_with_metrics(runs, metrics), metrics, last).groupby([*CELL, "metric"])
+    numbers = by_cell.agg(mean=("mean", "mean"), std_epochs=("std", "mean"), std_runs=("mean", "std"))
+    return numbers[by_cell["mean"].count() == by_cell.size()]
 
 
 def last_epochs(runs: pd.DataFrame, metrics: Sequence[str], last: int = LAST) -> pd.DataFrame:
-    """Mean and standard deviation over the last epochs, by run and metric; empty where an epoch has no number."""
+    """Mean and standard deviation over the last epochs, by run and metric; empty if an epoch has no number."""
     run = [*CELL, "seed"]
     tails = runs.sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
     long = tails.melt(run, list(metrics), "metric", "value").astype({"value": float})
@@ -129,8 +173,8 @@ def last_epochs(runs: pd.DataFrame, metrics: Sequence[str], last: int = LAST) ->
     return pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
 
 
-def _with(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """The runs with a column for every metric: empty if none logs it, the chosen epoch's accuracy for BEST."""
+def _with_metrics(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """The runs with a column for every metric: empty if no run logs it; for BEST the accuracy of the chosen epoch."""
     absent = [metric for metric in metrics if metric not in runs]
     runs = runs.assign(**dict.fromkeys(absent, np.nan))
     if BEST not in absent:
@@ -147,8 +191,8 @@ def at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.Serie
 
 
 def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """With a second row for each (dataset, noise, network, name in a table, name of the run): "war_w2v+beta=10" is
-    "war_w2v" in the cells in which both are the same run."""
+    """The rows of `summary`, and a copy for each (dataset, noise, network, name in a table, name of the run):
+    "war_w2v+beta=10" is "war_w2v" in the cells in which both are the same run."""
     copies = [
         summary[(summary[list(CELL)] == [*setting, trained]).all(axis=1)].assign(method=shown)
         for *setting, shown, trained in names
@@ -157,15 +201,15 @@ def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> 
 
 
 def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...], int]:
-    """How many epochs `summarise` averages in each cell: `last`, or fewer where a run is shorter."""
+    """How many epochs `summarise` averages in each cell: `last`, or fewer if a run is shorter."""
     lengths = finished(runs).groupby([*CELL, "seed"], sort=False).size()
     shortest = lengths.groupby(list(CELL), sort=False).min().clip(upper=last)
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
 
 def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> dict[str, str | float]:
-    """A run that was trained again and the reported one: both accuracies over the last ten epochs, the largest
-    difference in any epoch, and a sentence. More than TOLERANCE between the two accuracies is an error."""
+    """Compare a reported run with its repetition: both accuracies over the last ten epochs, the largest difference in
+    any epoch, and a sentence about them. A difference above TOLERANCE between the accuracies is an error."""
     done = finished(runs)
     chosen = done[np.array(run_ids(done)) == run].sort_values("epoch")
     if chosen.empty:
@@ -207,25 +251,3 @@ def _run(folder: Path) -> pd.DataFrame:
         raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
     memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
     return metrics.assign(**vars(run), data=data, peak_memory_mb=memory)
-
-
-def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd.DataFrame:
-    """A CSV file that must have `columns`; those in `text` are texts, whatever they look like."""
-    try:
-        table = pd.read_csv(path, dtype=dict.fromkeys(text, "string"))
-    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
-        raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
-    _require(table.columns, columns, str(path))
-    return _with_text(table, text)
-
-
-def _with_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Empty cells of text are empty texts, not missing values."""
-    return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
-
-
-def _require(present: Iterable[str], needed: Sequence[str], what: str) -> None:
-    names = set(present)
-    absent = [name for name in needed if name not in names]
-    if absent:
-        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it was written by another version, make it again.")

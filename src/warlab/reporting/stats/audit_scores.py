@@ -8,15 +8,14 @@ import pandas as pd
 from warlab.audit.audited_run import AuditedRun
 from warlab.audit.quality import METRICS
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
-from warlab.reporting.read.results import CELL, read_csv
-from warlab.reporting.setting import kind_of_data
+from warlab.reporting.read.csv_rows import read_csv
+from warlab.reporting.read.results import CELL, kind_of_data
 from warlab.reporting.stats import intervals
-from warlab.reporting.tables import listing
 from warlab.reporting.tables.labels import Labels, name
-from warlab.reporting.tables.listing import Row
+from warlab.reporting.tables.render import Row, to_markdown
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
-CORRECTED = "corrected"  # not of a score: how many wrong labels the suggestion mends
+CORRECTED = "corrected"  # a metric of the suggested labels, not of a score
 METRIC_TEXT = {
     "auroc": "area under the ROC curve",
     "average_precision": "average precision",
@@ -33,7 +32,7 @@ SCORE_TEXT = {
 
 
 def run_quality(files: Mapping[str, str], identity: Row) -> list[Row]:
-    """One row per score and metric; none where no error is known. What was never seen is left out."""
+    """One row per score and metric; none if the errors are not known. Samples that were never seen are left out."""
     run = AuditedRun.read(files)
     if run.wrong is None:
         return []
@@ -49,7 +48,8 @@ def run_quality(files: Mapping[str, str], identity: Row) -> list[Row]:
 
 
 def _corrected(run: AuditedRun) -> float:
-    """Of replaced images no label is right; of objects the truth is not one class."""
+    """The share of wrong labels whose suggestion is right. It is not defined for replaced images, which have no right
+    label, nor for tiles, which have several classes."""
     if run.is_tiles or run.wrong is None or run.noise.replaced is not None:
         return float("nan")
     judged = run.wrong & (run.means.seen > 0)
@@ -57,7 +57,7 @@ def _corrected(run: AuditedRun) -> float:
 
 
 def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
-    """Mean over the seeds and its interval, by Student's t; with one seed there is none."""
+    """Means over the seeds with their intervals by Student's t; with one seed there is no interval."""
     key = [*CELL, "score", "metric"]
     frame = pd.DataFrame(list(rows), columns=[*key, "seed", "value", "errors", "data"])
     found = []
@@ -74,7 +74,7 @@ def read_audit(path: Path) -> pd.DataFrame:
 
 
 def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
-    """For print: a row per setting, method and metric, a column per score."""
+    """For print: a row per setting, method and metric, with a column per score."""
     rows = []
     for key, group in table[table["score"] != ""].groupby([*CELL, "metric"], sort=False):
         *setting, method, metric = map(str, key)
@@ -102,11 +102,11 @@ def _shown(mean: float, low: float, high: float) -> str:
 
 def audit_markdown(table: pd.DataFrame, labels: Labels) -> str:
     rows = audit_rows(table, labels)
-    return listing.to_markdown(rows, list(rows[0]) if rows else ["dataset", "noise", "method"], legend(table))
+    return to_markdown(rows, list(rows[0]) if rows else ["dataset", "noise", "method"], legend(table))
 
 
 def legend(table: pd.DataFrame) -> str:
-    """What stands below the table."""
+    """The text below the table."""
     text = (
         "How well each score tells wrong labels from right ones, for runs whose errors are known; ± is the 95 % "
         f"interval of the mean over the seeds. Lists are ordered by the score {SCORE_TEXT[DEFAULT]!r}. Transport is "

@@ -6,21 +6,24 @@ from typing import TypedDict
 import numpy as np
 import pandas as pd
 
+from warlab.common.readings import LAST
 from warlab.common.seeds import derive_seed
+from warlab.reporting.read import results
+from warlab.reporting.read.csv_rows import table_of
 from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import CELL, complete, published_noise, run_ids, under_other_names
-from warlab.reporting.setting import ACCURACY, Setting, by_setting, kind_of_data
+from warlab.reporting.read.results import ACCURACY, CELL, Setting, by_setting, kind_of_data
 from warlab.reporting.stats import intervals, over_settings, pairs
 from warlab.reporting.stats.intervals import Number
-from warlab.reporting.stats.statistic import Statistic
+from warlab.reporting.stats.over_settings import Statistic
 
-CHOSEN = tuple(reading for reading in over_settings.READINGS if not reading.endswith("diagnostic"))
+CHOSEN = tuple(reading for reading in results.READINGS if not reading.endswith("diagnostic"))
+EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → over how many epochs it is a mean
 NO_SEEDS = f"tests over seeds need {intervals.MIN_SEEDS} seeds of both methods in one setting"
 NO_IMAGES = "tests over images need the test predictions of the runs, which are not there"
 
 
 class Experiment(TypedDict, total=False):
-    """What is compared: the cells of a table, the runs that have another name there, and its metric."""
+    """What is compared: the cells of a table, the runs that have another name in it, and its metric."""
 
     title: str
     cells: Sequence[Sequence[str]]
@@ -37,12 +40,13 @@ def statistics(
 ) -> pd.DataFrame:
     """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
 
-    `per_run` are `over_settings.readings`, with the column `whole` from `with_whole` where runs may be missing: tests
-    compare the methods seed by seed, but no mean is made of a cell that lacks a seed.
-    `kept` are the predictions of the runs, `tested_on` says how many test images a dataset has.
+    per_run    `over_settings.readings`, with the column `whole` of `with_whole` if runs may be missing: tests compare
+               the methods seed by seed, but a cell that lacks a seed has no mean
+    kept       the predictions of the runs
+    tested_on  the number of test images of a dataset
     What could not be computed has a row with a note, once per experiment and not for every reading.
     """
-    per_run = per_run.assign(run=run_ids(per_run))
+    per_run = per_run.assign(run=results.run_ids(per_run))
     found = [
         row._replace(experiment=experiment, reading=reading)
         for experiment, spec in experiments.items()
@@ -52,19 +56,19 @@ def statistics(
         for row in _rows(shown, spec, published, reading, kept or {}, tested_on or {})
         if not row.note or reading == CHOSEN[0]
     ]
-    return pd.DataFrame(found, columns=list(Statistic._fields))
+    return table_of(found, Statistic)
 
 
 def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The readings with a column that says whether all runs of their cell are there, which `runs` knows."""
-    cells, whole = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, complete(runs)))
+    """The readings with a column that says whether all runs of their cell in `runs` are finished."""
+    cells, whole = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, results.complete(runs)))
     return per_run.assign(whole=cells.isin(whole))
 
 
 def _shown(per_run: pd.DataFrame, spec: Experiment) -> pd.DataFrame:
-    """The runs of the experiment's cells, under the names that its table has for them, in the table's own metric."""
+    """The runs of the experiment's cells, with the names and the metric of its table."""
     cells = pd.DataFrame(spec["cells"], columns=list(CELL))
-    shown = under_other_names(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
+    shown = results.under_other_names(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
     return shown[shown["metric"] == spec.get("metric", ACCURACY)]
 
 
@@ -77,10 +81,8 @@ def _rows(
     tested_on: Mapping[str, int],
 ) -> Iterator[Statistic]:
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
-    metric = spec.get("metric", ACCURACY)
-    settings = {setting._replace(metric=metric): part for setting, part in by_setting(shown)}
-    images = tested_on if metric == ACCURACY else {}
-    numbers = {at: pairs.numbers_of(part, reading, kept, images.get(at.dataset, 0)) for at, part in settings.items()}
+    read = shown[shown[reading].notna()]
+    numbers = intervals.numbers_of(read, reading, kept, lambda _: EPOCHS.get(reading, 0), tested_on)
     lacking = shown[~shown["whole"]] if "whole" in shown else shown.head(0)
     gaps = set(zip(*(lacking[kind] for kind in CELL), strict=True))
     whole = {
@@ -90,7 +92,7 @@ def _rows(
     parts: list[Iterable[Statistic]] = [
         over_settings.compare(over_settings.blocks(shown.drop(lacking.index), methods, reading)),
         pairs.across(list(whole.values())),
-        _setting_rows(settings, numbers, reading, kept),
+        _setting_rows(shown, numbers, reading, kept),
         (_agreement_row(at, found, published) for at, found in whole.items() if found),
         (row for at, found in whole.items() for row in _interval_rows(at, found)),
     ]
@@ -99,15 +101,17 @@ def _rows(
 
 
 def _setting_rows(
-    settings: Mapping[Setting, pd.DataFrame], numbers: Mapping[Setting, Mapping[str, Number]], reading: str, kept: Kept
+    shown: pd.DataFrame, numbers: Mapping[Setting, Mapping[str, Number]], reading: str, kept: Kept
 ) -> Iterator[Statistic]:
-    """Two methods, or all of them, in one setting; what no setting has the runs for is noted once."""
-    seeds = {at: [*pairs.over_seeds(found), *pairs.among_all(found)] for at, found in numbers.items()}
-    images = {at: pairs.over_images(found) if reading == CHOSEN[0] else [] for at, found in numbers.items()}
-    if reading == "last":
-        images = {at: pairs.mcnemar(part, kept) for at, part in settings.items()}
-    for at in settings:
-        yield from (row._replace(setting=str(at)) for row in (*seeds[at], *images[at]))
+    """Tests of two methods, or of all, in one setting; a test that no setting has the runs for is noted once."""
+    seeds = {str(at): [*pairs.over_seeds(found), *pairs.among_all(found)] for at, found in numbers.items()}
+    images: dict[str, list[Statistic]] = {}
+    if reading == "last10_mean":
+        images = {str(at): pairs.over_images(found) for at, found in numbers.items()}
+    elif reading == "last":
+        images = {str(at): pairs.mcnemar(part, kept) for at, part in by_setting(shown)}
+    for at, _ in by_setting(shown):
+        yield from (row._replace(setting=str(at)) for tests in (seeds, images) for row in tests.get(str(at), ()))
     several = any(len(found) > 1 for found in numbers.values())
     for tests, test, note in ((seeds, "paired_t", NO_SEEDS), (images, "bootstrap_images", NO_IMAGES)):
         if several and not any(tests.values()):
@@ -122,7 +126,7 @@ def _agreement_row(at: Setting, numbers: Mapping[str, Number], published: pd.Dat
 
 
 def interval_of_tau(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> tuple[float, float]:
-    """95 % of Kendall's tau on resampled seeds or images."""
+    """The 95 % interval of Kendall's tau on resampled seeds or images."""
     common = [method for method in numbers if not np.isnan(paper.get(method, np.nan))]
     generator = np.random.default_rng(derive_seed("kendall", *common))
     means, basis = intervals.resampled([numbers[method] for method in common], generator)
@@ -133,7 +137,7 @@ def interval_of_tau(numbers: Mapping[str, Number], paper: Mapping[str, float]) -
 
 
 def _paper(published: pd.DataFrame, at: Setting) -> dict[str, float]:
-    setting = at._replace(noise=published_noise(at.noise))._asdict()
+    setting = at._replace(noise=results.published_noise(at.noise))._asdict()
     rows = published[(published[list(setting)] == pd.Series(setting)).all(axis=1)].drop_duplicates("method")
     return dict(zip(rows["method"].map(str), rows["mean"].map(float), strict=True))
 

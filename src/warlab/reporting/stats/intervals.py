@@ -1,17 +1,22 @@
-"""How sure a number is: differences of two methods with their standard errors, from seeds or from the test set.
+"""Numbers of cells and their uncertainty: differences of two methods with standard errors, from seeds or test images.
 
-Methods are compared on the seeds that all of them have. At least three seeds give Student's t of the differences seed
-by seed. With fewer, the test set gives the error: paired over the same images where predictions are kept, else
-binomial. Such an interval says how far other test images could change the difference; it does not contain the spread
-between trainings.
+Methods are compared on the seeds that all of them have. With three seeds or more, the interval is Student's t of the
+differences seed by seed. With fewer, the error comes from the test set: paired over the same images if predictions are
+kept, else binomial. Such an interval says how far other test images could change the difference; it does not include
+the spread between trainings.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 from scipy import stats
+
+from warlab.ids import RunId
+from warlab.reporting.read.predictions import Kept, right_answers
+from warlab.reporting.read.results import ACCURACY, READINGS, SETTING, Setting, kind_of_data
 
 LEVEL = 0.95
 MIN_SEEDS = 3
@@ -21,13 +26,13 @@ PRINTED = "as printed"  # the basis of a number that is taken as it is
 
 @dataclass(frozen=True)
 class Number:
-    """A cell's mean and what is known about how sure it is.
+    """The mean of a cell and what is known about its uncertainty.
 
     by_seed    the number of each run
-    images     the share of right answers to each test image (N,) by seed, over epochs; empty where it is not known
-    tested_on  how many test images there are, where the number is a share of them
-    error      standard error of a number that was measured otherwise, such as a time; `basis` says how
-    printed    a number of the paper's tables, which is taken as it is
+    images     the share of right answers to each test image (N,) by seed, over epochs; empty if it is not known
+    tested_on  the number of test images, if the mean is a share of them
+    error      the standard error of a number that was measured otherwise, such as a time; `basis` says how
+    printed    whether it is a number of the paper's tables, which is taken as exact
     """
 
     mean: float
@@ -41,7 +46,7 @@ class Number:
     printed: bool = False
 
     def on(self, seeds: Collection[int]) -> "Number":
-        """The same over these seeds alone."""
+        """The same number over these seeds only."""
         if not seeds or set(seeds) == set(self.by_seed):
             return self
         values = {seed: self.by_seed[seed] for seed in sorted(seeds)}
@@ -60,9 +65,53 @@ def shared_seeds(*numbers: Number) -> list[int]:
 
 
 def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
-    """Each over the seeds that all of them have; as they are where there is no such seed."""
+    """Each number over the seeds that all of them have; unchanged if they share no seed."""
     shared = shared_seeds(*numbers)
     return [number.on(shared) for number in numbers]
+
+
+def numbers_of(
+    runs: pd.DataFrame, column: str, kept: Kept, last: Callable[[Setting], int], tested_on: Mapping[str, int]
+) -> dict[Setting, dict[str, Number]]:
+    """The number of every cell and metric, by setting and method.
+
+    runs       a row per run, with the columns CELL, metric, seed, data and `run`, its id
+    column     where the value of a run is; a run without a value makes the mean of its cell empty
+    kept       the predictions of the runs
+    last       over how many of the last epochs the value is a mean, if it can be computed from predictions; else 0
+    tested_on  the number of test images of a dataset
+    """
+    numbers: dict[Setting, dict[str, Number]] = {}
+    for (*key, method), cell in runs.groupby([*SETTING, "metric", "method"], sort=False):
+        setting, done = Setting(*map(str, key)), cell[cell[column].notna()]
+        numbers.setdefault(setting, {})[str(method)] = Number(
+            mean=float(cell[column].mean(skipna=False)),
+            data=kind_of_data(done["data"]),
+            source=_folders([RunId.parse(run) for run in done["run"]]),
+            by_seed=dict(zip(done["seed"].astype(int), done[column].astype(float), strict=True)),
+            images=_images(cell, kept, last(setting)),
+            tested_on=tested_on.get(setting.dataset, 0) if setting.metric in (ACCURACY, *READINGS) else 0,
+        )
+    return numbers
+
+
+def _folders(runs: Sequence[RunId]) -> str:
+    """The folders of one cell: …/seed0…2"""
+    if not runs:
+        return ""
+    seeds = sorted(run.seed for run in runs)
+    successive = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
+    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if successive else ",".join(map(str, seeds)))
+
+
+def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
+    """The share of right answers to each image, by seed; empty if one of the runs has no predictions."""
+    shares = {
+        int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
+        for seed, run in zip(runs["seed"], runs["run"], strict=True)
+        if last and (right := right_answers(kept, run)) is not None
+    }
+    return shares if len(shares) == len(runs) else {}
 
 
 @dataclass(frozen=True)
@@ -76,7 +125,7 @@ class Estimate:
     draws: np.ndarray | None = None
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Without an error nothing is excluded."""
+        """The ends of the interval; infinite if the error is unknown."""
         if self.draws is not None:
             low, high = np.quantile(self.draws, [(1 - level) / 2, (1 + level) / 2])
             return float(low), float(high)
@@ -102,7 +151,8 @@ def single(one: Number) -> Estimate:
 
 
 def _estimate(value: float, numbers: Sequence[Number], by_seed: Sequence[float], right: np.ndarray | None) -> Estimate:
-    """The value of one number, or of the difference of two, by the first that is known: seeds, images, or how many."""
+    """An estimate of one number, or of the difference of two, from the first that is known: seeds, images, or their
+    count."""
     if all(number.printed for number in numbers):
         return Estimate(value, 0.0, basis=PRINTED)
     if len(by_seed) >= MIN_SEEDS:
@@ -137,8 +187,8 @@ def of_seeds(values: Sequence[float]) -> Estimate:
 
 
 def resampled(numbers: Sequence[Number], generator: np.random.Generator) -> tuple[np.ndarray, str]:
-    """The means (DRAWS, methods) of one cell's methods on resampled seeds, the same for all of them, or else test
-    images, and what was resampled; without either, the means as they are and no words."""
+    """The means (DRAWS, methods) of the methods in one setting on resampled seeds, or else on resampled test images,
+    the same for all methods, and what was resampled: an empty text if the means are unchanged for lack of both."""
     numbers = on_shared_seeds(numbers)
     means = np.array([number.mean for number in numbers])
     if all(number.printed for number in numbers):
@@ -159,7 +209,7 @@ def resampled(numbers: Sequence[Number], generator: np.random.Generator) -> tupl
 
 
 def on_resampled_images(images: np.ndarray, generator: np.random.Generator, draws: int) -> np.ndarray:
-    """By how many points the means of the rows (rows, N) move on other images, the same images for all of them."""
+    """How far, in points, the means of the rows (rows, N) move on resampled images, the same for all rows."""
     centred, count = 100 * (images - images.mean(1, keepdims=True)), images.shape[1]
     moved = np.empty((draws, len(images)))
     for draw in range(draws):

@@ -1,10 +1,12 @@
-"""What can be said of runs beyond their means: readings, ranks over settings, agreement with the paper.
+"""Readings of runs, tests of ranks over settings, and the agreement with the paper's order of the methods.
 
-Whatever needs more runs than there are says so in its `note` and has no p-value.
+A test that needs more runs than there are says so in its `note` and has no p-value.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,16 +14,35 @@ from scipy import stats
 
 from warlab.common.readings import LAST
 from warlab.common.wording import several
-from warlab.reporting.read.results import CELL, RUN, at_best, finished, last_epochs
-from warlab.reporting.setting import ACCURACY, SETTING
+from warlab.reporting.read.results import ACCURACY, CELL, READINGS, RUN, SETTING, at_best, finished, last_epochs
 from warlab.reporting.stats.intervals import LEVEL
-from warlab.reporting.stats.statistic import Statistic
-from warlab.reporting.tables.ranks import average_ranks
+from warlab.reporting.tables.results_table import average_ranks
 
-READINGS = ("last10_mean", "last", "best_by_noisy_validation", "best_on_test_diagnostic")
-NOISY = "validation_accuracy"  # of the split that is kept from training, by its noisy labels
+NOISY = "validation_accuracy"  # on the split that is kept from training, with its noisy labels
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
 MIN_METHODS = 3
+
+
+class Statistic(NamedTuple):
+    """A row of statistics.csv: the result of a test, or in `note` why there is none.
+
+    setting  dataset, noise and network, if the test is about one setting
+    cells    the number of settings, seeds, images or methods that the test counts
+    """
+
+    experiment: str = ""
+    reading: str = ""
+    test: str = ""
+    setting: str = ""
+    subject: str = ""
+    against: str = ""
+    cells: float = math.nan
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    data: str = ""
+    note: str = ""
 
 
 def kendall(ours: Mapping[str, float], published: Mapping[str, float]) -> Statistic:
@@ -50,8 +71,8 @@ def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd
     """One row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
 
     best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
-    several), empty where a run has none. best_on_test_diagnostic chooses by the test labels: nobody may report it as a
-    result.
+    several), empty if a run has no such split. best_on_test_diagnostic chooses by the test labels and must not be
+    reported as a result.
     """
     done, run = finished(runs), [*CELL, "seed"]
     done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
@@ -118,7 +139,7 @@ def _pairs(wide: pd.DataFrame, ranks: pd.Series) -> Iterator[Statistic]:
 
 
 def signed_rank(differences: pd.Series | np.ndarray) -> float:
-    """Wilcoxon's test; 1 where the two never differ, which the test itself refuses."""
+    """The p-value of Wilcoxon's test; 1 if all differences are 0, for which scipy has no answer."""
     return float(stats.wilcoxon(differences).pvalue) if (differences != 0).any() else 1.0
 
 

@@ -6,69 +6,25 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from warlab.common.readings import LAST
 from warlab.common.seeds import derive_seed
-from warlab.ids import RunId
 from warlab.reporting.read.predictions import Kept, right_answers
-from warlab.reporting.setting import kind_of_data
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
-from warlab.reporting.stats.over_settings import MIN_METHODS, holm, signed_rank
-from warlab.reporting.stats.statistic import Statistic
+from warlab.reporting.stats.over_settings import MIN_METHODS, Statistic, holm, signed_rank
 
 REFERENCE = "cce"
 DRAWS = 4000
-EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → how many epochs of predictions it goes over
 
 
 def of_interest(methods: Sequence[str]) -> list[tuple[str, str]]:
-    """Every method against CCE, or else the first one, and the variants of WAR against AR."""
+    """Every method against CCE, or against the first one if there is no CCE, and the variants of WAR against AR."""
     reference = REFERENCE if REFERENCE in methods else methods[0]
     pairs = [(method, reference) for method in methods if method != reference]
     return pairs + [(method, "ar") for method in methods if method.startswith("war_") and "ar" in methods]
 
 
-def numbers_of(setting: pd.DataFrame, reading: str, kept: Kept, tested_on: int = 0) -> dict[str, Number]:
-    """The methods of one setting; `setting` has a row per run with `run`, its id."""
-    by_method = setting[setting[reading].notna()].groupby("method", sort=False)
-    last = EPOCHS.get(reading, 0)
-    return {str(method): number_of(runs, reading, kept, last, tested_on) for method, runs in by_method}
-
-
-def number_of(runs: pd.DataFrame, column: str, kept: Kept, last: int, tested_on: int) -> Number:
-    """Of the runs of one cell, with their seed, data and id (`run`). One without a value makes the mean empty."""
-    done = runs[runs[column].notna()]
-    return Number(
-        mean=float(runs[column].mean(skipna=False)),
-        data=kind_of_data(done["data"]),
-        source=_folders([RunId.parse(run) for run in done["run"]]),
-        by_seed=dict(zip(done["seed"].astype(int), done[column].astype(float), strict=True)),
-        images=_images(runs, kept, last),
-        tested_on=tested_on,
-    )
-
-
-def _folders(runs: Sequence[RunId]) -> str:
-    """The folders of one cell: …/seed0…2"""
-    if not runs:
-        return ""
-    seeds = sorted(run.seed for run in runs)
-    row = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 1
-    return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if row else ",".join(map(str, seeds)))
-
-
-def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
-    """Seed → share of right answers to each image; nothing where one of the runs has no predictions."""
-    shares = {
-        int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
-        for seed, run in zip(runs["seed"], runs["run"], strict=True)
-        if last and (right := right_answers(kept, run)) is not None
-    }
-    return shares if len(shares) == len(runs) else {}
-
-
 def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
-    """Paired t and Wilcoxon tests where both methods have at least three seeds, each corrected by Holm."""
+    """Paired t and Wilcoxon tests of methods that share at least three seeds, each kind corrected by Holm."""
     t_tests, wilcoxon = [], []
     for one, two in of_interest(list(numbers)):
         seeds = shared_seeds(numbers[one], numbers[two])
@@ -82,7 +38,7 @@ def over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
 
 
 def _t_test(gaps: np.ndarray) -> float:
-    """Of equal differences the test has no spread to compare with: they are certain, or there is none."""
+    """The p-value of a t-test, which is not defined if all differences are equal: then 1 if they are 0, else 0."""
     if gaps.std() == 0:
         return 1.0 if gaps[0] == 0 else 0.0
     return float(stats.ttest_1samp(gaps, 0).pvalue)
@@ -98,15 +54,15 @@ def among_all(numbers: Mapping[str, Number]) -> Iterator[Statistic]:
 
 def over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
     """A paired bootstrap over the test images, of the means over epochs and shared seeds, corrected by Holm."""
-    there = {method: number for method, number in numbers.items() if number.images}
-    if len(there) < 2:
+    known = {method: number for method, number in numbers.items() if number.images}
+    if len(known) < 2:
         return []
-    pairs = of_interest(list(there))
-    both = [[n.right for n in on_shared_seeds([there[one], there[two]])] for one, two in pairs]
+    pairs = of_interest(list(known))
+    both = [[n.right for n in on_shared_seeds([known[one], known[two]])] for one, two in pairs]
     gaps = np.array([one - two for one, two in both if one is not None and two is not None])
-    generator = np.random.default_rng(derive_seed("images", *there))
+    generator = np.random.default_rng(derive_seed("images", *known))
     draws = 100 * gaps.mean(1) + intervals.on_resampled_images(gaps, generator, DRAWS)
-    draws = draws.round(9)  # no difference counts on both sides, which a rounding error would decide
+    draws = draws.round(9)  # a difference of 0 counts on both sides and must not become a rounding error
     tails = np.minimum((draws <= 0).sum(0), (draws >= 0).sum(0))
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     found = [
@@ -140,7 +96,7 @@ def mcnemar(setting: pd.DataFrame, kept: Kept) -> list[Statistic]:
 
 
 def _exact(first: np.ndarray, second: np.ndarray) -> Statistic:
-    """Of the images that only one method has right, both methods are equally often the one."""
+    """McNemar's exact test, by the images that only one of the two methods classifies correctly."""
     alone, other = int((first & ~second).sum()), int((second & ~first).sum())
     p_value = float(stats.binomtest(alone, alone + other).pvalue) if alone + other else 1.0
     value = 100 * (alone - other) / len(first)
@@ -148,7 +104,7 @@ def _exact(first: np.ndarray, second: np.ndarray) -> Statistic:
 
 
 def across(numbers: Sequence[Mapping[str, Number]]) -> list[Statistic]:
-    """The mean difference over the settings that have both methods, at least two, resampled in each by itself."""
+    """The mean difference over two or more settings that have both methods, each resampled by itself."""
     methods = list(dict.fromkeys(method for setting in numbers for method in setting))
     found = []
     for one, two in of_interest(methods) if methods else []:
@@ -165,6 +121,6 @@ def across(numbers: Sequence[Mapping[str, Number]]) -> list[Statistic]:
 
 
 def _corrected(tests: Sequence[Statistic]) -> list[Statistic]:
-    """By Holm, of tests of one kind."""
+    """Tests of one kind with p-values corrected by Holm."""
     p_values = holm([test.p_value for test in tests])
     return [test._replace(p_value=p_value) for test, p_value in zip(tests, p_values, strict=True)]

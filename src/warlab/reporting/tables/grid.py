@@ -1,4 +1,4 @@
-"""The layout of a table as in the paper, before it becomes Markdown, LaTeX or HTML."""
+"""The layout of a table as in the paper, from which Markdown, LaTeX and HTML are made."""
 
 import math
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from typing import Any, Literal
 import pandas as pd
 
 from warlab.ids import ColumnId
-from warlab.reporting.setting import RANK, Setting
-from warlab.reporting.tables import ranks
+from warlab.reporting.read.results import RANK, Setting
 from warlab.reporting.tables.labels import Labels, name
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
 Spread = Literal["std_epochs", "std_runs"]
 Key = tuple[Setting, str]  # of a cell: its setting and its method
 DIGITS = 2  # as the paper prints its percentages
+RANK_DIGITS = 1
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
 RANKS = "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold."
@@ -57,7 +57,7 @@ class Grid:
 
     @property
     def scores(self) -> bool:
-        """Whether its rows are several scores of the same runs."""
+        """Whether the rows are several scores of the same runs."""
         return len({setting.metric for setting in self.settings if not setting.is_rank}) > 1
 
     def by_dataset(self) -> list[tuple[str, list[Setting]]]:
@@ -81,7 +81,7 @@ def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
 
 
 def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
-    """The noise, and the network and the metric where the table has several."""
+    """The noise, and the network and the metric if the table has several."""
     measured = [s for s in layout.settings if not s.is_rank]
     several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
     if setting.is_rank:
@@ -92,7 +92,7 @@ def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
 
 
 def legend(layout: Grid) -> list[str]:
-    """The sentences that explain the marks which this table really has."""
+    """The sentences that explain the marks in this table."""
     declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
     ranked = [cell for (setting, _), cell in layout.cells.items() if setting.is_rank]
     marks = {
@@ -108,7 +108,7 @@ def legend(layout: Grid) -> list[str]:
 
 
 def explained(caption: str, layout: Grid) -> str:
-    """The caption, ended by a full stop, and the legend."""
+    """The caption, with a full stop, and the legend."""
     caption = caption.strip()
     stop = "" if not caption or caption[-1] in ".!?" else "."
     return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
@@ -119,7 +119,7 @@ def number(value: float, digits: int = DIGITS) -> str:
 
 
 def with_deviation(cell: Cell, plus_minus: str) -> str:
-    """Our mean and, where there is one, its standard deviation: a rank has none."""
+    """Our mean and its standard deviation, which a rank does not have."""
     deviation = "" if math.isnan(cell.std) else plus_minus + number(cell.std, cell.digits)
     return number(cell.mean, cell.digits) + deviation
 
@@ -130,7 +130,7 @@ def signed(value: float, digits: int = DIGITS) -> str:
 
 
 def small_print(cell: Cell) -> str:
-    """The paper's value and the difference, or nothing where the paper has none; a stand-in differs from nothing."""
+    """The paper's value, if it has one, and the difference, unless our data are stand-ins."""
     if math.isnan(cell.published):
         return ""
     difference = "" if math.isnan(cell.difference) or cell.stand_in else f" ({signed(cell.difference, cell.digits)})"
@@ -138,7 +138,7 @@ def small_print(cell: Cell) -> str:
 
 
 def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Where rows are several scores, a run at another noise than the others is a column: "cce@clean"."""
+    """If the rows are several scores, a run with another noise than the others becomes a column: "cce@clean"."""
     if table[table["metric"] != RANK]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
         return table
     noisy = list(dict.fromkeys(noise for noise in table["noise"] if noise != "clean"))
@@ -151,13 +151,13 @@ def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(row: Any, spread: Spread) -> Cell:
     mean, std, published, difference = map(float, (row.mean, getattr(row, spread), row.published, row.difference))
-    digits = ranks.DIGITS if row.metric == RANK else DIGITS
+    digits = RANK_DIGITS if row.metric == RANK else DIGITS
     return Cell(mean, std, published, difference, stand_in=row.data == "stand-in", digits=digits)
 
 
 def _best(cells: Mapping[Key, Cell], setting: Setting) -> list[Key]:
-    """Cells that print the same number are equally good and all bold; one cell alone is no contest, nor are runs on
-    clean labels among others."""
+    """The bold cells of a row: the best as printed, all of them if they are equal. A cell without rivals is not bold,
+    and runs on clean labels do not compete with the others."""
     row = {key: cell for key, cell in cells.items() if key[0] == setting and not ColumnId.parse(key[1]).noise}
     means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
     if len(means) < 2:

@@ -1,11 +1,11 @@
-"""What an id is called in print, and the special characters of each output format.
+"""Printed names of ids, and the special characters of each output format.
 
 `labels` maps kind → id → text, with the kinds "dataset", "noise", "net", "method" and "metric"; an id without a text is
 printed as it is. In a method's text what follows capitals and an underscore is a subscript, as in the paper: "WAR_w2v".
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 from warlab.ids import ColumnId, MethodId
 
@@ -53,8 +53,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
 def name(labels: Labels, kind: str, identifier: str) -> str:
-    """The printed name of an id. The settings that a method changes follow its name: "WAR_w2v, β = 5". So does a noise
-    of its own: "cce@clean" is "CCE (clean)"."""
+    """The printed name of an id. The settings that a method changes follow its name: "WAR_w2v, β = 5". So does the
+    noise of a column: "cce@clean" is "CCE (clean)"."""
     known = {**_KNOWN.get(kind, {}), **labels.get(kind, {})}
     if identifier in known or kind != "method":
         return known.get(identifier, identifier)
@@ -105,9 +105,3 @@ def plot_method(labels: Labels, identifier: str) -> str:
     head, subscript, rest = map(plot_text, parts(name(labels, "method", identifier)))
     hyphenated = subscript.replace("-", "\N{HYPHEN}")  # mathtext would print a minus sign
     return f"{head}$_{{\\mathrm{{{hyphenated}}}}}${rest}" if subscript else head
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
-    """A table whose cells are escaped already; the columns in `right` are aligned to the right."""
-    rule = ["---:" if column in right else "---" for column in header]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [header, rule, *rows])

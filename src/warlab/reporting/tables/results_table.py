@@ -1,7 +1,7 @@
-"""Tables: the tidy one for machines, the paper's layout for people."""
+"""Tables of results: tidy for programs, in the paper's layout for people."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.read.results import CELL, published_noise, read_csv
-from warlab.reporting.setting import ACCURACY, SETTING, Setting
+from warlab.reporting.read.csv_rows import read_csv
+from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, Setting, kind_of_data, published_noise
 from warlab.reporting.tables.grid import (
+    RANK_DIGITS,
     Cell,
     Grid,
     Orientation,
@@ -24,8 +25,8 @@ from warlab.reporting.tables.grid import (
     small_print,
     with_deviation,
 )
-from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, markdown_table, name
-from warlab.reporting.tables.ranks import rank_rows
+from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, name
+from warlab.reporting.tables.render import markdown_table, render
 
 Escape = Callable[[str], str]  # of a text that may have special characters
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
@@ -40,8 +41,8 @@ def tidy(
     ranks: Sequence[str] = (),
     metrics: Sequence[str] = (ACCURACY,),
 ) -> pd.DataFrame:
-    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration; empty
-    where nothing was run or published.
+    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration, with
+    empty numbers if nothing was run or published.
 
     Numbers are percent; difference = ours − published. `ranks` adds rows with the average ranks over these groups of
     settings.
@@ -62,7 +63,7 @@ def tidy(
 
 
 def read_tidy(path: Path) -> pd.DataFrame:
-    """A table that was written as csv, with the types that `tidy` gave it."""
+    """A tidy table from its CSV file, with the types that `tidy` gave it."""
     return read_csv(path, TIDY, text=(*KEY, "data")).astype({"seeds": "Int64"})
 
 
@@ -87,29 +88,16 @@ def to_latex(
 ) -> str:
     r"""The same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
 
-    It is shrunk to the width of the line only where it is wider. `label` is for \ref.
+    It is shrunk to the width of the line if it is wider. `label` is for \ref.
     """
     layout = grid(table, spread)
     parts = _parts(layout) if orientation == "methods_as_columns" else [layout]
     bodies = [_tabular(part, orientation, labels) for part in parts]
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs,graphicx}",
-            r"\begin{table}[tbp]",
-            r"\centering",
-            rf"\caption{{{latex(explained(caption, layout))}}}",
-            *([rf"\label{{{label}}}"] if label else []),
-            r"\medskip",
-            r"\setlength{\tabcolsep}{4.5pt}",
-            "\n\\par\\bigskip\n".join(bodies),
-            r"\end{table}",
-            "",
-        ]
-    )
+    return render("results.tex", caption=explained(caption, layout), label=label, parts=bodies)
 
 
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
-    """The title, and which of the paper's numbers it quotes from others."""
+    """The title, and the methods whose numbers the paper quotes from other publications."""
     named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
     return f"{title}. {quote}: {named}" if named else title
@@ -122,10 +110,61 @@ def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series
 
 
 def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """Whether the paper has a number in every setting that a row ranks: its ranks say nothing of other data."""
+    """Whether the paper has a number in every setting that a row ranks; else its ranks are over other settings."""
     known = table.groupby([*SETTING, "metric"])["published"].any().reset_index()
     groups = {"all": known, "noisy": known[known["noise"] != "clean"]}
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
+
+
+# Average ranks
+
+
+def ranks(table: pd.DataFrame) -> pd.Series:
+    """The average rank of each method over all settings of a tidy table, by its numbers as printed: 1 is the highest.
+
+    Equal numbers share their mean rank; the paper gives the better rank to the first of them. If a cell is missing,
+    there are no ranks, because an average over the remaining cells would compare different settings.
+    """
+    printed = table.assign(mean=table["mean"].astype(float).round(2))
+    methods = list(dict.fromkeys(table["method"]))
+    # no pivot_table(dropna=False): it would add the settings that a full product of the others had
+    numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
+    complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
+    return average_ranks(numbers).round(RANK_DIGITS) if complete else pd.Series(np.nan, index=methods)
+
+
+def average_ranks(numbers: pd.DataFrame) -> pd.Series:
+    """The average rank of each method (column) over the settings (rows)."""
+    return numbers.rank(axis=1, ascending=False).mean()
+
+
+def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
+    """Tidy rows of the dataset "all" whose noise is the group: all settings, or the noisy ones.
+
+    Without clean settings both groups are the same and only the noisy one is shown.
+    """
+    noisy = table[table["noise"] != "clean"]
+    parts = {"all": table if len(noisy) < len(table) else table.head(0), "noisy": noisy}
+    frames = [_rank_rows(parts[group], group) for group in groups if len(parts[group])]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _rank_rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
+    nets = set(part["net"])
+    average = ranks(part)
+    rows = pd.DataFrame({"method": average.index, "mean": average.to_numpy(float)})
+    run = rows["mean"].notna().all()
+    return rows.assign(
+        dataset="all",
+        noise=group,
+        net=nets.pop() if len(nets) == 1 else "all",
+        metric=RANK,
+        seeds=part["seeds"].min() if run else None,
+        data=kind_of_data(part["data"]) if run else "",
+    )
+
+
+# The paper's layout
 
 
 def _body(
@@ -178,31 +217,23 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def _parts(layout: Grid) -> list[Grid]:
-    """A table of many methods in several pieces below each other: in one it could not be read on a page."""
+    """A table of many methods in several pieces below each other, since one piece would be too wide to read."""
     count = len(layout.methods)
     size = math.ceil(count / math.ceil(count / MOST_COLUMNS)) if count else 1
     return [replace(layout, methods=layout.methods[start : start + size]) for start in range(0, count, size)]
 
 
-def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> str:
-    lines = []
-    for i, (names, cells) in enumerate(_body(layout, orientation, labels, latex, latex_method)):
-        if i and len(names) > 1 and names[0]:  # another dataset begins
-            lines.append(r"\addlinespace")
-        lines += _latex_pair(names, cells)
+def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> dict[str, object]:
+    """One piece for the template; a row has its names, our numbers, and the paper's numbers if there are any."""
     left, numbers = ("ll", layout.methods) if orientation == "methods_as_columns" else ("l", layout.settings)
-    return "\n".join(
-        [
-            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{{left + 'c' * len(numbers)}}}",
-            r"\toprule",
-            *_latex_header(layout, orientation, labels),
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}}",
-        ]
-    )
+    return {
+        "alignment": left + "c" * len(numbers),
+        "head": _latex_header(layout, orientation, labels),
+        "rows": [
+            (names, [*map(_latex_cell, cells)], _latex_small_print(cells))
+            for names, cells in _body(layout, orientation, labels, latex, latex_method)
+        ],
+    }
 
 
 def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
@@ -218,15 +249,9 @@ def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> lis
     ]
 
 
-def _latex_pair(names: list[str], cells: list[Cell]) -> list[str]:
-    """A line with our numbers and, where the paper has any, one in small print below it."""
-    ours = _latex_row([*names, *map(_latex_cell, cells)])
+def _latex_small_print(cells: list[Cell]) -> list[str]:
     papers = [small_print(cell) for cell in cells]
-    if not any(papers):
-        return [ours]
-    small = [rf"{{\scriptsize {latex(paper)}}}" if paper else "" for paper in papers]
-    # The star forbids a page break between the two lines.
-    return [ours.replace(r" \\", r" \\*"), _latex_row([""] * len(names) + small) + "[2pt]"]
+    return [rf"{{\scriptsize {latex(paper)}}}" if paper else "" for paper in papers] if any(papers) else []
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""The table of times: seconds per epoch, and the ratios, which alone can be compared between machines."""
+"""The table of times: seconds per epoch, and their ratios, which can be compared between machines."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ RATIOS = (("war_01", "ar"), ("ar", "cce"), ("war_01", "cce"), ("war_code", "cce"
 
 
 def timing_table(measured: Iterable[Timing], published: pd.DataFrame) -> pd.DataFrame:
-    """The tidy columns of every table: a row per dataset and method with its seconds, then the ratios (method: a/b)."""
+    """A tidy table with a row per dataset and method for its seconds, then the ratios (method: a/b)."""
     rows = [row for entry in measured for row in _rows(entry, published)]
     table = pd.DataFrame(rows, columns=[*KEY, "mean", "published"])
     table = table.assign(difference=table["mean"] - table["published"], seeds=1, data="random images")
@@ -28,22 +28,22 @@ def timing_table(measured: Iterable[Timing], published: pd.DataFrame) -> pd.Data
 def _rows(entry: Timing, published: pd.DataFrame) -> list[tuple[str | float, ...]]:
     ours = {method: entry["seconds"][method]["epoch"] for method in METHODS if method in entry["seconds"]}
     paper = _published(entry["dataset"], published)
-    there = [(a, b) for a, b in RATIOS if a in ours and b in ours]
+    pairs = [(a, b) for a, b in RATIOS if a in ours and b in ours]
     numbers = [(method, SECONDS, value, paper.get(method, np.nan)) for method, value in ours.items()]
-    numbers += [(f"{a}/{b}", RATIO, ours[a] / ours[b], paper.get(a, np.nan) / paper.get(b, np.nan)) for a, b in there]
+    numbers += [(f"{a}/{b}", RATIO, ours[a] / ours[b], paper.get(a, np.nan) / paper.get(b, np.nan)) for a, b in pairs]
     return [(entry["dataset"], entry["noise"], entry["net"], *row) for row in numbers]
 
 
 def _published(dataset: str, published: pd.DataFrame) -> dict[str, float]:
-    """The paper times one WAR per dataset and its own code; the cost decides nothing about the time."""
-    own = published[(published["dataset"] == dataset) & (published["metric"] == SECONDS)]
-    seconds = dict(zip(own["method"], own["mean"].astype(float), strict=True))
+    """The paper times its own code, and one WAR per dataset: the time does not depend on the ground cost."""
+    rows = published[(published["dataset"] == dataset) & (published["metric"] == SECONDS)]
+    seconds = dict(zip(rows["method"], rows["mean"].astype(float), strict=True))
     war = [value for method, value in seconds.items() if method.startswith("war")]
     return seconds | ({"war_01": war[0], "war_code": war[0]} if war else {})
 
 
 def is_reduced(entry: Timing) -> bool:
-    """Whether a scale shrank the network or the images: then transport weighs more than in the paper."""
+    """Whether the scale shrinks the network or the images, so that transport takes a larger share than in the paper."""
     spec, pixels = entry["spec"], data.get(entry["dataset"]).pixels
     return spec["net"]["settings"].get("width", 1) < 1 or tuple(spec["shape"]) != pixels.shape
 
