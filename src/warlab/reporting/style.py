@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import matplotlib as mpl
+import matplotlib.style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 from warlab.common.files import write_atomic
 from warlab.ids import base_method
 
+ASSETS = ("reporting/warlab.mplstyle",)  # part of the fingerprint of every figure
+STYLE = Path(__file__).with_name("warlab.mplstyle")
 COLUMN = 3.5  # inches, one column of a two-column page
 PAGE = 7.2  # inches, both columns
 
@@ -56,36 +58,10 @@ FEW = 4
 GREY = "#AAAAAA"
 _COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
 
-_RC = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same on every machine
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.5,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.4,
-    "image.interpolation": "nearest",
-    "figure.dpi": 100,
-    "figure.constrained_layout.use": True,
-    "pdf.fonttype": 42,  # text stays text
-    "svg.hashsalt": "warlab",  # else the ids inside would be random
-}
-
 
 def context() -> AbstractContextManager[None]:
-    """The style for the time of drawing; nothing global changes."""
-    return mpl.rc_context(_RC)  # type: ignore[arg-type]
+    """The settings of warlab.mplstyle while a figure is drawn; the user's own settings come back afterwards."""
+    return matplotlib.style.context(STYLE)
 
 
 def line(method: str) -> tuple[str, Dashes]:
