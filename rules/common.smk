@@ -7,7 +7,7 @@ from snakemake.logging import logger
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.paths import COST, FEATURES, LABELS, RUN, WILDCARDS
-from warlab.reporting.page.sections import category
+from warlab.reporting.page import category
 
 # Snakemake makes millions of objects that live as long as it does; looking for cycles among them takes a tenth of the
 # time of planning.

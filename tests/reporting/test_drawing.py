@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from tests.helpers.reports import LABELS, figure_inputs, runs_table, texts
-from warlab.reporting import drawing, figure_registry, figures, style
-from warlab.reporting.figures import Inputs
-from warlab.reporting.page.sections import SECTIONS, category
+from tests.helpers.reports import LABELS, figure_inputs, noisy_labels, runs_table, texts
+from warlab.reporting import drawing, figures, style
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.page import SECTIONS, category
 
 
 @pytest.mark.parametrize("name", figures.names())
 def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
     title, section = figures.get(name).TITLE, figures.get(name).SECTION
-    assert title == figure_registry.figure_title(name) and section == figure_registry.figure_section(name)
+    assert (title, section) == figures.declaration(name)[:2]
     assert section in SECTIONS and "_" not in title and title != name.replace("_", " ").capitalize()
 
 
@@ -66,8 +66,9 @@ def test_many_methods_are_grey_and_named_by_their_number() -> None:
 def test_only_the_panels_of_stand_ins_are_marked(name: str) -> None:
     real, fake = figure_inputs("real"), figure_inputs("stand-in")
     tiles = fake.runs[fake.runs["dataset"] == "fashion_mnist"].assign(dataset="other")
-    noise = [*real.noise[:1], fake.noise[0] | {"dataset": "other"}]
-    data = real.data | {"other": (fake.data["fashion_mnist"][0], fake.data["fashion_mnist"][1] | {"dataset": "other"})}
+    noise = [*real.noise[:1], noisy_labels("stand-in", dataset="other")]
+    prepared = fake.data["fashion_mnist"]
+    data = {**real.data, "other": replace(prepared, about=replace(prepared.about, dataset="other"))}
     mixed = replace(real, runs=pd.concat([real.runs, tiles]), noise=noise, data=data)
     figure = figures.get(name).draw(mixed)
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]

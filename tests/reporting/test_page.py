@@ -16,16 +16,18 @@ from tests.helpers.reports import (
     description,
     figure_inputs,
     ground_cost,
-    noise_manifest,
+    noisy_labels,
     published_table,
     tidy_table,
+    verification,
 )
 from warlab.errors import WarlabError
 from warlab.reporting import figures, style
 from warlab.reporting.claims import evidence, verdicts
-from warlab.reporting.page import report_page, sections
+from warlab.reporting.page import SECTIONS, report_page
+from warlab.reporting.page.context import Context, CostSection, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
-from warlab.reporting.page.headline import headlines
+from warlab.reporting.page.opening import headlines
 from warlab.reporting.stats import comparison, comparison_text
 from warlab.reporting.tables import listing
 
@@ -76,7 +78,7 @@ class Parsed(HTMLParser):
         assert self.open.pop() == tag
 
 
-def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
+def page_context(tmp_path: Path, data: str = "real") -> Context:
     png = tmp_path / "curve.png"
     if not png.exists():
         style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
@@ -91,15 +93,15 @@ def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
     made = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
     fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
     numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
-    return report_page.Context(
+    return Context(
         scale="demo",
         description="a <b>test</b>",
         labels=LABELS,
-        tables=[report_page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows")],
-        figures=[report_page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
+        tables=[TableSection("ar_war_variants", "The variants", table, "methods_as_rows")],
+        figures=[FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
         datasets=[description(data)],
-        noise=[noise_manifest(data)],
-        costs=[ground_cost()],
+        noise=[noisy_labels(data).manifest],
+        costs=[CostSection(ground_cost().provenance, verification())],
         fidelity=fidelity,
         hyperparameters=listing.hyperparameter_rows(numbers),
         results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
@@ -179,7 +181,7 @@ def test_sections_stand_in_the_order_of_the_story(tmp_path: Path) -> None:
     more = [replace(figure, name=name, section=name) for name in ("maps", "adversarial")]
     text = report_page.render(replace(context, figures=[figure, *more]))
     found = re.findall(r'<section id="(\w+)"', text)
-    assert found == [name for name in sections.SECTIONS if name != "audit"]
+    assert found == [name for name in SECTIONS if name != "audit"]
     assert re.findall(r'<a href="#(\w+)">', text) == found  # the links above, too
     assert text.index('class="opening"') < text.index('id="results"') < text.index('id="curves"')
     assert text.index('id="figure-maps"') > text.index('<section id="maps"')
@@ -214,20 +216,20 @@ def test_on_paper_a_table_that_is_too_broad_is_a_list(tmp_path: Path) -> None:
     """Twelve columns would be cut off at the edge of the sheet; the list of its numbers is printed instead."""
     for count, broad in ((12, True), (4, False)):
         means = {("fashion_mnist", "asym-40", f"method{k}"): 70.0 + k for k in range(count)}
-        table = report_page.TableSection("main_benchmark", "All", tidy_table(means))
-        text = report_page.render(report_page.Context(scale="x", labels=LABELS, tables=[table]))
+        table = TableSection("main_benchmark", "All", tidy_table(means))
+        text = report_page.render(Context(scale="x", labels=LABELS, tables=[table]))
         assert ("sortable broad" in text) is broad
         listing = text[: text.index("All numbers of this table")].rpartition("<details")[2]
         assert ("inner" not in listing) is broad
 
 
 def test_page_of_almost_nothing(tmp_path: Path) -> None:
-    text = report_page.render(report_page.Context(scale="empty"))
+    text = report_page.render(Context(scale="empty"))
     Parsed(text)
     assert 'id="figures"' not in text
-    broken = report_page.FigureSection("x", "X", "x", tmp_path / "x.png")
+    broken = FigureSection("x", "X", "x", tmp_path / "x.png")
     with pytest.raises(WarlabError, match="draw it first"):
-        report_page.render(report_page.Context(scale="empty", figures=[broken]))
+        report_page.render(Context(scale="empty", figures=[broken]))
 
 
 def test_page_needs_hyperparameters_with_sources() -> None:

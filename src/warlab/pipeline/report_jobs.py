@@ -12,16 +12,9 @@ from warlab.ids import RunId
 from warlab.pipeline.table_jobs import LAST, TableJobs
 from warlab.pipeline.train_jobs import TrainJobs
 from warlab.pipeline.workflow import Wildcards, Workflow
-from warlab.reporting.figure_registry import (
-    Design,
-    figure_names,
-    figure_needs,
-    figure_section,
-    figure_title,
-    published_cells,
-    why_not,
-)
-from warlab.reporting.page.sections import category
+from warlab.reporting import figures
+from warlab.reporting.figures import Design, declaration, published_cells, why_not
+from warlab.reporting.page import category
 
 # What given runs come without.
 _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")
@@ -34,7 +27,7 @@ class FigureJobs:
 
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """What the figure says it needs, and what every figure needs to say where its data come from."""
-        flow, needs = self.flow, figure_needs(wildcards.figure)
+        flow, needs = self.flow, declaration(wildcards.figure).needs
         noise = flow.noise_descriptions if "noise" in needs and not flow.given else []
         return {
             **{kind: self.files[kind] for kind in needs},
@@ -73,17 +66,17 @@ class FigureJobs:
         return Path(output.caption)
 
     def category(self, wildcards: Wildcards) -> str:
-        return category(figure_section(wildcards.figure))
+        return category(declaration(wildcards.figure).section)
 
     def title(self, wildcards: Wildcards) -> dict[str, str]:
-        return {"shows": figure_title(wildcards.figure)}
+        return {"shows": declaration(wildcards.figure).title}
 
     # ---- which figures
 
     @cached_property
     def names(self) -> list[str]:
         """Those that can be drawn of this study."""
-        return [name for name in figure_names() if not why_not(name, self.design)]
+        return [name for name in figures.names() if not why_not(name, self.design)]
 
     @cached_property
     def design(self) -> Design:
@@ -112,8 +105,8 @@ class FigureJobs:
         study = self.flow.study
         empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
         tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
-        figures = {name: why_not(name, self.design) for name in figure_names()}
-        return tables | {f"figure {name}": why for name, why in figures.items() if why}
+        reasons = {name: why_not(name, self.design) for name in figures.names()}
+        return tables | {f"figure {name}": why for name, why in reasons.items() if why}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +138,8 @@ class ReportJobs:
             "description": study.scale["description"],
             "tables": {name: self._table(name) for name in study.plan.tables},
             "figures": {
-                name: {"title": figure_title(name), "section": figure_section(name)} for name in self.figures.names
+                name: {"title": declaration(name).title, "section": declaration(name).section}
+                for name in self.figures.names
             },
             "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),

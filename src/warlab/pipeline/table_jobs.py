@@ -11,7 +11,7 @@ from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.pipeline.workflow import Wildcards, Workflow
-from warlab.reporting.page.sections import category
+from warlab.reporting.page import category
 
 LAST = 10  # epochs that a table averages unless its experiment says otherwise
 

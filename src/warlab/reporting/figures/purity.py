@@ -18,7 +18,8 @@ def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
         methods = rows.groupby("method", sort=False)
         ends = [curve(ax, own, "purity", str(method), inputs.labels) for method, own in methods]
-        rates = [m["realised_rate"] for m in inputs.noise if (m["dataset"], m["noise"]) == setting[:2]]
+        manifests = [entry.manifest for entry in inputs.noise]
+        rates = [m.realised_rate for m in manifests if (m.dataset, m.noise) == setting[:2]]
         if rates:
             true = 100 * (1 - sum(rates) / len(rates))
             ax.axhline(true, color="#666666", linestyle=":", linewidth=1)

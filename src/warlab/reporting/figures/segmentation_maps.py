@@ -25,15 +25,15 @@ INCHES = 1.25  # width of a panel
 
 def draw(inputs: Inputs) -> Figure:
     dataset, maps = _shown(inputs)
-    arrays, meta = inputs.tiles[dataset]
+    arrays, about = inputs.tiles[dataset].arrays, inputs.tiles[dataset].about
     image, truth, *predicted = (
         unflat(flat, arrays["test_sizes"])[0]
         for flat in (arrays["test_x"], arrays["test_y"], *(entry.labels for entry in maps))
     )
     columns = [ColumnId(entry.run.method, "clean" if entry.run.noise == "clean" else "") for entry in maps]
-    titles = [f"test tile {meta['test_tiles'][0]}", "ground truth"]
+    titles = [f"test tile {about.test_tiles[0]}", "ground truth"]
     titles += [labels.plot_method(inputs.labels, str(column)) for column in columns]
-    pictures = [infrared(image), *(coloured(classes, meta) for classes in (truth, *predicted))]
+    pictures = [infrared(image), *(coloured(classes, about) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
     corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
     shape = truth.shape[0] / truth.shape[1]
@@ -44,7 +44,7 @@ def draw(inputs: Inputs) -> Figure:
             show(whole, picture, title)
             whole.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=style.ORANGE, linewidth=1.4))
             show(part, picture[area], "")
-        legend(figure, meta)
+        legend(figure, about)
         mark_stand_in(figure, inputs, [dataset])
     return figure
 

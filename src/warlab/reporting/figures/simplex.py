@@ -8,8 +8,7 @@ from matplotlib.tri import Triangulation
 
 from warlab.errors import WarlabError
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs
-from warlab.reporting.read.artefacts import Arrays
+from warlab.reporting.figures.base import Arrays, Inputs
 
 TITLE = "What each divergence measures, and where it leads"
 SECTION = "adversarial"

@@ -7,26 +7,26 @@ import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from warlab.artefacts.prepared_data import DataDescription
 from warlab.common.files import write_atomic, write_text
 from warlab.data.formats.tiles import unflat
-from warlab.reporting.read.artefacts import DataMeta
 
 STAND_IN = "procedural_tiles_"  # begins the name of every map that was not made from real tiles
 
 
-def coloured(labels: np.ndarray, meta: DataMeta) -> np.ndarray:
+def coloured(labels: np.ndarray, about: DataDescription) -> np.ndarray:
     """(H, W) classes → (H, W, 3) uint8"""
-    return np.array(meta["colours"], np.uint8)[labels]
+    return np.array(about.colours, np.uint8)[labels]
 
 
-def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, meta: DataMeta) -> None:
+def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, about: DataDescription) -> None:
     """<folder>/area12.png and its world file area12.pgw, which geographic software reads with it, for every tile."""
-    prefix = STAND_IN if meta["data"] == "stand-in" else ""
-    names = meta["train_tiles"] if split == "train" else meta["test_tiles"]
+    prefix = STAND_IN if about.data == "stand-in" else ""
+    names = about.train_tiles if split == "train" else about.test_tiles
     note = PngInfo()
-    note.add_text("Source", meta["source"])
+    note.add_text("Source", about.source)
     for name, labels in zip(names, unflat(flat, sizes), strict=True):
-        path, image = folder / f"{prefix}area{name}.png", Image.fromarray(coloured(labels, meta))
+        path, image = folder / f"{prefix}area{name}.png", Image.fromarray(coloured(labels, about))
         write_atomic(path, partial(image.save, format="PNG", pnginfo=note, optimize=True))
-        if world := meta["world"].get(name):
+        if world := about.world.get(name):
             write_text(path.with_suffix(".pgw"), world)

@@ -1,10 +1,9 @@
-"""Committed evidence on the page: results that this run did not compute, in tables of their own, marked as such.
+"""Committed evidence on the page: results that this run did not compute, in separate tables that say so.
 
-Nothing of it enters the tables, figures, statistics or claims of the run.
+They are not used in the tables, figures, statistics or claims of the run.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.ids import base_method
-from warlab.reporting.page.headline import BASELINE, PROPOSED, count
+from warlab.reporting.page import BASELINE, PROPOSED
+from warlab.reporting.page.context import Committed
+from warlab.reporting.page.opening import count
 from warlab.reporting.read.results import CELL, read_runs
 from warlab.reporting.stats.over_settings import readings
 from warlab.reporting.tables.grid import number, signed
@@ -21,16 +22,6 @@ from warlab.reporting.tables.labels import Labels, name
 Cells = Mapping[str, str]
 Source = Mapping[str, str]  # a `folder` of docs/evidence, the `command` that made it, and the `path` where it lies
 SEEDED = ("seeds", "interval", "interval_from")
-
-
-@dataclass(frozen=True)
-class Committed:
-    """One table of committed numbers; `sentence` is for the first screen, where there is one."""
-
-    title: str
-    caption: str
-    rows: Sequence[Cells]
-    sentence: str = ""
 
 
 def read_committed(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.wording import several
-from warlab.reporting.page.headline import PROPOSED
+from warlab.reporting.page import PROPOSED
 from warlab.reporting.read.results import CELL
 from warlab.reporting.setting import Setting, kind_of_data
 from warlab.reporting.stats.statistic import Statistic, rows_of
