@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -21,11 +22,13 @@ from tests.helpers.reports import (
     tidy_table,
     verification,
 )
+from warlab.artefacts.run_config import MethodConfig, NetConfig, RunConfig
+from warlab.artefacts.run_result import RunResult
 from warlab.errors import WarlabError
 from warlab.reporting import figures, style
 from warlab.reporting.claims import evidence, verdicts
 from warlab.reporting.page import SECTIONS, report_page
-from warlab.reporting.page.context import Context, CostSection, FigureSection, TableSection
+from warlab.reporting.page.context import Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.opening import headlines
 from warlab.reporting.stats import comparison, comparison_text
@@ -78,19 +81,20 @@ class Parsed(HTMLParser):
         assert self.open.pop() == tag
 
 
+def run_result(data: str) -> RunResult:
+    net, method = NetConfig("cnn9", {}), MethodConfig("cce", "cce", {})
+    training: Any = {"epochs": 4}
+    provenance: Any = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
+    provenance |= {"host": "here", "processor": "x", "threads": 2}
+    run = RunConfig("fashion_mnist", "asym-40", net, method, training, 0)
+    return RunResult("0", run, data, {"last10_mean": 75.25}, provenance, "2026-01-01T00:00:00Z")
+
+
 def page_context(tmp_path: Path, data: str = "real") -> Context:
     png = tmp_path / "curve.png"
     if not png.exists():
         style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
     table = published_table().assign(data=data)
-    run = {
-        "dataset": "fashion_mnist",
-        "noise": "asym-40",
-        "net": {"name": "cnn9"},
-        "method": {"id": "cce"},
-        "seed": 0,
-    }
-    made = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
     fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
     numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
     return Context(
@@ -101,10 +105,10 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
         figures=[FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
         datasets=[description(data)],
         noise=[noisy_labels(data).manifest],
-        costs=[CostSection(ground_cost().provenance, verification())],
+        costs=[(ground_cost().provenance, verification())],
         fidelity=fidelity,
         hyperparameters=listing.hyperparameter_rows(numbers),
-        results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
+        results=[run_result(data)],
         claims=[
             claim_row("A held", "held in this setting"),
             claim_row("B </script> failed", "did not hold"),

@@ -7,12 +7,13 @@ import yaml
 from warlab.artefacts.ground_cost import Provenance, Verification
 from warlab.artefacts.noise_manifest import NoiseManifest
 from warlab.artefacts.prepared_data import DataDescription
-from warlab.common.files import read_json, write_text
+from warlab.artefacts.run_result import RunResult
+from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import read_verdicts
 from warlab.reporting.page.committed import read_committed
-from warlab.reporting.page.context import AuditSection, Context, CostSection, FigureSection, TableSection
+from warlab.reporting.page.context import AuditSection, Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.report_page import render, tail
 from warlab.reporting.read.predictions import read_kept
@@ -51,10 +52,10 @@ with job(snakemake.log[0]) as log:
         left_out=spec["left_out"],
         datasets=[DataDescription.load(p) for p in given.data],
         noise=[NoiseManifest.load(p) for p in given.noise],
-        costs=[CostSection(Provenance.load(Path(p).with_name("cost")), Verification.load(p)) for p in given.costs],
+        costs=[(Provenance.load(Path(p).with_name("cost")), Verification.load(p)) for p in given.costs],
         fidelity=yaml.safe_load(Path(given.fidelity).read_text()),
         hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
-        results=[read_json(Path(p)) for p in given.results],
+        results=[RunResult.load(Path(p)) for p in given.results],
         claims=read_verdicts(Path(given.claims)),
         statistics=for_page(read_statistics(Path(given.statistics)), spec["labels"]),
         readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import TypedDict
 
 import pandas as pd
 
 from warlab.artefacts.ground_cost import Provenance, Verification
 from warlab.artefacts.noise_manifest import NoiseManifest
 from warlab.artefacts.prepared_data import DataDescription
+from warlab.artefacts.run_result import RunResult
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page.curves import Panel
@@ -51,13 +52,6 @@ class AuditSection:
     legend: str
 
 
-class CostSection(NamedTuple):
-    """A ground cost and the checks that it passed."""
-
-    about: Provenance
-    verification: Verification
-
-
 @dataclass(frozen=True)
 class Committed:
     """One table of results that this run did not compute; `sentence` is for the first screen, if there is one."""
@@ -92,10 +86,10 @@ class Context:
     left_out: Mapping[str, str] = field(default_factory=dict)  # what this scale cannot show → why
     datasets: Sequence[DataDescription] = ()
     noise: Sequence[NoiseManifest] = ()
-    costs: Sequence[CostSection] = ()
+    costs: Sequence[tuple[Provenance, Verification]] = ()
     fidelity: Sequence[Difference] = ()  # of config/fidelity.yaml
     hyperparameters: Sequence[Row] = ()  # of `hyperparameter_rows`
-    results: Sequence[Mapping[str, Any]] = ()  # the result.json of every run
+    results: Sequence[RunResult] = ()
     claims: Sequence[Verdict] = ()
     reductions: Sequence[Mapping[str, str]] = ()  # of `warlab.config.reductions`
     readings: Sequence[Row] = ()  # of `comparison_text.readings_for_page`

@@ -148,8 +148,8 @@ class Opening:
     numbers: str = ""
     run: Sequence[str] = ()
     limits: Sequence[str] = ()
+    panel: Panel | None = None  # the setting of the picture
     picture: Picture | None = None
-    picture_title: str = ""
     picture_text: str = ""
 
 
@@ -165,8 +165,8 @@ def opening(context: Context, headlines: Sequence[Headline], seconds: float) -> 
         numbers=_numbers(panel, context, headlines) if panel else "",
         run=[sentence for sentence in (_trained(context, lines, seeds, seconds), _reduced(reductions)) if sentence],
         limits=_limits(context, methods, seeds, bool(reductions)),
+        panel=panel,
         picture=picture(panel.lines, prominent(panel.lines)) if panel else None,
-        picture_title=panel.title if panel else "",
         picture_text=_in_words(panel) if panel else "",
     )
 
@@ -263,8 +263,6 @@ def percent(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    if math.isnan(seconds):
-        return "–"
     return progress.duration(seconds) if round(seconds) >= 60 else f"{seconds:.1f} s"
 
 

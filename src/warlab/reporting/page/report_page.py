@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from warlab.artefacts.run_result import RunResult
 from warlab.errors import WarlabError
-from warlab.ids import RunId, base_method
+from warlab.ids import base_method
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
 from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context, Difference
@@ -36,14 +36,14 @@ def render(context: Context) -> str:
     sources = {about.dataset: about.source for about in context.datasets}
     sure = (context.labels, sources, context.epochs, context.evidence)
     found = headlines(context.tables[0].data, *sure) if context.tables else []
-    runs = [RunRow.of(result) for result in context.results]
+    seconds = sum(result.provenance["seconds"] for result in context.results)
     content = {
         "page": context,
-        "opening": opening(context, found, sum(run.seconds for run in runs if not math.isnan(run.seconds))),
+        "opening": opening(context, found, seconds),
         "sections": sections(context),
         "headlines": found,
         "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
-        "runs": runs,
+        "seconds": seconds,
         "settled": [row for row in context.claims if row.verdict != UNTESTED],
         "untested": [row for row in context.claims if row.verdict == UNTESTED],
         "verdicts": Counter(kind(row.verdict) for row in context.claims),
@@ -103,36 +103,12 @@ def relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
     return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
 
 
-class RunRow(NamedTuple):
-    """What the table of runs shows of a result.json; the whole file is shown below the table."""
-
-    run: RunId
-    data: str
-    mean: float
-    seconds: float
-    memory: float
-    all: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, result: Mapping[str, Any]) -> "RunRow":
-        run, provenance = result["run"], result.get("provenance", {})
-        return cls(
-            RunId(run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"], run["seed"]),
-            result.get("data", ""),
-            result.get("summary", {}).get("last10_mean", math.nan),
-            provenance.get("seconds", math.nan),
-            provenance.get("peak_memory_mb", math.nan),
-            result,
-        )
-
-
-def environments(results: Iterable[Mapping[str, Any]]) -> list[tuple[int, Row]]:
+def environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
     """Return the distinct machines and versions of the runs, each after the number of its runs."""
     entries = []
-    for result in results:
-        provenance = result.get("provenance", {})
-        entry = {key: provenance[key] for key in ("git", "host", "processor", "threads") if key in provenance}
-        entries.append(json.dumps(entry | provenance.get("versions", {})))
+    for about in (result.provenance for result in results):
+        machine = {key: about[key] for key in ("git", "host", "processor", "threads")}
+        entries.append(json.dumps(machine | about["versions"]))
     return [(count, json.loads(text)) for text, count in Counter(entries).items()]
 
 
@@ -157,8 +133,10 @@ def short(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def pretty(value: object) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
+def pretty(result: RunResult) -> str:
+    """Return the content of result.json."""
+    content = {**vars(result), "run": result.run.to_dict()}
+    return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def data_uri(png: Path) -> str:
