@@ -1,4 +1,4 @@
-"""What several figures share: panels that fill their rows, lines with bands, and names next to lines and points."""
+"""Drawing that several figures share: panels, lines with bands, and names next to lines and points."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,11 @@ from warlab.reporting import style
 from warlab.reporting.tables.labels import Labels, plot_method
 
 MAX_COLUMNS = 3
+NAME_SIZE = 6.0  # points
 
 
 class Mark(NamedTuple):
-    """A name to write, where it belongs, and in which colour; `length` is its number of characters as printed."""
+    """A name, the point it belongs to, and its colour; `length` is the number of characters that are printed."""
 
     x: float
     y: float
@@ -27,7 +28,7 @@ class Mark(NamedTuple):
 
 
 def panels(figure: Figure, count: int, most: int = MAX_COLUMNS) -> list[list[Axes]]:
-    """Rows of axes that all reach over the whole width; as equal in number as it goes, the longer rows first."""
+    """Return rows of axes that fill the width. Their lengths differ by at most one, and the longer rows come first."""
     rows = [len(row) for row in np.array_split(range(count), -(-count // most))]
     parts = math.lcm(*rows)
     grid = figure.add_gridspec(len(rows), parts)
@@ -38,7 +39,7 @@ def panels(figure: Figure, count: int, most: int = MAX_COLUMNS) -> list[list[Axe
 
 
 def spread(values: Sequence[float], gap: float) -> list[float]:
-    """The values moved apart until neighbours are `gap` apart, in the same order and around the same middle."""
+    """Move values apart until neighbours have a distance of `gap`; their order and their centre stay the same."""
     order = np.argsort(values, kind="stable")
     placed = np.asarray(values, float)[order]
     for _ in range(100):
@@ -48,13 +49,14 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
         push = np.clip(near, 0, None) / 2
         placed[:-1] -= push
         placed[1:] += push
-    found = np.empty(len(placed))
-    found[order] = placed
-    return found.tolist()
+    moved = np.empty(len(placed))
+    moved[order] = placed
+    return moved.tolist()
 
 
 def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, labels: Labels) -> Mark:
-    """The mean over the seeds of one method by epoch, with a band from the lowest to the highest seed; its end."""
+    """Draw the mean over the seeds of one method by epoch, with a band from the lowest to the highest seed. Return the
+    name for its end."""
     seeds = rows.pivot_table(index="epoch", columns="seed", values=column)
     epochs, mean = seeds.index.to_numpy(dtype=float), seeds.mean(axis=1)
     colour, dashes = style.line(method)
@@ -71,7 +73,7 @@ def epochs_axis(ax: Axes, last: float) -> None:
 
 
 def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
-    """Names at the right edge, at the height of the lines' ends or as near to it as fits; the limits must be set."""
+    """Write names at the right edge, as near to the ends of their lines as possible. The limits must be set before."""
     marks = list(marks)
     low, high = ax.get_ylim()
     heights = spread([min(max(mark.y, low), high) for mark in marks], gap * (high - low))
@@ -81,13 +83,13 @@ def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
         text.set(color=mark.colour, fontsize=7, va="center")
 
 
-# Where a name may stand next to its point, in widths and heights of itself from its lower left corner.
+# Places of a name next to its point: the offset of its lower left corner, in widths and heights of the name.
 _PLACES = [(0.0, -0.5), (-1.0, -0.5), (-0.5, 0.4), (-0.5, -1.4), (0.0, 0.3), (0.0, -1.3), (-1.0, 0.3), (-1.0, -1.3)]
 _PLACES += [(0.0, 1.2), (0.0, -2.2), (-1.0, 1.2), (-1.0, -2.2), (0.0, 2.1), (0.0, -3.1), (-0.5, 3.0), (-0.5, -4.0)]
 
 
 def inches(ax: Axes) -> tuple[float, float]:
-    """About how wide and high the plot is, without its labels, before the figure is laid out."""
+    """Estimate the width and height of a plot without its labels, before the layout of the figure is known."""
     figure, place = ax.get_figure(root=True), ax.get_subplotspec()
     assert figure is not None and place is not None
     rows, columns = place.get_gridspec().get_geometry()
@@ -95,19 +97,19 @@ def inches(ax: Axes) -> tuple[float, float]:
     return width * len(place.colspan) / columns - 0.6, height * len(place.rowspan) / rows - 0.8
 
 
-def name_points(ax: Axes, marks: Sequence[Mark], size: float = 6.0) -> None:
-    """A name next to each point, where it covers least."""
+def name_points(ax: Axes, marks: Sequence[Mark]) -> None:
+    """Write a name next to each point, in the place where it overlaps least."""
     width, height = inches(ax)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     at = [((m.x - left) / (right - left) * 72 * width, (m.y - low) / (high - low) * 72 * height) for m in marks]
     taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in at]
     for mark, (x, y) in zip(marks, at, strict=True):
-        wide, tall = 0.58 * size * (mark.length or len(mark.name)), 1.1 * size
+        wide, tall = 0.58 * NAME_SIZE * (mark.length or len(mark.name)), 1.1 * NAME_SIZE
         best = min((_box(x, y, wide, tall, *place) for place in _PLACES), key=lambda box: _covered(box, taken, width))
         taken.append(best)
         offset = (best[0] - x, best[1] - y)
         text = ax.annotate(mark.name, (mark.x, mark.y), offset, textcoords="offset points")
-        text.set(color=mark.colour, fontsize=size, va="bottom")
+        text.set(color=mark.colour, fontsize=NAME_SIZE, va="bottom")
 
 
 def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) -> tuple[float, float, float, float]:
@@ -117,7 +119,7 @@ def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) 
 
 
 def _covered(box: tuple[float, ...], taken: Iterable[tuple[float, ...]], width: float) -> float:
-    """The area shared with what is there already, and what would stick out at the sides."""
+    """Return the area that overlaps with `taken`, plus a penalty for what lies outside the plot."""
     shared = sum(
         max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
         * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))

@@ -1,4 +1,4 @@
-"""One look for all figures: sizes, colours, and how they are saved."""
+"""The look of all figures: sizes, colours of methods, and how figures are saved."""
 
 import zlib
 from collections.abc import Iterable
@@ -26,10 +26,10 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CRIMSON = "#C8102E"  # for a class that is called red; not a method's colour
 Dashes = Literal["-", "--", ":"] | tuple[int, tuple[int, ...]]
-_OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # no method of the tables has these
+_OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # not used by any method below
 
-# Fixed, so that a method has the same colour in every figure of every scale. Eight colours do not suffice
-# for twenty methods: those of the WAR family are solid, the others differ by their dashes.
+# Fixed, so that a method looks the same in every figure of every scale. There are more methods than colours: the WAR
+# family has solid lines, the others differ by their dashes.
 _METHODS: dict[str, tuple[str, Dashes]] = {
     "cce": (BLACK, "-"),
     "ar": (BLUE, "-"),
@@ -52,7 +52,7 @@ _METHODS: dict[str, tuple[str, Dashes]] = {
     "jof": (ORANGE, ":"),
     "iterative": (BLACK, ":"),
 }
-# In colour where a figure has many methods; the others are grey then.
+# The methods that keep their colours in a figure with many methods; the others are grey.
 FAMILY = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
 FEW = 4
 GREY = "#AAAAAA"
@@ -65,7 +65,7 @@ def context() -> AbstractContextManager[None]:
 
 
 def line(method: str) -> tuple[str, Dashes]:
-    """Colour and dashes of a method; the same everywhere, for a method of the user's own too."""
+    """Return colour and dashes of a method. They are the same in all figures, also for methods that are not listed."""
     if method in _METHODS:
         return _METHODS[method]
     known, number = _METHODS.get(base_method(method)), zlib.crc32(method.encode())
@@ -73,18 +73,18 @@ def line(method: str) -> tuple[str, Dashes]:
 
 
 def ink(colour: str) -> str:
-    """A colour for words: the light ones of the palette darkened until they can be read on white."""
+    """Return a colour for text: light colours of the palette are darkened so that they can be read on white."""
     return {YELLOW: "#7A7000", SKY: "#1F78AD", ORANGE: "#9A6A00", PURPLE: "#A3487A"}.get(colour, colour)
 
 
 def prominent(methods: Iterable[str]) -> list[str]:
-    """The methods to draw in colour: a few all, of many CCE, AR and the variants of WAR."""
-    there = list(dict.fromkeys(methods))
-    family = [method for method in there if method in FAMILY]
-    return there if len(there) <= FEW or not family else family
+    """Return the methods to draw in colour: all if there are few, or else CCE, AR and the variants of WAR."""
+    distinct = list(dict.fromkeys(methods))
+    family = [method for method in distinct if method in FAMILY]
+    return distinct if len(distinct) <= FEW or not family else family
 
 
-_FORMATS = {  # the canvas of each, and what keeps times and versions out of the file
+_FORMATS = {  # canvas, and the metadata to leave out: times and versions
     "pdf": (FigureCanvasPdf, {"CreationDate": None, "Creator": None, "Producer": None}),
     "svg": (FigureCanvasSVG, {"Date": None, "Creator": None}),
     "png": (FigureCanvasAgg, {"Software": None}),
@@ -92,7 +92,7 @@ _FORMATS = {  # the canvas of each, and what keeps times and versions out of the
 
 
 def save(figure: Figure, stem: Path, endings: Iterable[str] = tuple(_FORMATS)) -> None:
-    """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone."""
+    """Write <stem>.pdf, <stem>.svg and <stem>.png, without times or versions in the files."""
     for ending in endings:
         canvas, metadata = _FORMATS[ending]
         dpi = 200 if ending == "png" else None

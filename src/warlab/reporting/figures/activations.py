@@ -20,7 +20,7 @@ NEEDS = ("activations", "noise")
 ASKS = {"dataset": "fashion_mnist"}
 MOST_POINTS = 1000
 COLOURS = [style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.YELLOW, style.BLACK]
-COLOURS += ["#999999", "#8C510A"]  # grey and brown: ten classes are more than the colours of Okabe and Ito
+COLOURS += ["#999999", "#8C510A"]  # grey and brown, as ten classes need more than the colours of Okabe and Ito
 
 
 def draw(inputs: Inputs) -> Figure:
@@ -61,7 +61,7 @@ def caption(inputs: Inputs) -> str:
 def _selected(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
     """Return the run, and the activations and classes of at most MOST_POINTS test images."""
     if not inputs.activations:
-        raise WarlabError("The figure of activations needs a trained network of Fashion-MNIST; train one first.")
+        raise WarlabError("This figure needs a network that was trained on Fashion-MNIST; train one first.")
     features, classes = inputs.activations["features"], inputs.activations["labels"]
     chosen = np.linspace(0, len(features) - 1, min(MOST_POINTS, len(features))).astype(int)
     return RunId.parse(str(inputs.activations["run"])), features[chosen], classes[chosen]

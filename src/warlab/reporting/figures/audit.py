@@ -47,15 +47,15 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "The audit of labels: probability that a wrong label has a higher score than a right one (area under the ROC "
-        "curve; 0.5 is chance), by method and score, from the training alone. Bars are 95 % intervals over the seeds, "
-        "where there are several. For tiles, the labels are those of whole objects."
+        "The audit of labels: the probability that a wrong label has a higher score than a right one (area under the "
+        "ROC curve; 0.5 is chance), by method and score. The scores are computed from the training alone. Bars are "
+        "95 % intervals over the seeds, if there are several. For tiles, the labels are those of whole objects."
     )
     return with_stand_in(text, inputs, set(_auroc(inputs)["dataset"]))
 
 
 def _auroc(inputs: Inputs) -> pd.DataFrame:
-    found = inputs.audit[inputs.audit["metric"] == "auroc"]
-    if found.empty:
+    auroc = inputs.audit[inputs.audit["metric"] == "auroc"]
+    if auroc.empty:
         raise NothingToDraw("No run of this scale has labels that are known to be wrong.")
-    return found
+    return auroc

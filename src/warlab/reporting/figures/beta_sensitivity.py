@@ -1,4 +1,4 @@
-"""Accuracy over the weight β of the regularisation, ours as lines, the paper's as open markers."""
+"""Accuracy over the weight β of the regularisation; filled markers are our runs, open ones the paper's."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -46,15 +46,15 @@ def caption(inputs: Inputs) -> str:
     seeds = sorted(set(ours["seeds"]))
     each = several(seeds[0], "run") if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} runs"
     text = (
-        f"Accuracy over the weight β. Filled markers and lines: this scale, {each} each, the same seeds for every β of "
-        "a method; open markers and thin lines: the paper, one run each. A method without filled markers was not run "
-        "here."
+        f"Accuracy over the weight β. Filled markers and thick lines: this scale, {each} each, the same seeds for "
+        "every β of a method. Open markers and thin lines: the paper, one run each. A method without filled markers "
+        "was not run here."
     )
     return with_stand_in(text, inputs, set(ours["dataset"]))
 
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
-    """Runs whose id names β, or has a name in a table that does; of each method the seeds that all its β share."""
+    """Return the runs whose id, or whose name in a table, has β; for each method, those seeds that all its β share."""
     named = _with_beta(results.under_other_names(complete_runs(inputs), inputs.aliases))
     one = [*SETTING, "varied"]
     of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
@@ -64,7 +64,7 @@ def _ours(inputs: Inputs) -> pd.DataFrame:
 
 
 def _with_beta(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of methods that change β and nothing else, in the order of β; `varied` is the method without it."""
+    """Return the rows of methods that change only β, in the order of β; the column `varied` is the method without β."""
     ids = table["method"].map(MethodId.parse)
     chosen = ids.map(lambda method: list(method.changed) == ["beta"]).astype(bool)
     if "metric" in table:

@@ -79,7 +79,7 @@ def _panels(inputs: Inputs) -> list[Panel]:
     known = [manifest for manifest in manifests if not (manifest.open_set or manifest.estimated)]
     panels = [_cost_panel(cost, inputs) for cost in inputs.costs] + [_noise_panel(entry, inputs) for entry in known]
     if not panels:
-        raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition.")
+        raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition matrix.")
     return panels
 
 

@@ -1,4 +1,4 @@
-"""A test tile: image, ground truth and the map of each method; below, a close-up of the outlined area."""
+"""A test tile: image, ground truth and the map of each method, and below them a close-up of the outlined area."""
 
 from collections.abc import Sequence
 
@@ -52,14 +52,15 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     dataset, _ = _shown(inputs)
     text = (
-        "Maps of a test tile. The lower row shows the area outlined in orange, where the methods err most. "
-        "CCE (clean) was trained on the true labels, all others on corrupted ones; of two networks the first is shown."
+        "Maps of a test tile. The lower row shows the area outlined in orange, where the methods make most errors. "
+        "CCE (clean) was trained on the true labels, the others on corrupted ones. For a method with two networks, the "
+        "map is of the first."
     )
     return with_stand_in(text, inputs, [dataset])
 
 
 def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:
-    """The square in which most pixels are wrong, summed over all maps."""
+    """Return the square with most wrong pixels, summed over all maps."""
     side = max(1, round(SHARE * min(truth.shape)))
     wrong = np.sum([truth != one for one in predicted], axis=0).astype(float)
     density = ndimage.uniform_filter(wrong, side, mode="constant")
@@ -70,10 +71,10 @@ def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice,
 
 
 def _shown(inputs: Inputs) -> tuple[str, list[PredictedMap]]:
-    """The first dataset with maps; those on clean labels come first."""
-    found = [entry for entry in inputs.maps if entry.run.dataset in inputs.tiles]
-    if not found:
+    """Return the first dataset with maps, and its maps; those of clean labels come first."""
+    maps = [entry for entry in inputs.maps if entry.run.dataset in inputs.tiles]
+    if not maps:
         raise NothingToDraw("There are no maps to show; train a method on tiles first.")
-    dataset = found[0].run.dataset
-    own = [entry for entry in found if entry.run.dataset == dataset]
-    return dataset, sorted(own, key=lambda entry: entry.run.noise != "clean")
+    dataset = maps[0].run.dataset
+    shown = [entry for entry in maps if entry.run.dataset == dataset]
+    return dataset, sorted(shown, key=lambda entry: entry.run.noise != "clean")

@@ -1,4 +1,4 @@
-"""What a method costs in time against what it reaches, relative to CCE of the same setting where there is one."""
+"""Time of an epoch against test accuracy; the time is relative to CCE of the same setting, if that was run."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ QUIET = "#666666"
 
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
-        """Prominent methods in their colours and above the grey ones, each with its name."""
+        """Draw the prominent methods in their colours above the grey ones, each with its name."""
         cce = rows.loc[rows["method"] == "cce", "seconds"]
         unit = float(cce.iloc[0]) if len(cce) else 1.0
         bright, marks = style.prominent(rows["method"]), []
@@ -39,8 +39,8 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Mean test accuracy of the last ten epochs over the seconds that one of these epochs took; the x axis is "
-        "relative to CCE of the same panel where it was run. Runs that shared a machine with others took longer."
+        "Mean test accuracy of the last ten epochs over the mean time of one of these epochs, relative to CCE in "
+        "panels where CCE was run. Runs that shared a machine with others took longer."
     )
     return with_stand_in(text, inputs)
 
@@ -54,5 +54,5 @@ def _table(inputs: Inputs) -> pd.DataFrame:
     counts = wide.groupby(SETTING)["method"].transform("nunique")
     several = wide[counts > 1].dropna(subset=["seconds", "test_accuracy"])
     if several.empty:
-        raise NothingToDraw("The figure of time needs a setting with two methods; train another one.")
+        raise NothingToDraw("This figure needs a setting with two methods; train another one.")
     return several

@@ -1,4 +1,4 @@
-"""Label maps as pictures in the colours of their dataset, with a world file where the tile has a place on earth."""
+"""Label maps as images in the colours of their dataset, with a world file if the tile is georeferenced."""
 
 from functools import partial
 from pathlib import Path
@@ -11,16 +11,16 @@ from warlab.artefacts.prepared_data import DataDescription
 from warlab.common.files import write_atomic, write_text
 from warlab.data.formats.tiles import unflat
 
-STAND_IN = "procedural_tiles_"  # begins the name of every map that was not made from real tiles
+STAND_IN = "procedural_tiles_"  # prefix of the names of maps that were not made from real tiles
 
 
 def coloured(labels: np.ndarray, about: DataDescription) -> np.ndarray:
-    """(H, W) classes → (H, W, 3) uint8"""
+    """Return classes (H, W) as an image (H, W, 3) in uint8."""
     return np.array(about.colours, np.uint8)[labels]
 
 
 def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, about: DataDescription) -> None:
-    """<folder>/area12.png and its world file area12.pgw, which geographic software reads with it, for every tile."""
+    """Write <folder>/area12.png for every tile, and its world file area12.pgw, which geographic software reads."""
     prefix = STAND_IN if about.data == "stand-in" else ""
     names = about.train_tiles if split == "train" else about.test_tiles
     note = PngInfo()
