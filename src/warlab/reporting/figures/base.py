@@ -19,7 +19,6 @@ from warlab.common.files import read_arrays
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
-from warlab.reporting.drawing import MAX_COLUMNS, inches, panels
 from warlab.reporting.figures import FIGURES
 from warlab.reporting.read.artefacts import PredictedMap
 from warlab.reporting.read.results import EPOCH, PUBLISHED, RUN, complete, read_published, read_runs
@@ -175,19 +174,19 @@ def in_panels(
     draw: Callable[[Axes, pd.DataFrame, Setting], None],
     height: float,
     y_label: str = "",
-    most: int = MAX_COLUMNS,
+    most: int = style.MAX_COLUMNS,
 ) -> Figure:
     """Draw a panel of `height` inches per setting; its title names the network if there are several."""
     groups = by_setting(table)
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     with style.context():
         figure = Figure()
-        rows = panels(figure, len(groups), most)
+        rows = style.panels(figure, len(groups), most)
         figure.set_size_inches(style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE, height * len(rows))
         axes = [ax for row in rows for ax in row]
         for ax, (setting, rows_of_setting) in zip(axes, groups, strict=True):
             draw(ax, rows_of_setting, setting)
-            ax.set_title(textwrap.fill(setting.called(inputs.labels, kinds), int(16 * inches(ax)[0])))
+            ax.set_title(textwrap.fill(setting.called(inputs.labels, kinds), int(16 * style.inches(ax)[0])))
         for row in rows:
             row[0].set_ylabel(y_label)
         mark_panels(figure, inputs, axes, [setting.dataset for setting, _ in groups])

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 from warlab.common.wording import several
 from warlab.ids import MethodId
 from warlab.reporting import style
-from warlab.reporting.drawing import Mark, name_ends
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.setting import ACCURACY, SETTING, Setting
@@ -30,13 +29,13 @@ def draw(inputs: Inputs) -> Figure:
             for numbers, face, width in ((theirs, "white", 0.6), (own, colour, 1.4)):
                 x, y = numbers["beta"], numbers["mean"].astype(float)
                 ax.plot(x, y, "o-", color=colour, markersize=4, markerfacecolor=face, linewidth=width)
-            ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
+            ends.append(style.Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
         ticks = sorted({*ours["beta"], *paper["beta"]})
         ax.set(xscale="log", xlabel="β")
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
         ax.set_ylim(*ax.get_ylim())
-        name_ends(ax, ends, 0.06)
+        style.name_ends(ax, ends, 0.06)
 
     return in_panels(_ours(inputs), inputs, panel, 3.0, "test accuracy (%)")
 

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 from warlab.common.wording import several
 from warlab.reporting import style
-from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
 from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.setting import Setting, by_setting
@@ -30,12 +29,12 @@ def draw(inputs: Inputs) -> Figure:
                 mean = group.groupby("epoch")["test_accuracy"].mean()
                 ax.plot(mean.index.to_numpy(dtype=float), mean, color=style.GREY, linewidth=0.7, zorder=1.5)
             else:
-                ends.append(curve(ax, group, "test_accuracy", str(method), inputs.labels))
+                ends.append(style.curve(ax, group, "test_accuracy", str(method), inputs.labels))
         if grey:
             last = rows[rows["method"].isin(grey)].groupby("method")["test_accuracy"].last().median()
-            ends.append(Mark(1, float(last), several(len(grey), "other"), "#777777"))
-        epochs_axis(ax, rows["epoch"].max())
-        name_ends(ax, ends)
+            ends.append(style.Mark(1, float(last), several(len(grey), "other"), "#777777"))
+        style.epochs_axis(ax, rows["epoch"].max())
+        style.name_ends(ax, ends)
 
     height = 2.8 if len(by_setting(runs)) == 1 else 2.3
     return in_panels(runs, inputs, panel, height, "test accuracy (%)")

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.setting import Setting
 
@@ -17,16 +17,16 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
         methods = rows.groupby("method", sort=False)
-        ends = [curve(ax, group, "purity", str(method), inputs.labels) for method, group in methods]
+        ends = [style.curve(ax, group, "purity", str(method), inputs.labels) for method, group in methods]
         manifests = [entry.manifest for entry in inputs.noise]
         rates = [m.realised_rate for m in manifests if (m.dataset, m.noise) == setting[:2]]
         if rates:
             true = 100 * (1 - sum(rates) / len(rates))
             ax.axhline(true, color="#666666", linestyle=":", linewidth=1)
-            ends.append(Mark(1, true, "all samples", "#666666"))
-        epochs_axis(ax, rows["epoch"].max())
+            ends.append(style.Mark(1, true, "all samples", "#666666"))
+        style.epochs_axis(ax, rows["epoch"].max())
         ax.set_ylim(*ax.get_ylim())
-        name_ends(ax, ends)
+        style.name_ends(ax, ends)
 
     return in_panels(_runs(inputs), inputs, panel, 2.5, "true labels among selected (%)")
 

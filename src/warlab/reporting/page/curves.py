@@ -9,7 +9,6 @@ import pandas as pd
 from warlab.common.wording import several
 from warlab.ids import NoiseId
 from warlab.reporting import style
-from warlab.reporting.drawing import spread
 from warlab.reporting.page import BASELINE, PROPOSED
 from warlab.reporting.read.results import complete
 from warlab.reporting.setting import Setting, by_setting, kind_of_data
@@ -152,7 +151,7 @@ def picture(lines: Sequence[Line], bright: Sequence[Line]) -> Picture:
     if grey:
         middle = sorted(axes.y(line.mean[-1]) for line in grey)[len(grey) // 2]
         ends.append((middle, several(len(grey), "other"), "var(--quiet)"))
-    heights = spread([end[0] for end in ends], LINE)
+    heights = style.spread([end[0] for end in ends], LINE)
     return Picture(
         values=[(axes.y(value), value) for value in range(int(axes.low), int(axes.high) + 1, step)],
         epochs=[(axes.x(epoch), epoch) for epoch in range(every, axes.last + 1, every)],
