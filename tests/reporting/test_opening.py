@@ -118,7 +118,7 @@ def test_stand_ins_say_nothing_about_methods() -> None:
 
 def test_clean_labels_show_nothing_of_wrong_ones() -> None:
     runs = runs_table({("cce", 0): RISES, ("war_w2v", 0): STAYS}).assign(noise="clean")
-    assert "No label was made wrong here" in first_screen(study({}, runs=runs))
+    assert "All labels are clean here" in first_screen(study({}, runs=runs))
 
 
 def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: Path) -> None:
@@ -137,12 +137,13 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: 
     made = opening.opening(context, [], 5.0)
     assert made.run[1] == "Reduced: train images 10000 (paper: 60000), epochs 24 (paper: 60); two more values below."
     assert made.run[0].endswith("; 5.0 s of training.")
-    assert "1 of the 2 claims need data or trainings that are not here." in made.limits
+    assert "1 of the 2 claims need data or trainings that are missing here." in made.limits
 
 
 def test_nothing_to_show_is_shown() -> None:
     text = report_page.render(Context(scale="empty"))
-    assert "learns the wrong ones by heart" in text and "What it cannot say" not in text and 'class="first"' not in text
+    assert "learns the wrong ones by heart" in text
+    assert "What this run cannot show" not in text and 'class="first"' not in text
 
 
 def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:

@@ -156,7 +156,7 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "embedded subset of Fashion-MNIST",
         "12.5 %",  # realised rate
         "1 of 1 required checks hold",
-        "does not hold</b> <span class=\"quiet\">(informs only)",
+        "does not hold</b> <span class=\"quiet\">(for information)",
         "Asymmetric noise on Fashion-MNIST",
         "1 min 15 s",
         "2.13.0",

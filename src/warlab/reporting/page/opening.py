@@ -235,18 +235,17 @@ def _limits(context: Context, methods: Collection[str], seeds: Sequence[int], re
     fewest = min(seeds, default=0)
     trainings = "One training" if fewest == 1 else f"{count(fewest).capitalize()} trainings"
     untested = sum(row.verdict == UNTESTED for row in context.claims)
-    clean = bool(methods) and all(panel.setting.noise == "clean" for panel in context.curves)
+    clean = all(panel.setting.noise == "clean" for panel in context.curves)
+    war = any(method.startswith("war") for method in methods)
     limits = {
-        f"{stand_ins}: stand-in data in place of the real ones, which say nothing about the methods.": bool(marked),
-        "No label was made wrong here, so nothing shows what wrong labels do.": clean,
-        "No variant of WAR was run.": bool(methods) and not any(method.startswith("war") for method in methods),
-        "Plain cross entropy was not run, so nothing shows what happens without a remedy.": bool(methods)
-        and BASELINE not in methods,
+        f"{stand_ins}: stand-in data in place of the real ones, which say nothing about the methods.": marked,
+        "All labels are clean here, so this run does not show the effect of wrong labels.": methods and clean,
+        "No variant of WAR was run.": methods and not war,
+        "Plain cross entropy was not run, so there is no baseline.": methods and BASELINE not in methods,
         f"{trainings} of each method: it is not known how much the result would change with another seed. Intervals "
         "cover the choice of test images only.": 0 < fewest < MIN_SEEDS,
-        "Smaller than the paper's experiment: compare the methods with each other, not the percentages with the "
-        "paper's.": reduced,
-        f"{untested} of the {len(context.claims)} claims need data or trainings that are not here.": bool(untested),
+        "Smaller than in the paper: compare methods with each other, not percentages with the paper's.": reduced,
+        f"{untested} of the {len(context.claims)} claims need data or trainings that are missing here.": untested,
     }
     return [sentence for sentence, applies in limits.items() if applies]
 
