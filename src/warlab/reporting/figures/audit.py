@@ -30,10 +30,10 @@ def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
         methods = list(dict.fromkeys(rows["method"]))[::-1]
         for place, (score, (mark, colour)) in enumerate(MARKS.items()):
-            own = rows[rows["score"] == score].set_index("method").reindex(methods)
-            y, half = np.arange(len(methods)) + 0.14 * (2 - place), ((own["high"] - own["low"]) / 2).fillna(0)
+            scored = rows[rows["score"] == score].set_index("method").reindex(methods)
+            y, half = np.arange(len(methods)) + 0.14 * (2 - place), ((scored["high"] - scored["low"]) / 2).fillna(0)
             name = SCORE_TEXT[score]
-            ax.errorbar(own["mean"], y, xerr=half, fmt=mark, color=colour, markersize=3.5, linewidth=0.8, label=name)
+            ax.errorbar(scored["mean"], y, xerr=half, fmt=mark, color=colour, markersize=3.5, linewidth=0.8, label=name)
         ax.set_yticks(range(len(methods)), [labels.plot_method(inputs.labels, method) for method in methods])
         ax.set(xlim=(lowest - 0.02, 1.01), ylim=(-0.6, len(methods) - 0.4), xlabel="area under the ROC curve")
 

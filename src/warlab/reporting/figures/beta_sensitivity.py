@@ -25,11 +25,11 @@ def draw(inputs: Inputs) -> Figure:
         paper, ends = published[(published[SETTING] == list(setting[:3])).all(axis=1)], []
         for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
             colour, name = style.line(method)[0], labels.plot_method(inputs.labels, method)
-            theirs, own = paper[paper["varied"] == method], ours[ours["varied"] == method]
-            for numbers, face, width in ((theirs, "white", 0.6), (own, colour, 1.4)):
+            theirs, here = paper[paper["varied"] == method], ours[ours["varied"] == method]
+            for numbers, face, width in ((theirs, "white", 0.6), (here, colour, 1.4)):
                 x, y = numbers["beta"], numbers["mean"].astype(float)
                 ax.plot(x, y, "o-", color=colour, markersize=4, markerfacecolor=face, linewidth=width)
-            ends.append(style.Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
+            ends.append(style.Mark(1, float((here if len(here) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
         ticks = sorted({*ours["beta"], *paper["beta"]})
         ax.set(xscale="log", xlabel="β")
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

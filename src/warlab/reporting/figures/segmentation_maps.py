@@ -52,9 +52,9 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     dataset, _ = _shown(inputs)
     text = (
-        "Maps of a test tile. The lower row shows the area outlined in orange, where the methods make most errors. "
-        "CCE (clean) was trained on the true labels, the others on corrupted ones. For a method with two networks, the "
-        "map is of the first."
+        "Image, ground truth and the map of each method. The lower row shows the area outlined in orange, where the "
+        "methods make most errors. CCE (clean) was trained on the true labels, the others on corrupted ones. For a "
+        "method with two networks, the map is of the first."
     )
     return with_stand_in(text, inputs, [dataset])
 

@@ -34,14 +34,14 @@ def render(context: Context) -> str:
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
     context = replace(context, fidelity=relevant(context.fidelity, ids))
     sources = {about.dataset: about.source for about in context.datasets}
-    sure = (context.labels, sources, context.epochs, context.evidence)
-    found = headlines(context.tables[0].data, *sure) if context.tables else []
+    shared = (context.labels, sources, context.epochs, context.evidence)
+    first = headlines(context.tables[0].data, *shared) if context.tables else []
     seconds = sum(result.provenance["seconds"] for result in context.results)
     content = {
         "page": context,
-        "opening": opening(context, found, seconds),
+        "opening": opening(context, first, seconds),
         "sections": sections(context),
-        "headlines": found,
+        "headlines": first,
         "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
         "seconds": seconds,
         "settled": [row for row in context.claims if row.verdict != UNTESTED],
