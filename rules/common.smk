@@ -8,7 +8,7 @@ from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.paths import COST, FEATURES, LABELS, RUN, WILDCARDS
 from warlab.pipeline.workflow import by_wildcards
-from warlab.reporting.page.sections import category
+from warlab.reporting.page import category
 
 # Snakemake makes millions of objects that it never frees; searching them for cycles takes a tenth of the planning time.
 gc.set_threshold(200_000, 20, 100)

@@ -30,9 +30,10 @@ from warlab.engine.train import Trainer
 from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import LOGITS, Step
 from warlab.reporting import figures
+from warlab.reporting.figures.base import Inputs, make
 from warlab.reporting.images.contact_sheet import SIDE, Suspect, draw_sheet, write_sheet
-from warlab.reporting.page import report_page
-from warlab.reporting.page.filters import data_uri
+from warlab.reporting.page.context import AuditSection, Context
+from warlab.reporting.page.report_page import data_uri, render
 from warlab.reporting.stats.audit_scores import (
     audit_markdown,
     audit_rows,
@@ -258,7 +259,7 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
 def test_only_the_panels_of_stand_ins_are_marked_in_the_figure() -> None:
     real = quality_rows()
     mixed = audit_table([*real, *({**row, "dataset": "tiles", "data": "stand-in"} for row in real)])
-    figure = figures.get("audit").draw(figures.Inputs(audit=mixed, labels=reports.LABELS))
+    figure = figures.get("audit").draw(Inputs(audit=mixed, labels=reports.LABELS))
     marked = [ax.get_title() for ax in figure.axes if "stand-in data" in ax.get_title()]
     assert len(figure.axes) == 2 and len(marked) == 1 and marked[0].startswith("tiles")
     assert figure.get_suptitle() == ""
@@ -266,23 +267,23 @@ def test_only_the_panels_of_stand_ins_are_marked_in_the_figure() -> None:
 
 def test_the_figure_shows_every_method_or_says_that_nothing_is_known() -> None:
     figure = figures.get("audit")
-    inputs = figures.Inputs(audit=audit_table(quality_rows()), labels=reports.LABELS)
+    inputs = Inputs(audit=audit_table(quality_rows()), labels=reports.LABELS)
     drawn = figure.draw(inputs)
     assert len(drawn.axes) == 1 and "logit margin" in reports.texts(drawn) and "stand-in" not in figure.caption(inputs)
-    marked = figures.Inputs(audit=audit_table(quality_rows(1, "stand-in")), labels=reports.LABELS)
+    marked = Inputs(audit=audit_table(quality_rows(1, "stand-in")), labels=reports.LABELS)
     assert "tand-in data" in figure.caption(marked) and "stand-in data" in reports.texts(figure.draw(marked))
-    empty = figures.Inputs(audit=audit_table([]))
-    note, caption = figures.make("audit", empty)
+    empty = Inputs(audit=audit_table([]))
+    note, caption = make("audit", empty)
     assert "No run" in reports.texts(note) and caption.startswith("No run")
 
 
 def test_the_report_has_the_sheet_and_the_table(tmp_path: Path) -> None:
     write_sheet(tmp_path / "sheet.png", [], "nothing")
     table = audit_table(quality_rows())
-    section = report_page.AuditSection(tmp_path / "sheet.png", audit_rows(table, reports.LABELS), legend(table))
-    text = report_page.render(report_page.Context(scale="x", audit=section))
+    section = AuditSection(tmp_path / "sheet.png", audit_rows(table, reports.LABELS), legend(table))
+    text = render(Context(scale="x", audit=section))
     assert 'id="audit"' in text and data_uri(tmp_path / "sheet.png") in text and "0.810 ± 0.025" in text
-    assert 'id="audit"' not in report_page.render(report_page.Context(scale="x"))
+    assert 'id="audit"' not in render(Context(scale="x"))
 
 
 @pytest.mark.parametrize(

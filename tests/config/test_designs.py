@@ -11,7 +11,7 @@ from warlab.reporting import figures
 from warlab.reporting.claims import evidence
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.curves import curves
-from warlab.reporting.page.headline import headlines
+from warlab.reporting.page.opening import headlines
 from warlab.reporting.read import results
 from warlab.reporting.read.results import Setting
 from warlab.reporting.stats import comparison, over_settings

@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 from tests.helpers.nets import count_parameters
 from tests.helpers.runs import assert_same, weights
 from tests.helpers.tiles import NAMES, arrays, description, tile_run, write_tile_files
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.config.study import load_study
@@ -222,14 +223,14 @@ def test_the_maps_of_a_run_are_what_was_scored(files: RunFiles, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", ["stand-in", "real"])
 def test_maps_have_the_owners_colours_a_world_file_and_say_if_they_are_procedural(kind: str, tmp_path: Path) -> None:
-    content, meta = arrays(), description(kind)
-    write_maps(tmp_path, content.test_y, content.test_sizes, "test", meta)
+    content, about = arrays(), DataDescription(**description(kind))
+    write_maps(tmp_path, content.test_y, content.test_sizes, "test", about)
     (path,) = tmp_path.glob("*.png")
     assert path.name == ("procedural_tiles_area12.png" if kind == "stand-in" else "area12.png")
-    assert path.with_suffix(".pgw").read_text() == meta["world"]["12"]
+    assert path.with_suffix(".pgw").read_text() == about.world["12"]
     size = tuple(content.test_sizes[0].tolist())
     np.testing.assert_array_equal(vaihingen.classes(path, size), unflat(content.test_y, content.test_sizes)[0])
-    assert coloured(np.array([[4]]), meta).tolist() == [[[255, 255, 0]]]
+    assert coloured(np.array([[4]]), about).tolist() == [[[255, 255, 0]]]
 
 
 # ---- the experiment

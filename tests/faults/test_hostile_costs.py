@@ -3,6 +3,7 @@
 Further named tests: tests/ot/test_costs.py (asymmetric, negative, other classes), tests/losses/test_war.py (the loss).
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -146,8 +147,12 @@ def test_class_names_are_drawn_as_they_are(name: str) -> None:
     """Two dollar signs are no formula."""
     inputs = figure_inputs()
     names = [f"$x_{{$ {k} \\input{{evil}}" for k in range(5)]
-    for entry in (*inputs.noise, *inputs.costs, *(meta for _, meta in inputs.data.values())):
-        entry["class_names"] = names  # type: ignore[index]
+    inputs = replace(
+        inputs,
+        noise=[replace(one, manifest=replace(one.manifest, class_names=names)) for one in inputs.noise],
+        costs=[replace(one, provenance=replace(one.provenance, class_names=names)) for one in inputs.costs],
+        data={key: replace(one, about=replace(one.about, class_names=names)) for key, one in inputs.data.items()},
+    )
     figure = figures.get(name).draw(inputs)
     figure.canvas.draw()
     assert "x_{" in texts(figure)

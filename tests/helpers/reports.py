@@ -1,6 +1,7 @@
 """Material for the tests of reporting: runs, tables, manifests, costs and figures' inputs, made by hand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import numpy as np
 import pandas as pd
 
 from tests.helpers import tiles as drawn
-from tests.helpers.artefacts import noise_on_disk
+from tests.helpers.artefacts import described
+from warlab.artefacts.ground_cost import Check, GroundCost, Provenance, Verification
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
 from warlab.ids import RunId
 from warlab.noise import make_noise
-from warlab.reporting.figures import Inputs
+from warlab.reporting.figures.base import Inputs
 from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import PredictedMap
 from warlab.reporting.stats import comparison, over_settings
@@ -65,74 +68,54 @@ def tidy_table(means: dict[tuple[str, str, str], float | None], data: str = "rea
     return results_table.tidy(summary, [cell(*key) for key in means], results.read_published(PUBLISHED).head(0))
 
 
-def noise_manifest(data: str = "real") -> dict[str, Any]:
+def noisy_labels(data: str = "real", **changes: Any) -> NoisyLabels:
+    """Five labels of Fashion-MNIST changed; `changes` are of the manifest."""
     noisy = np.repeat(np.arange(5), 8)
     noisy[:3] = 3
     noisy[32:34] = 2
-    return {
-        "dataset": "fashion_mnist",
-        "noise": "asym-40",
-        "rate": 0.4,
-        "seed": 0,
-        "realised_rate": 5 / 40,
-        "transition": (0.6 * np.eye(5) + 0.4 * np.roll(np.eye(5), 1, 1)).tolist(),
-        "class_names": NAMES,
-        "labels": noisy,
-        "labels_sha256": "ab" * 32,
-        "data": data,
-    }
+    transition = (0.6 * np.eye(5) + 0.4 * np.roll(np.eye(5), 1, 1)).tolist()
+    manifest = NoiseManifest(
+        dataset="fashion_mnist",
+        noise="asym-40",
+        kind="asym",
+        rate=0.4,
+        seed=0,
+        rng_seed=0,
+        realised_rate=5 / 40,
+        transition=transition,
+        realised_transition=transition,
+        class_names=NAMES,
+        labels_sha256="ab" * 32,
+        clean_sha256="",
+        data=data,
+    )
+    return NoisyLabels(replace(manifest, **changes), noisy)
 
 
-def ground_cost(key: str = "w2v") -> dict[str, Any]:
+def ground_cost(key: str = "w2v") -> GroundCost:
     matrix = np.exp(-np.abs(np.subtract.outer(np.arange(5), np.arange(5))) / 4)
     np.fill_diagonal(matrix, 0)
-    checks = [
-        {
-            "name": "symmetry",
-            "value": 0.0,
-            "limit": 1e-12,
-            "passed": True,
-            "required": True,
-            "meaning": "both ways alike",
-        },
-        {
-            "name": "as printed",
-            "value": 16.0,
-            "limit": 0.0,
-            "passed": False,
-            "required": False,
-            "meaning": "violations",
-        },
-    ]
-    verified = {"passed": True, "checks": checks}
-    return {
-        "dataset": "fashion_mnist",
-        "key": key,
-        "class_names": NAMES,
-        "matrix": matrix,
-        "verified": verified,
-    }
+    about = Provenance(cost=key, settings={}, source="", class_names=NAMES, dataset="fashion_mnist", key=key)
+    return GroundCost(matrix, about)
 
 
-def description(data: str = "real") -> dict[str, Any]:
+def verification() -> Verification:
+    required = Check("symmetry", 0.0, 1e-12, passed=True, required=True, meaning="both ways alike")
+    informs = Check("as printed", 16.0, 0.0, passed=False, required=False, meaning="violations")
+    return Verification(100, "0.9", [required, informs])
+
+
+def description(data: str = "real") -> DataDescription:
     source = "embedded subset of Fashion-MNIST" if data == "real" else "procedural stand-in for Fashion-MNIST"
-    return {
-        "dataset": "fashion_mnist",
-        "data": data,
-        "source": source,
-        "class_names": NAMES,
-        "n_train": 40,
-        "n_test": 10,
-        "shape": [1, 8, 8],
-        "licence": "MIT",
-    }
+    about = {"dataset": "fashion_mnist", "data": data, "source": source, "licence": "MIT"}
+    return described(NAMES, **about, n_train=40, n_test=10, shape=[1, 8, 8])
 
 
 def figure_inputs(data: str = "real") -> Inputs:
     series = {(m, s): [50 + s + e for e in range(6)] for m in ("cce", "war_w2v") for s in range(2)}
     images = np.zeros((40, 1, 8, 8), np.uint8)
     arrays = {"train_x": images, "train_y": np.repeat(np.arange(5), 8)}
-    tiles = vars(drawn.arrays())
+    tiles, of_tiles = vars(drawn.arrays()), DataDescription(**drawn.description(data))
     runs = runs_table(series, data).assign(seconds=2.0)
     runs = runs.assign(purity=np.where(runs["method"] == "cce", np.nan, 70.0))
     return Inputs(
@@ -141,19 +124,19 @@ def figure_inputs(data: str = "real") -> Inputs:
         aliases=[("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")],
         statistics=_statistics(data),
         activations=_activations(data),
-        noise=[noise_manifest(data), object_noise(data)],
+        noise=[noisy_labels(data), object_noise(data)],
         costs=[ground_cost()],
-        data={"fashion_mnist": (arrays, description(data))},
-        tiles={"vaihingen": (tiles, drawn.description(data))},
+        data={"fashion_mnist": PreparedData(description(data), arrays)},
+        tiles={"vaihingen": PreparedData(of_tiles, tiles)},
         maps=[run_map(noise, tiles["test_y"]) for noise in ("objects-33", "clean")],
-        sources={meta["dataset"]: meta["source"] for meta in (description(data), drawn.description(data))},
+        sources={about.dataset: about.source for about in (description(data), of_tiles)},
         labels=LABELS,
     )
 
 
-def object_noise(data: str) -> dict[str, Any]:
-    made, manifest = noise_on_disk(make_noise(drawn.wanted(), vars(drawn.arrays()), {}))
-    return {**manifest, **made, "data": data}
+def object_noise(data: str) -> NoisyLabels:
+    noise = make_noise(drawn.wanted(), vars(drawn.arrays()), {})
+    return replace(noise, manifest=replace(noise.manifest, data=data))
 
 
 def run_map(noise: str, truth: np.ndarray) -> PredictedMap:

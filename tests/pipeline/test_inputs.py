@@ -147,6 +147,7 @@ def _embedded(name: str) -> list[str]:
     ("script", "asset", "others"),
     [
         ("report", "reporting/page/style.html", ("hyperparameters", "table", "figure")),
+        ("figure", "reporting/warlab.mplstyle", ("hyperparameters", "table", "claims")),
         ("cost", "assets/wordvectors/glove_6b_100d_classes.txt", ("train", "verify_cost", "corrupt")),
     ],
 )

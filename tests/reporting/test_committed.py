@@ -10,8 +10,9 @@ from tests.helpers.reports import LABELS
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.reporting.page.committed import Committed, read_committed
-from warlab.reporting.page.report_page import Context, TableSection, render
+from warlab.reporting.page.committed import read_committed
+from warlab.reporting.page.context import Committed, Context, TableSection
+from warlab.reporting.page.report_page import render
 from warlab.reporting.tables.results_table import read_tidy
 
 REDUCED = [{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24"}]

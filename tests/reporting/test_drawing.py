@@ -8,16 +8,17 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from tests.helpers.reports import LABELS, figure_inputs, runs_table, texts
-from warlab.reporting import drawing, figure_registry, figures, style
-from warlab.reporting.figures import Inputs
-from warlab.reporting.page.sections import SECTIONS, category
+from tests.helpers.reports import LABELS, figure_inputs, noisy_labels, runs_table, texts
+from warlab.reporting import figures, style
+from warlab.reporting.figures import time_and_accuracy
+from warlab.reporting.figures.base import Inputs
+from warlab.reporting.page import SECTIONS, category
 
 
 @pytest.mark.parametrize("name", figures.names())
 def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
     title, section = figures.get(name).TITLE, figures.get(name).SECTION
-    assert title == figure_registry.figure_title(name) and section == figure_registry.figure_section(name)
+    assert (title, section) == figures.declaration(name)[:2]
     assert section in SECTIONS and "_" not in title and title != name.replace("_", " ").capitalize()
 
 
@@ -28,7 +29,7 @@ def test_snakemakes_report_sorts_the_sections_as_the_page_does() -> None:
 @pytest.mark.parametrize(("count", "rows"), [(1, [1]), (2, [2]), (4, [2, 2]), (5, [3, 2]), (7, [3, 2, 2])])
 def test_panels_fill_every_row(count: int, rows: list[int]) -> None:
     figure = Figure(figsize=(6, 4))
-    made = drawing.panels(figure, count)
+    made = style.panels(figure, count)
     assert [len(row) for row in made] == rows
     for row in made:
         boxes = [ax.get_position() for ax in row]
@@ -36,7 +37,7 @@ def test_panels_fill_every_row(count: int, rows: list[int]) -> None:
 
 
 def test_names_are_moved_apart_and_keep_their_order() -> None:
-    moved = drawing.spread([5.0, 5.1, 9.0, 4.9], 1.0)
+    moved = style.spread([5.0, 5.1, 9.0, 4.9], 1.0)
     assert np.diff(sorted(moved)).min() >= 1 - 1e-6 and np.argsort(moved).tolist() == [3, 0, 1, 2] and moved[2] == 9.0
 
 
@@ -44,8 +45,8 @@ def test_names_beside_points_do_not_cover_each_other() -> None:
     figure = Figure(figsize=(4, 3))
     ax = figure.subplots()
     ax.set(xlim=(0, 10), ylim=(0, 10))
-    marks = [drawing.Mark(5 + 0.1 * k, 5 + 0.1 * (k % 2), f"method {k}", "k") for k in range(6)]
-    drawing.name_points(ax, marks)
+    marks = [style.Mark(5 + 0.1 * k, 5 + 0.1 * (k % 2), f"method {k}", "k") for k in range(6)]
+    time_and_accuracy.name_points(ax, marks)
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
@@ -66,8 +67,9 @@ def test_many_methods_are_grey_and_named_by_their_number() -> None:
 def test_only_the_panels_of_stand_ins_are_marked(name: str) -> None:
     real, fake = figure_inputs("real"), figure_inputs("stand-in")
     tiles = fake.runs[fake.runs["dataset"] == "fashion_mnist"].assign(dataset="other")
-    noise = [*real.noise[:1], fake.noise[0] | {"dataset": "other"}]
-    data = real.data | {"other": (fake.data["fashion_mnist"][0], fake.data["fashion_mnist"][1] | {"dataset": "other"})}
+    noise = [*real.noise[:1], noisy_labels("stand-in", dataset="other")]
+    prepared = fake.data["fashion_mnist"]
+    data = {**real.data, "other": replace(prepared, about=replace(prepared.about, dataset="other"))}
     mixed = replace(real, runs=pd.concat([real.runs, tiles]), noise=noise, data=data)
     figure = figures.get(name).draw(mixed)
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]

@@ -14,14 +14,14 @@ from tests.helpers.reports import (
     PUBLISHED,
     figure_inputs,
     ground_cost,
-    noise_manifest,
+    noisy_labels,
     runs_table,
     texts,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import figure_registry, figures, style
-from warlab.reporting.figure_registry import Design, published_cells, why_not
-from warlab.reporting.figures import Inputs, base, critical_difference, segmentation_maps
+from warlab.reporting import figures, style
+from warlab.reporting.figures import Design, base, critical_difference, published_cells, segmentation_maps, why_not
+from warlab.reporting.figures.base import Inputs
 from warlab.reporting.read import results
 from warlab.reporting.stats import comparison, over_settings
 from warlab.war import toy
@@ -56,8 +56,8 @@ def test_a_figure_is_not_marked_for_what_it_does_not_show(name: str) -> None:
     """Beside real images the study has procedural tiles."""
     inputs = figure_inputs("real")
     tiles = inputs.runs.assign(dataset="vaihingen", data="stand-in", test_accuracy=90.0)
-    manifest = {**inputs.noise[0], "dataset": "vaihingen", "data": "stand-in"}
-    more = replace(inputs, runs=pd.concat([inputs.runs, tiles]), noise=[*inputs.noise, manifest])
+    noise = [*inputs.noise, noisy_labels("stand-in", dataset="vaihingen")]
+    more = replace(inputs, runs=pd.concat([inputs.runs, tiles]), noise=noise)
     assert base.stand_in_datasets(more) == ["vaihingen"]
     assert "stand-in" not in texts(figures.get(name).draw(more)) + figures.get(name).caption(more).lower()
 
@@ -99,8 +99,7 @@ def test_a_gap_in_the_runs_is_not_drawn() -> None:
 
 def test_matrices_show_values_and_the_first_seed_only() -> None:
     costs = [ground_cost(key) for key in ("w2v", "embed@asym-40@seed0", "embed@asym-40@seed1")]
-    clean = noise_manifest() | {"noise": "clean"}
-    inputs = Inputs(costs=costs, noise=[clean, noise_manifest()], labels=LABELS)
+    inputs = Inputs(costs=costs, noise=[noisy_labels(noise="clean"), noisy_labels()], labels=LABELS)
     figure = figures.get("matrices").draw(inputs)
     assert len([ax for ax in figure.axes if ax.images]) == 3  # two costs, one transition
     shown = texts(figure)
@@ -118,14 +117,13 @@ def test_flipped_samples_group_by_kind_of_flip() -> None:
 
 
 def test_a_scale_without_flips_or_costs_says_so_instead_of_stopping() -> None:
-    clean = noise_manifest() | {"noise": "clean", "realised_rate": 0.0}
-    given = figure_inputs()
-    (name, (arrays, meta)) = next(iter(given.data.items()))
-    clean["labels"] = arrays["train_y"]
-    inputs = Inputs(noise=[clean], data={name: (arrays, meta)}, labels=LABELS)
-    figure, caption = figures.make("flipped_samples", inputs)
+    data = figure_inputs().data
+    labels = data["fashion_mnist"].arrays["train_y"]
+    clean = replace(noisy_labels(noise="clean", realised_rate=0.0), labels=labels)
+    inputs = Inputs(noise=[clean], data=data, labels=LABELS)
+    figure, caption = base.make("flipped_samples", inputs)
     assert "No noise of this scale" in texts(figure) and caption.startswith("No noise of this scale")
-    assert "No method of this scale" in texts(figures.make("matrices", inputs)[0])
+    assert "No method of this scale" in texts(base.make("matrices", inputs)[0])
 
 
 def test_twenty_random_costs_are_one_panel() -> None:
@@ -163,10 +161,8 @@ def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:
     figure = figures.get("corrupted_truth").draw(inputs)
     pictures = [ax.images[0].get_array() for ax in figure.axes[:3]]
     assert pictures[0].shape == pictures[1].shape == pictures[2].shape and (pictures[1] != pictures[2]).any()
-    (entry,) = (entry for entry in inputs.noise if "objects" in entry)
-    assert f"{entry['objects']['changed']} of {entry['objects']['objects']} objects" in figures.get(
-        "corrupted_truth"
-    ).caption(inputs)
+    (objects,) = (entry.manifest.objects for entry in inputs.noise if entry.manifest.objects)
+    assert f"{objects.changed} of {objects.objects} objects" in figures.get("corrupted_truth").caption(inputs)
 
 
 def test_a_method_has_one_look_everywhere() -> None:
@@ -181,8 +177,8 @@ def test_a_method_has_one_look_everywhere() -> None:
 
 
 def test_figures_are_shown_where_a_scale_has_what_they_ask_for() -> None:
-    for name in figure_registry.figure_names():
-        assert set(figure_registry.figure_needs(name)) <= set(base.NEEDS) or name not in OF_DATA
+    for name in figures.names():
+        assert set(figures.declaration(name).needs) <= set(base.NEEDS) or name not in OF_DATA
 
 
 def test_beta_has_our_points_and_the_papers() -> None:
@@ -220,7 +216,7 @@ def test_the_diagram_of_ranks_says_when_there_is_no_test() -> None:
 def test_matrices_put_similar_classes_beside_each_other() -> None:
     group = np.array([0, 1, 0, 1, 0])  # NAMES in two kinds that alternate
     cost = np.where(group[:, None] == group, 0.9, 0.1) * (1 - np.eye(5))
-    inputs = Inputs(costs=[ground_cost() | {"matrix": cost}], noise=[noise_manifest()], labels=LABELS)
+    inputs = Inputs(costs=[replace(ground_cost(), matrix=cost)], noise=[noisy_labels()], labels=LABELS)
     axes = [ax for ax in figures.get("matrices").draw(inputs).axes if ax.images]
     orders = [[tick.get_text() for tick in ax.get_xticklabels()] for ax in axes]
     assert orders[0] == orders[1]  # cost and transition in the same order
@@ -266,7 +262,7 @@ def test_the_simplex_is_white_at_zero_and_darker_where_a_divergence_is_larger() 
 def test_runs_kept_without_their_times_say_so() -> None:
     runs = runs_table({("cce", 0): [50.0, 51.0], ("ar", 0): [60.0, 61.0]}, "real")
     inputs = Inputs(runs=runs.drop(columns="seconds", errors="ignore"), labels=LABELS)
-    figure, caption = figures.make("time_and_accuracy", inputs)
+    figure, caption = base.make("time_and_accuracy", inputs)
     assert "kept without their times" in texts(figure)
     assert caption.startswith("These runs were kept without their times")
 
@@ -319,7 +315,7 @@ def test_ranks_need_settings_in_which_all_methods_of_an_experiment_run() -> None
 
 @pytest.mark.parametrize("name", figures.names())
 def test_what_a_figure_asks_is_known(name: str) -> None:
-    assert set(figure_registry.FIGURES.literals(name).get("ASKS", {})) <= set(figure_registry.ASKED)
+    assert set(figures.declaration(name).asks) <= set(figures.ASKED)
 
 
 def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
@@ -334,7 +330,7 @@ def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     statistics = comparison.statistics(over_settings.readings(runs), spec, published)
     inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
     for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):
-        figure, caption = figures.make(name, inputs)  # never an error
+        figure, caption = base.make(name, inputs)  # never an error
         drawn = bool(figure.axes)
         assert drawn == (why_not(name, own) is None), name
         assert caption if drawn else caption in texts(figure)

@@ -10,8 +10,9 @@ import pytest
 from tests.helpers.reports import LABELS, PUBLISHED, description, no_published, published_table, runs_table
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
-from warlab.reporting.page import headline, opening, report_page
-from warlab.reporting.page.curves import curves, picture
+from warlab.reporting.page import opening, report_page
+from warlab.reporting.page.context import Context, TableSection
+from warlab.reporting.page.curves import Line, curves, picture, pictured, prominent
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 
@@ -25,16 +26,21 @@ def study(series: dict[tuple[str, int], list[float]], data: str = "real", publis
     paper = results.read_published(PUBLISHED, "ar_war_variants") if published else no_published()
     cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
     table = results_table.tidy(results.summarise(runs), cells, paper)
-    context = report_page.Context(
+    context = Context(
         scale="mine",
         labels=LABELS,
-        tables=[report_page.TableSection("main_benchmark", "All", table)],
+        tables=[TableSection("main_benchmark", "All", table)],
         curves=curves(runs, LABELS),
         evidence=evidence.of_runs(runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
         datasets=[description(data)],
         **more,
     )
     return report_page.render(context)
+
+
+def svg(lines: list[Line], bright: list[Line]) -> str:
+    template = report_page.environment({}).get_template("picture.html")
+    return template.render(picture=picture(lines, bright))
 
 
 def first_screen(text: str) -> str:
@@ -61,14 +67,14 @@ def test_the_story_with_the_numbers_and_how_sure_they_are() -> None:
         "4 trainings of four methods on Fashion-MNIST (asymmetric 40 %), one seed each; their times were not kept."
         in said
     )
-    assert "One training of each method" in said
+    assert "One training of each method: it is not known how much the result would change with another seed." in said
 
 
 def test_three_seeds_have_an_interval_over_seeds_and_no_such_limit() -> None:
     series = {("cce", s): [60.0, 70.0 + s] for s in range(3)} | {("war_w2v", s): [60.0, 75.0 + s] for s in range(3)}
     said = first_screen(study(series))
     assert "+2.5 points (95 %: +2.5 to +2.5; 3 seeds, Student's t)" in said.replace("&#39;", "'")
-    assert "another one would end" not in said and "three seeds each" in said
+    assert "with another seed" not in said and "three seeds each" in said
 
 
 def test_an_interval_of_other_seeds_is_not_printed_beside_a_difference() -> None:
@@ -78,7 +84,7 @@ def test_an_interval_of_other_seeds_is_not_printed_beside_a_difference() -> None
     cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
     table = results_table.tidy(results.summarise(runs), cells, no_published())
     for measured, printed in ((runs, True), (more, False)):
-        (found,) = headline.headlines(table, LABELS, {}, {}, evidence.of_runs(measured, [], LABELS, {}))
+        (found,) = opening.headlines(table, LABELS, {}, {}, evidence.of_runs(measured, [], LABELS, {}))
         assert ("3 seeds, Student's t" in found.sentence) is printed
 
 
@@ -112,7 +118,7 @@ def test_stand_ins_say_nothing_about_methods() -> None:
 
 def test_clean_labels_show_nothing_of_wrong_ones() -> None:
     runs = runs_table({("cce", 0): RISES, ("war_w2v", 0): STAYS}).assign(noise="clean")
-    assert "No label was made wrong here" in first_screen(study({}, runs=runs))
+    assert "All labels are clean here" in first_screen(study({}, runs=runs))
 
 
 def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: Path) -> None:
@@ -120,10 +126,10 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: 
     rows += [("Fashion-MNIST: epochs", "60", "24"), ("Fashion-MNIST: lr", "1", "2")]
     reduced = [dict(zip(("what", "paper", "here"), row, strict=True)) for row in rows]
     claims = [Verdict(verdict="not tested here"), Verdict(verdict="held")]
-    context = report_page.Context(
+    context = Context(
         scale="mine",
         labels=LABELS,
-        tables=[report_page.TableSection("main_benchmark", "All", published_table())],
+        tables=[TableSection("main_benchmark", "All", published_table())],
         curves=curves(runs_table({("cce", 0): RISES}), LABELS),
         reductions=reduced,
         claims=claims,
@@ -131,12 +137,13 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted(tmp_path: 
     made = opening.opening(context, [], 5.0)
     assert made.run[1] == "Reduced: train images 10000 (paper: 60000), epochs 24 (paper: 60); two more values below."
     assert made.run[0].endswith("; 5.0 s of training.")
-    assert "1 of the 2 claims need data or trainings that are not here." in made.limits
+    assert "1 of the 2 claims need data or trainings that are missing here." in made.limits
 
 
 def test_nothing_to_show_is_shown() -> None:
-    text = report_page.render(report_page.Context(scale="empty"))
-    assert "learns the wrong ones by heart" in text and "What it cannot say" not in text and 'class="first"' not in text
+    text = report_page.render(Context(scale="empty"))
+    assert "learns the wrong ones by heart" in text
+    assert "What this run cannot show" not in text and 'class="first"' not in text
 
 
 def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
@@ -148,7 +155,7 @@ def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
     }
     parts = [runs_table({(m, 0): RISES for m in methods}).assign(noise=noise) for noise, methods in cells.items()]
     fake = runs_table({("cce", 0): RISES, ("war_w2v", 0): RISES}, "stand-in").assign(dataset="cifar10", noise="asym-45")
-    panel = opening.pictured(curves(pd.concat([*parts, fake]), LABELS))
+    panel = pictured(curves(pd.concat([*parts, fake]), LABELS))
     assert panel is not None and panel.setting[:3] == ("fashion_mnist", "asym-40", "cnn9")
 
 
@@ -164,9 +171,9 @@ def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
 def test_cce_ar_and_war_are_drawn_over_the_others_in_grey(methods: list[str], bright: list[str]) -> None:
     series = {(method, 0): [60.0, 70.0 + number] for number, method in enumerate(methods)}
     (panel,) = curves(runs_table(series), LABELS)
-    above = opening.prominent(panel.lines)
+    above = prominent(panel.lines)
     assert [line.method for line in above] == bright
-    drawn = picture(panel.lines, above)
+    drawn = svg(panel.lines, above)
     strokes = re.findall(r'polyline [^>]* stroke="([^"]*)"', drawn)
     assert len(strokes) == len(methods) and strokes.count("var(--grey)") == len(methods) - len(bright)
     assert drawn.count('class="end"') == len(bright) + (len(methods) > len(bright))
@@ -174,4 +181,4 @@ def test_cce_ar_and_war_are_drawn_over_the_others_in_grey(methods: list[str], br
 
 def test_a_name_cannot_end_the_picture() -> None:
     (panel,) = curves(runs_table({("cce", 0): RISES}), {"method": {"cce": "<script>"}})
-    assert "<script>" not in picture(panel.lines, panel.lines)
+    assert "<script>" not in svg(panel.lines, panel.lines)

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,16 +17,20 @@ from tests.helpers.reports import (
     description,
     figure_inputs,
     ground_cost,
-    noise_manifest,
+    noisy_labels,
     published_table,
     tidy_table,
+    verification,
 )
+from warlab.artefacts.run_config import MethodConfig, NetConfig, RunConfig
+from warlab.artefacts.run_result import RunResult
 from warlab.errors import WarlabError
 from warlab.reporting import figures, style
 from warlab.reporting.claims import evidence, verdicts
-from warlab.reporting.page import report_page, sections
+from warlab.reporting.page import SECTIONS, report_page
+from warlab.reporting.page.context import Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
-from warlab.reporting.page.headline import headlines
+from warlab.reporting.page.opening import headlines
 from warlab.reporting.stats import comparison, comparison_text
 from warlab.reporting.tables import render
 
@@ -76,33 +81,34 @@ class Parsed(HTMLParser):
         assert self.open.pop() == tag
 
 
-def page_context(tmp_path: Path, data: str = "real") -> report_page.Context:
+def run_result(data: str) -> RunResult:
+    net, method = NetConfig("cnn9", {}), MethodConfig("cce", "cce", {})
+    training: Any = {"epochs": 4}
+    provenance: Any = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
+    provenance |= {"host": "here", "processor": "x", "threads": 2}
+    run = RunConfig("fashion_mnist", "asym-40", net, method, training, 0)
+    return RunResult("0", run, data, {"last10_mean": 75.25}, provenance, "2026-01-01T00:00:00Z")
+
+
+def page_context(tmp_path: Path, data: str = "real") -> Context:
     png = tmp_path / "curve.png"
     if not png.exists():
         style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
     table = published_table().assign(data=data)
-    run = {
-        "dataset": "fashion_mnist",
-        "noise": "asym-40",
-        "net": {"name": "cnn9"},
-        "method": {"id": "cce"},
-        "seed": 0,
-    }
-    made = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
     fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
     numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
-    return report_page.Context(
+    return Context(
         scale="demo",
         description="a <b>test</b>",
         labels=LABELS,
-        tables=[report_page.TableSection("ar_war_variants", "The variants", table, "methods_as_rows")],
-        figures=[report_page.FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
+        tables=[TableSection("ar_war_variants", "The variants", table, "methods_as_rows")],
+        figures=[FigureSection("samples", 'Flipped "samples"', "Images & labels <img src=x>", png)],
         datasets=[description(data)],
-        noise=[noise_manifest(data)],
-        costs=[ground_cost()],
+        noise=[noisy_labels(data).manifest],
+        costs=[(ground_cost().provenance, verification())],
         fidelity=fidelity,
         hyperparameters=render.hyperparameter_rows(numbers),
-        results=[{"id": "0", "data": data, "run": run, "summary": {"last10_mean": 75.25}, "provenance": made}],
+        results=[run_result(data)],
         claims=[
             claim_row("A held", "held in this setting"),
             claim_row("B </script> failed", "did not hold"),
@@ -150,7 +156,7 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "embedded subset of Fashion-MNIST",
         "12.5 %",  # realised rate
         "1 of 1 required checks hold",
-        "does not hold</b> <span class=\"quiet\">(informs only)",
+        "does not hold</b> <span class=\"quiet\">(for information)",
         "Asymmetric noise on Fashion-MNIST",
         "1 min 15 s",
         "2.13.0",
@@ -179,7 +185,7 @@ def test_sections_stand_in_the_order_of_the_story(tmp_path: Path) -> None:
     more = [replace(figure, name=name, section=name) for name in ("maps", "adversarial")]
     text = report_page.render(replace(context, figures=[figure, *more]))
     found = re.findall(r'<section id="(\w+)"', text)
-    assert found == [name for name in sections.SECTIONS if name != "audit"]
+    assert found == [name for name in SECTIONS if name != "audit"]
     assert re.findall(r'<a href="#(\w+)">', text) == found  # the links above, too
     assert text.index('class="opening"') < text.index('id="results"') < text.index('id="curves"')
     assert text.index('id="figure-maps"') > text.index('<section id="maps"')
@@ -214,20 +220,20 @@ def test_on_paper_a_table_that_is_too_broad_is_a_list(tmp_path: Path) -> None:
     """Twelve columns would be cut off at the edge of the sheet; the list of its numbers is printed instead."""
     for count, broad in ((12, True), (4, False)):
         means = {("fashion_mnist", "asym-40", f"method{k}"): 70.0 + k for k in range(count)}
-        table = report_page.TableSection("main_benchmark", "All", tidy_table(means))
-        text = report_page.render(report_page.Context(scale="x", labels=LABELS, tables=[table]))
+        table = TableSection("main_benchmark", "All", tidy_table(means))
+        text = report_page.render(Context(scale="x", labels=LABELS, tables=[table]))
         assert ("sortable broad" in text) is broad
         listing = text[: text.index("All numbers of this table")].rpartition("<details")[2]
         assert ("inner" not in listing) is broad
 
 
 def test_page_of_almost_nothing(tmp_path: Path) -> None:
-    text = report_page.render(report_page.Context(scale="empty"))
+    text = report_page.render(Context(scale="empty"))
     Parsed(text)
     assert 'id="figures"' not in text
-    broken = report_page.FigureSection("x", "X", "x", tmp_path / "x.png")
+    broken = FigureSection("x", "X", "x", tmp_path / "x.png")
     with pytest.raises(WarlabError, match="draw it first"):
-        report_page.render(report_page.Context(scale="empty", figures=[broken]))
+        report_page.render(Context(scale="empty", figures=[broken]))
 
 
 def test_page_needs_hyperparameters_with_sources() -> None:

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from tests.helpers.reports import LABELS, PUBLISHED, cell, tidy_table
-from warlab.reporting.page.headline import headlines
-from warlab.reporting.page.report_page import Context, TableSection, render
+from warlab.reporting.page.context import Context, TableSection
+from warlab.reporting.page.opening import headlines
+from warlab.reporting.page.report_page import render
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.results_table import rank_rows, ranks

@@ -19,7 +19,7 @@ from tests.reporting.test_latex import assert_fits, pdflatex
 from warlab.common.files import read_json
 from warlab.config.study import load_study
 from warlab.pipeline.run_times import overview
-from warlab.reporting.page.sections import category
+from warlab.reporting.page import category
 
 TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
 COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")

@@ -5,7 +5,7 @@ from pathlib import Path
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting import style
-from warlab.reporting.figures import make, read_inputs
+from warlab.reporting.figures.base import make, read_inputs
 
 with job(snakemake.log[0]):
     inputs = read_inputs(dict(snakemake.input.items()), snakemake.params.labels, snakemake.params.aliases)

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from warlab.common.files import read_arrays, read_json
+from warlab.artefacts.labelled_data import DataDescription
+from warlab.common.files import read_arrays
 from warlab.pipeline.script import job
 from warlab.reporting.images.label_maps import write_maps
 
 with job(snakemake.log[0]):
     data = Path(snakemake.input.data)
-    labels, meta = read_arrays(Path(snakemake.input.noise))["labels"], read_json(data.with_suffix(".json"))
-    write_maps(Path(snakemake.output.maps), labels, read_arrays(data)["train_sizes"], "train", meta)
+    labels, sizes = read_arrays(Path(snakemake.input.noise))["labels"], read_arrays(data, "train_sizes")["train_sizes"]
+    write_maps(Path(snakemake.output.maps), labels, sizes, "train", DataDescription.load(data))

@@ -4,14 +4,17 @@ from pathlib import Path
 
 import yaml
 
-from warlab.common.files import read_json, write_text
+from warlab.artefacts.ground_cost import Provenance, Verification
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest
+from warlab.artefacts.run_result import RunResult
+from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page.committed import read_committed
+from warlab.reporting.page.context import AuditSection, Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
-from warlab.reporting.page.report_page import AuditSection, Context, FigureSection, TableSection, render, tail
-from warlab.reporting.read.artefacts import read_costs, read_noise
+from warlab.reporting.page.report_page import render, tail
 from warlab.reporting.read.csv_rows import read_table, rows_of
 from warlab.reporting.read.predictions import read_kept
 from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
@@ -47,12 +50,12 @@ with job(snakemake.log[0]) as log:
         tables=tables,
         figures=figures,
         left_out=spec["left_out"],
-        datasets=[read_json(Path(p)) for p in given.data],
-        noise=read_noise(map(Path, given.noise)),
-        costs=read_costs(map(Path, given.costs)),
+        datasets=[DataDescription.load(p) for p in given.data],
+        noise=[NoiseManifest.load(p) for p in given.noise],
+        costs=[(Provenance.load(Path(p).with_name("cost")), Verification.load(p)) for p in given.costs],
         fidelity=yaml.safe_load(Path(given.fidelity).read_text()),
         hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
-        results=[read_json(Path(p)) for p in given.results],
+        results=[RunResult.load(Path(p)) for p in given.results],
         claims=rows_of(read_table(Path(given.claims), Verdict), Verdict),
         statistics=for_page(read_table(Path(given.statistics), Statistic), spec["labels"]),
         readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), spec["labels"]),

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import RunConfig
-from warlab.common.files import read_arrays, read_json, write_arrays
+from warlab.common.files import read_arrays, write_arrays
 from warlab.engine.finished import map_run
 from warlab.engine.inputs import RunFiles
 from warlab.engine.lock import gpu_lease
@@ -13,6 +14,6 @@ from warlab.reporting.images.label_maps import write_maps
 with job(snakemake.log[0]), gpu_lease(snakemake.resources.get("gpu_slots", 1)):
     files, out = RunFiles.of(dict(snakemake.input.items())), Path(snakemake.output.labels)
     labels = map_run(RunConfig.from_dict(snakemake.params.run), files, Path(snakemake.input.weights), snakemake.threads)
-    sizes, meta = read_arrays(files.data)["test_sizes"], read_json(files.data.with_suffix(".json"))
-    write_maps(Path(snakemake.output.maps), labels, sizes, "test", meta)
+    sizes = read_arrays(files.data, "test_sizes")["test_sizes"]
+    write_maps(Path(snakemake.output.maps), labels, sizes, "test", DataDescription.load(files.data))
     write_arrays(out, labels=labels)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from warlab.artefacts import Description
-from warlab.common.files import write_json, write_text
+from warlab.common.files import read_json, write_json, write_text
 from warlab.errors import WarlabError
 
 
@@ -112,6 +112,12 @@ class Verification:
     @property
     def passed(self) -> bool:
         return all(check.passed for check in self.checks if check.required)
+
+    @classmethod
+    def load(cls, path: Path) -> "Verification":
+        content = read_json(path)
+        checks = [Check(lam=check.pop("lambda"), **check) for check in content["checks"]]
+        return cls(content["pairs"], content["pot"], checks)
 
     def save(self, path: Path) -> None:
         about = {"passed": self.passed, "pairs": self.pairs, "pot": self.pot}

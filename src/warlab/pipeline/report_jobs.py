@@ -12,17 +12,9 @@ from warlab.ids import RunId
 from warlab.pipeline.run_jobs import TrainJobs
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
-from warlab.reporting.figure_registry import (
-    FIGURES,
-    Design,
-    figure_names,
-    figure_needs,
-    figure_section,
-    figure_title,
-    published_cells,
-    why_not,
-)
-from warlab.reporting.page.sections import category
+from warlab.reporting import figures
+from warlab.reporting.figures import Design, declaration, published_cells, why_not
+from warlab.reporting.page import category
 
 _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # what given runs come without
 
@@ -30,7 +22,7 @@ _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # wh
 class FigureJobs(JobGroup):
     def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The files that a figure needs, and the descriptions of the data, which its caption may mention."""
-        flow, paths, needs = self.flow, self.paths, figure_needs(wildcards.figure)
+        flow, paths, needs = self.flow, self.paths, declaration(wildcards.figure).needs
         noise = flow.unless_given(flow.shared_files(paths.noise_json)) if "noise" in needs else []
         return {
             **{kind: self.files[kind] for kind in needs},
@@ -59,8 +51,8 @@ class FigureJobs(JobGroup):
     @cached_property
     def _pictured_datasets(self) -> list[str]:
         """The datasets that the figures of activations ask for."""
-        drawn = [FIGURES.literals(name) for name in figure_names() if "activations" in figure_needs(name)]
-        return sorted({figure["ASKS"]["dataset"] for figure in drawn})
+        declared = [declaration(name) for name in figures.names()]
+        return sorted({str(figure.asks["dataset"]) for figure in declared if "activations" in figure.needs})
 
     def pictured(self) -> list[RunId]:
         """The run whose activations are drawn, if a network has a method features(): preferably one on clean labels and
@@ -75,17 +67,17 @@ class FigureJobs(JobGroup):
         return Path(output.caption)
 
     def category(self, wildcards: Wildcards) -> str:
-        return category(figure_section(wildcards.figure))
+        return category(declaration(wildcards.figure).section)
 
     def title(self, wildcards: Wildcards) -> dict[str, str]:
-        return {"shows": figure_title(wildcards.figure)}
+        return {"shows": declaration(wildcards.figure).title}
 
     # ---- which figures
 
     @cached_property
     def names(self) -> list[str]:
         """The figures that can be drawn for this study."""
-        return [name for name in figure_names() if not why_not(name, self.design)]
+        return [name for name in figures.names() if not why_not(name, self.design)]
 
     @cached_property
     def design(self) -> Design:
@@ -116,8 +108,8 @@ class FigureJobs(JobGroup):
         study = self.study
         empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
         tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
-        figures = {name: why_not(name, self.design) for name in figure_names()}
-        return tables | {f"figure {name}": why for name, why in figures.items() if why}
+        reasons = {name: why_not(name, self.design) for name in figures.names()}
+        return tables | {f"figure {name}": why for name, why in reasons.items() if why}
 
 
 class ReportJobs(JobGroup):
@@ -148,7 +140,10 @@ class ReportJobs(JobGroup):
             "scale": study.name,
             "description": study.scale["description"],
             "tables": {name: self._table(name) for name in study.plan.tables},
-            "figures": {name: {"title": figure_title(name), "section": figure_section(name)} for name in figures.names},
+            "figures": {
+                name: {"title": declaration(name).title, "section": declaration(name).section}
+                for name in self.figures.names
+            },
             "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),
             "tested_on": self.tables.tested_on(),

@@ -10,7 +10,7 @@ from warlab.common.readings import LAST
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.pipeline.workflow import JobGroup, Wildcards
-from warlab.reporting.page.sections import category
+from warlab.reporting.page import category
 
 
 class TableJobs(JobGroup):

@@ -17,7 +17,7 @@ from warlab.ot import costs
 from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.sources import needed_for
-from warlab.reporting.figure_registry import FIGURES
+from warlab.reporting.figures import FIGURES
 
 Files = dict[str, str]  # role in a job → path
 T = TypeVar("T")

@@ -1,33 +1,39 @@
-"""One look for all figures: sizes, colours, and how they are saved."""
+"""The look of all figures: sizes, colours of methods, panels, lines with their names, and how figures are saved."""
 
+import math
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+import matplotlib.style
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from warlab.common.files import write_atomic
 from warlab.ids import base_method
+from warlab.reporting.tables.labels import Labels, plot_method
 
+ASSETS = ("reporting/warlab.mplstyle",)  # part of the fingerprint of every figure
+STYLE = Path(__file__).with_name("warlab.mplstyle")
 COLUMN = 3.5  # inches, one column of a two-column page
 PAGE = 7.2  # inches, both columns
+MAX_COLUMNS = 3  # of panels
 
 # Okabe and Ito, "Color Universal Design" (2008): distinct for all common kinds of colour blindness.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CRIMSON = "#C8102E"  # for a class that is called red; not a method's colour
 Dashes = Literal["-", "--", ":"] | tuple[int, tuple[int, ...]]
-_OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # no method of the tables has these
+_OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # not used by any method below
 
-# Fixed, so that a method has the same colour in every figure of every scale. Eight colours do not suffice
-# for twenty methods: those of the WAR family are solid, the others differ by their dashes.
+# Fixed, so that a method looks the same in every figure of every scale. There are more methods than colours: the WAR
+# family has solid lines, the others differ by their dashes.
 _METHODS: dict[str, tuple[str, Dashes]] = {
     "cce": (BLACK, "-"),
     "ar": (BLUE, "-"),
@@ -50,46 +56,20 @@ _METHODS: dict[str, tuple[str, Dashes]] = {
     "jof": (ORANGE, ":"),
     "iterative": (BLACK, ":"),
 }
-# In colour where a figure has many methods; the others are grey then.
+# The methods that keep their colours in a figure with many methods; the others are grey.
 FAMILY = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
 FEW = 4
 GREY = "#AAAAAA"
 _COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
 
-_RC = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same on every machine
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.5,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.4,
-    "image.interpolation": "nearest",
-    "figure.dpi": 100,
-    "figure.constrained_layout.use": True,
-    "pdf.fonttype": 42,  # text stays text
-    "svg.hashsalt": "warlab",  # else the ids inside would be random
-}
-
 
 def context() -> AbstractContextManager[None]:
-    """The style for the time of drawing; nothing global changes."""
-    return mpl.rc_context(_RC)  # type: ignore[arg-type]
+    """The settings of warlab.mplstyle while a figure is drawn; the user's own settings come back afterwards."""
+    return matplotlib.style.context(STYLE)
 
 
 def line(method: str) -> tuple[str, Dashes]:
-    """Colour and dashes of a method; the same everywhere, for a method of the user's own too."""
+    """Return colour and dashes of a method. They are the same in all figures, also for methods that are not listed."""
     if method in _METHODS:
         return _METHODS[method]
     known, number = _METHODS.get(base_method(method)), zlib.crc32(method.encode())
@@ -97,29 +77,103 @@ def line(method: str) -> tuple[str, Dashes]:
 
 
 def ink(colour: str) -> str:
-    """A colour for words: the light ones of the palette darkened until they can be read on white."""
+    """Return a colour for text: light colours of the palette are darkened so that they can be read on white."""
     return {YELLOW: "#7A7000", SKY: "#1F78AD", ORANGE: "#9A6A00", PURPLE: "#A3487A"}.get(colour, colour)
 
 
 def prominent(methods: Iterable[str]) -> list[str]:
-    """The methods to draw in colour: a few all, of many CCE, AR and the variants of WAR."""
-    there = list(dict.fromkeys(methods))
-    family = [method for method in there if method in FAMILY]
-    return there if len(there) <= FEW or not family else family
+    """Return the methods to draw in colour: all if there are few, or else CCE, AR and the variants of WAR."""
+    distinct = list(dict.fromkeys(methods))
+    family = [method for method in distinct if method in FAMILY]
+    return distinct if len(distinct) <= FEW or not family else family
 
 
-_FORMATS = {  # the canvas of each, and what keeps times and versions out of the file
-    "pdf": (FigureCanvasPdf, {"CreationDate": None, "Creator": None, "Producer": None}),
-    "svg": (FigureCanvasSVG, {"Date": None, "Creator": None}),
-    "png": (FigureCanvasAgg, {"Software": None}),
+class Mark(NamedTuple):
+    """A name, the point it belongs to, and its colour; `length` is the number of characters that are printed."""
+
+    x: float
+    y: float
+    name: str
+    colour: str
+    length: int = 0
+
+
+def panels(figure: Figure, count: int, most: int = MAX_COLUMNS) -> list[list[Axes]]:
+    """Return rows of axes that fill the width. Their lengths differ by at most one, and the longer rows come first."""
+    rows = [len(row) for row in np.array_split(range(count), -(-count // most))]
+    parts = math.lcm(*rows)
+    grid = figure.add_gridspec(len(rows), parts)
+    return [
+        [figure.add_subplot(grid[row, k * parts // n : (k + 1) * parts // n]) for k in range(n)]
+        for row, n in enumerate(rows)
+    ]
+
+
+def spread(values: Sequence[float], gap: float) -> list[float]:
+    """Move values apart until neighbours have a distance of `gap`; their order and their centre stay the same."""
+    order = np.argsort(values, kind="stable")
+    placed = np.asarray(values, float)[order]
+    for _ in range(100):
+        near = gap - np.diff(placed)
+        if (near <= 1e-9).all():
+            break
+        push = np.clip(near, 0, None) / 2
+        placed[:-1] -= push
+        placed[1:] += push
+    moved = np.empty(len(placed))
+    moved[order] = placed
+    return moved.tolist()
+
+
+def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, labels: Labels) -> Mark:
+    """Draw the mean over the seeds of one method by epoch, with a band from the lowest to the highest seed. Return the
+    name for its end."""
+    seeds = rows.pivot_table(index="epoch", columns="seed", values=column)
+    epochs, mean = seeds.index.to_numpy(dtype=float), seeds.mean(axis=1)
+    colour, dashes = line(method)
+    ax.plot(epochs, mean, color=colour, linestyle=dashes)
+    if seeds.shape[1] > 1:
+        ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
+    return Mark(1, float(mean.iloc[-1]), plot_method(labels, method), ink(colour))
+
+
+def epochs_axis(ax: Axes, last: float) -> None:
+    ax.set_xlabel("epoch")
+    ax.set_xlim(1, max(2, last))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
+    """Write names at the right edge, as near to the ends of their lines as possible. The limits must be set before."""
+    marks = list(marks)
+    low, high = ax.get_ylim()
+    heights = spread([min(max(mark.y, low), high) for mark in marks], gap * (high - low))
+    for mark, height in zip(marks, heights, strict=True):
+        at_edge = ("axes fraction", "data")
+        text = ax.annotate(mark.name, (1, height), (3, 0), at_edge, "offset points", annotation_clip=False)
+        text.set(color=mark.colour, fontsize=7, va="center")
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """Estimate the width and height of a plot without its labels, before the layout of the figure is known."""
+    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
+    assert figure is not None and place is not None
+    rows, columns = place.get_gridspec().get_geometry()
+    width, height = figure.get_size_inches()
+    return width * len(place.colspan) / columns - 0.6, height * len(place.rowspan) / rows - 0.8
+
+
+_METADATA: dict[str, dict[str, None]] = {  # by format: the times and versions to leave out
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
 }
 
 
-def save(figure: Figure, stem: Path, endings: Iterable[str] = tuple(_FORMATS)) -> None:
-    """Write <stem>.pdf, <stem>.svg and <stem>.png; the bytes depend on the figure alone."""
+def save(figure: Figure, stem: Path, endings: Iterable[str] = tuple(_METADATA)) -> None:
+    """Write <stem>.pdf, <stem>.svg and <stem>.png, without times or versions in the files."""
     for ending in endings:
-        canvas, metadata = _FORMATS[ending]
-        dpi = 200 if ending == "png" else None
-        draw = partial(canvas(figure).print_figure, dpi=dpi, bbox_inches="tight", metadata=metadata)
+        dpi = 200 if ending == "png" else "figure"
+        draw = partial(figure.savefig, format=ending, dpi=dpi, bbox_inches="tight", metadata=_METADATA[ending])
         with context():
             write_atomic(stem.with_name(f"{stem.name}.{ending}"), draw)

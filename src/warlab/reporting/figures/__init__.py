@@ -1,30 +1,100 @@
-"""Figures, each a module of this folder with TITLE, SECTION, NEEDS, draw and caption; found by the module's name."""
+"""Figures by name: a figure is a file of this folder with TITLE, SECTION, NEEDS, draw and caption.
 
-from types import ModuleType
+What the workflow must know of a figure is read from its syntax tree: the Snakefile must not import matplotlib.
+"""
 
-from matplotlib.figure import Figure
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from warlab.errors import WarlabError
-from warlab.reporting.figure_registry import FIGURES
-from warlab.reporting.figures.base import NEEDS, Inputs, NothingToDraw, note, read_inputs
+from warlab.ids import base_method
+from warlab.registry import Registry
 
-__all__ = ["Inputs", "get", "make", "names", "read_inputs"]
+Cell = tuple[str, str, str, str]  # dataset, noise, network, method
 
-names = FIGURES.names
-
-
-def get(name: str) -> ModuleType:
-    module = FIGURES.load(name)
-    unknown = set(module.NEEDS) - set(NEEDS)
-    if unknown:
-        raise WarlabError(f"The figure {name} needs {unknown.pop()!r}; a figure can need {', '.join(NEEDS)}.")
-    return module
+FIGURES = Registry("warlab.reporting.figures", "figure")
+names, get = FIGURES.names, FIGURES.load
 
 
-def make(name: str, inputs: Inputs) -> tuple[Figure, str]:
-    """A figure and its caption; where there is nothing to draw, a note that says so in place of both."""
-    figure = get(name)
-    try:
-        return figure.draw(inputs), figure.caption(inputs)
-    except NothingToDraw as reason:
-        return note(str(reason), inputs), str(reason)
+class Declaration(NamedTuple):
+    """What the file of a figure says before it is imported."""
+
+    title: str
+    section: str  # of the report
+    needs: tuple[str, ...]  # fields of `Inputs` in base.py
+    asks: Mapping[str, Any]  # what a study must have, see `why_not`
+
+
+def declaration(name: str) -> Declaration:
+    """Return what a figure says of itself, without importing it."""
+    literals = FIGURES.literals(name)
+    return Declaration(literals["TITLE"], literals["SECTION"], tuple(literals["NEEDS"]), literals.get("ASKS", {}))
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a study has of the things that figures ask for."""
+
+    experiments: Mapping[str, Sequence[Cell]]  # the cells of every table
+    runs: Sequence[Cell] = ()  # all cells that are trained
+    published: frozenset[Cell] = frozenset()  # the cells for which the paper has a test accuracy
+    absent: Mapping[str, str] = field(default_factory=dict)  # an input that the study does not have → why
+    timed: bool = True  # whether the runs have times
+
+    @property
+    def cells(self) -> set[Cell]:
+        return {*self.runs, *(cell for cells in self.experiments.values() for cell in cells)}
+
+
+def published_cells(path: Path) -> frozenset[Cell]:
+    """Return the cells for which the paper prints a test accuracy."""
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "test_accuracy"]
+    return frozenset((row["dataset"], row["noise"], row["net"], row["method"]) for row in rows)
+
+
+def why_not(name: str, design: Design) -> str | None:
+    """Return why a figure cannot be drawn for a study, as the end of a sentence, or None if it can.
+
+    A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (the number of methods in one
+    setting), `ranked` (the numbers of methods and of settings in which all of them run), `published` and `timed`.
+    """
+    figure = declaration(name)
+    absent = (design.absent[kind] for kind in figure.needs if kind in design.absent)
+    asked = (ASKED[key](wanted, design) for key, wanted in figure.asks.items())
+    return next(absent, None) or next((reason for met, reason in asked if not met), None)
+
+
+def _ranked(wanted: Sequence[int], design: Design) -> tuple[bool, str]:
+    """Ranks are averaged over several settings: for a single one they would only repeat the table."""
+    methods, settings = wanted
+    ran = [({cell[3] for cell in cells}, list(_by_setting(cells).values())) for cells in design.experiments.values()]
+    met = any(len(every) >= methods and per_setting.count(every) >= settings for every, per_setting in ran)
+    return met, f"no experiment has {methods} methods that all run in {settings} settings, to average their ranks"
+
+
+# Whether a study has what a figure asks for, and the reason to give if it does not.
+ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
+    "experiment": lambda name, design: (name in design.experiments, f"the scale has no experiment {name}"),
+    "dataset": lambda name, design: (name in {cell[0] for cell in design.cells}, f"no run is of {name}"),
+    "methods": lambda names, design: (
+        {base_method(cell[3]) for cell in design.cells} & set(names),
+        f"no run is of {', '.join(names[:-1])} or {names[-1]}",
+    ),
+    "together": lambda count, design: (  # in one setting, whichever tables show them
+        any(len(methods) >= count for methods in _by_setting(design.cells).values()),
+        f"no setting has {count} methods",
+    ),
+    "ranked": _ranked,
+    "published": lambda _, design: (design.cells & design.published, "the paper has no number for any of its runs"),
+    "timed": lambda _, design: (design.timed, "the given runs were kept without their times"),
+}
+
+
+def _by_setting(cells: Iterable[Cell]) -> dict[tuple[str, ...], set[str]]:
+    methods: dict[tuple[str, ...], set[str]] = {}
+    for *setting, method in cells:
+        methods.setdefault(tuple(setting), set()).add(method)
+    return methods

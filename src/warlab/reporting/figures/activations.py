@@ -1,4 +1,4 @@
-"""t-SNE of a trained network's activations on test images, the pairs of classes that the noise confuses joined."""
+"""t-SNE of a trained network's activations on test images, with arrows between classes that the noise confuses."""
 
 from collections.abc import Iterable
 
@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 
+from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
-from warlab.reporting.read.artefacts import Noise
 from warlab.reporting.read.results import Setting
 from warlab.reporting.tables import labels
 
@@ -20,11 +20,11 @@ NEEDS = ("activations", "noise")
 ASKS = {"dataset": "fashion_mnist"}
 MOST_POINTS = 1000
 COLOURS = [style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.YELLOW, style.BLACK]
-COLOURS += ["#999999", "#8C510A"]  # grey and brown: ten classes are more than the colours of Okabe and Ito
+COLOURS += ["#999999", "#8C510A"]  # grey and brown, as ten classes need more than the colours of Okabe and Ito
 
 
 def draw(inputs: Inputs) -> Figure:
-    run, features, classes = _seen(inputs)
+    run, features, classes = _selected(inputs)
     perplexity = min(30, (len(features) - 1) / 3)
     place = TSNE(perplexity=perplexity, random_state=0, init="pca").fit_transform(features.astype(np.float64))
     names = [str(name) for name in inputs.activations["class_names"]]
@@ -48,29 +48,29 @@ def draw(inputs: Inputs) -> Figure:
 
 
 def caption(inputs: Inputs) -> str:
-    run, features, _ = _seen(inputs)
+    run, features, _ = _selected(inputs)
     called = Setting(run.dataset, run.noise, run.net).called(inputs.labels, ("dataset", "noise"))
     text = (
-        f"t-SNE (scikit-learn, perplexity 30) of the activations before the classifier of "
-        f"{labels.name(inputs.labels, 'method', run.method)} trained on {called}, on {len(features)} test images. "
-        "Arrows: the classes that the label noise turns into each other."
+        f"t-SNE (scikit-learn, perplexity 30) of the activations before the classifier on {len(features)} test images, "
+        f"for a network trained with {labels.name(inputs.labels, 'method', run.method)} on {called}. "
+        "Arrows go from a class to the wrong label that the noise gives it."
     )
     return with_stand_in(text, inputs, [run.dataset])
 
 
-def _seen(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
-    """The run, and activations and classes of not too many test images."""
+def _selected(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
+    """Return the run, and the activations and classes of at most MOST_POINTS test images."""
     if not inputs.activations:
-        raise WarlabError("The figure of activations needs a trained network of Fashion-MNIST; train one first.")
+        raise WarlabError("This figure needs a network that was trained on Fashion-MNIST; train one first.")
     features, classes = inputs.activations["features"], inputs.activations["labels"]
     chosen = np.linspace(0, len(features) - 1, min(MOST_POINTS, len(features))).astype(int)
     return RunId.parse(str(inputs.activations["run"])), features[chosen], classes[chosen]
 
 
-def _flips(noise: Iterable[Noise], dataset: str) -> list[tuple[int, int]]:
-    """Of the first asymmetric noise of the dataset."""
-    for manifest in noise:
-        if manifest["dataset"] == dataset and manifest["noise"].startswith("asym"):
-            matrix = np.asarray(manifest["transition"], float)
+def _flips(noise: Iterable[NoisyLabels], dataset: str) -> list[tuple[int, int]]:
+    """Return the pairs of classes that the first asymmetric noise of the dataset confuses."""
+    for manifest in (entry.manifest for entry in noise):
+        if manifest.dataset == dataset and manifest.noise.startswith("asym"):
+            matrix = np.asarray(manifest.transition, float)
             return [(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j]
     return []

@@ -1,4 +1,4 @@
-"""Ours against the published numbers, cell by cell, with the diagonal on which they would be equal."""
+"""Our numbers against the published ones, a point per cell; on the diagonal they are equal."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -46,8 +46,9 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     table = _pairs(inputs)
     text = (
-        f"Our test accuracy against the published one in the {len(table)} cells that have both; shape: dataset and "
-        "noise, colour: method. Points below the line are lower here than in the paper, as smaller scales are."
+        f"Our test accuracy against the published one in the {len(table)} cells that have both. The shape of a point "
+        "shows dataset and noise, its colour the method. Below the line, our accuracy is lower than the paper's, as is "
+        "usual at a smaller scale."
     )
     return with_stand_in(text, inputs, set(table["dataset"]))
 
@@ -57,14 +58,14 @@ def _pairs(inputs: Inputs) -> pd.DataFrame:
     ours = results.under_other_names(results.summarise(complete_runs(inputs)), inputs.aliases)
     paper = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
     both = ours.rename(columns={"mean": "ours"}).merge(paper.rename(columns={"mean": "published"}), on=key)
-    found = both.dropna(subset=["ours", "published"])
-    if found.empty:
+    compared = both.dropna(subset=["ours", "published"])
+    if compared.empty:
         raise NothingToDraw("No run of this scale has a published number; there is nothing to compare.")
-    return found
+    return compared
 
 
 def _look(method: str, inputs: Inputs) -> tuple[str, str]:
-    """The family of the paper in its colours; all others in one, since eight colours do not tell twenty methods."""
+    """Return colour and name of a method; methods outside the WAR family share one, as there are too few colours."""
     base = base_method(method)
     if base not in style.FAMILY:
         return style.GREY, "other methods"

@@ -1,4 +1,4 @@
-"""AR and WAR in the plane: where each pushes a point, and the boundaries before and after training with it."""
+"""AR and WAR in the plane: the direction in which each pushes a point, and the boundaries before and after training."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,7 +10,7 @@ from warlab.reporting.figures.simplex import COLOURS, handles, points, regions, 
 TITLE = "AR versus WAR"
 SECTION = "adversarial"
 NEEDS = ("toy",)
-ARROWS = 90  # more of them cover the boundaries
+ARROWS = 90  # more would hide the boundaries
 
 
 def draw(inputs: Inputs) -> Figure:
@@ -35,9 +35,8 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     return (
-        "Both begin with the same small network after its warm-up, that is after a first training with cross entropy "
-        "alone. Left of each pair: its regions, and the direction in which AR (Kullback-Leibler) or WAR (λ = 0.05) "
-        "pushes each point, drawn to scale. Right of each pair: the regions after training on with it; "
-        "outlined points carry a wrong label. WAR's ground cost is smallest between red and black. Everything is "
-        "computed."
+        "Both start from the same small network after a warm-up with cross entropy alone. Left of each pair: the "
+        "decision regions after the warm-up, and the direction in which AR (Kullback-Leibler) or WAR (λ = 0.05) pushes "
+        "each point, drawn to scale. Right of each pair: the regions after further training with AR or WAR; outlined "
+        "points have a wrong label. WAR's ground cost is smallest between red and black. Everything is computed."
     )

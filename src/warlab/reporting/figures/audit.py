@@ -30,10 +30,10 @@ def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
         methods = list(dict.fromkeys(rows["method"]))[::-1]
         for place, (score, (mark, colour)) in enumerate(MARKS.items()):
-            own = rows[rows["score"] == score].set_index("method").reindex(methods)
-            y, half = np.arange(len(methods)) + 0.14 * (2 - place), ((own["high"] - own["low"]) / 2).fillna(0)
+            scored = rows[rows["score"] == score].set_index("method").reindex(methods)
+            y, half = np.arange(len(methods)) + 0.14 * (2 - place), ((scored["high"] - scored["low"]) / 2).fillna(0)
             name = SCORE_TEXT[score]
-            ax.errorbar(own["mean"], y, xerr=half, fmt=mark, color=colour, markersize=3.5, linewidth=0.8, label=name)
+            ax.errorbar(scored["mean"], y, xerr=half, fmt=mark, color=colour, markersize=3.5, linewidth=0.8, label=name)
         ax.set_yticks(range(len(methods)), [labels.plot_method(inputs.labels, method) for method in methods])
         ax.set(xlim=(lowest - 0.02, 1.01), ylim=(-0.6, len(methods) - 0.4), xlabel="area under the ROC curve")
 
@@ -47,15 +47,15 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "The audit of labels: probability that a wrong label has a higher score than a right one (area under the ROC "
-        "curve; 0.5 is chance), by method and score, from the training alone. Bars are 95 % intervals over the seeds, "
-        "where there are several. For tiles, the labels are those of whole objects."
+        "The audit of labels: the probability that a wrong label has a higher score than a right one (area under the "
+        "ROC curve; 0.5 is chance), by method and score. The scores are computed from the training alone. Bars are "
+        "95 % intervals over the seeds, if there are several. For tiles, the labels are those of whole objects."
     )
     return with_stand_in(text, inputs, set(_auroc(inputs)["dataset"]))
 
 
 def _auroc(inputs: Inputs) -> pd.DataFrame:
-    found = inputs.audit[inputs.audit["metric"] == "auroc"]
-    if found.empty:
+    auroc = inputs.audit[inputs.audit["metric"] == "auroc"]
+    if auroc.empty:
         raise NothingToDraw("No run of this scale has labels that are known to be wrong.")
-    return found
+    return auroc

@@ -1,4 +1,4 @@
-"""What a figure may read, panels of it, and how every figure says that its data are a stand-in."""
+"""The contract of figures: what they may read, how they are made, panels, and the mark of stand-in data."""
 
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -7,17 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.common.files import read_arrays, read_json
+from warlab.artefacts.ground_cost import GroundCost, Provenance
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
+from warlab.common.files import read_arrays
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
-from warlab.reporting.drawing import MAX_COLUMNS, inches, panels
-from warlab.reporting.read import artefacts
-from warlab.reporting.read.artefacts import Arrays, Cost, Data, Noise, PredictedMap
+from warlab.reporting.figures import FIGURES
+from warlab.reporting.read.artefacts import PredictedMap
 from warlab.reporting.read.csv_rows import read_table
 from warlab.reporting.read.results import (
     EPOCH,
@@ -34,12 +36,26 @@ from warlab.reporting.stats.audit_scores import TABLE, read_audit
 from warlab.reporting.stats.over_settings import Statistic
 from warlab.reporting.tables.labels import Labels, name
 
-RED = "#B00020"  # says that data are a stand-in, and nothing else
+Arrays = Mapping[str, np.ndarray]
+Data = Mapping[str, PreparedData]  # by dataset
+RED = "#B00020"  # marks stand-in data, and nothing else
 
 
-def _first(read: Callable[[Path], Any]) -> dict[str, Callable[[list[Path]], Any]]:
-    """An input of one file."""
+def _one(read: Callable[[Path], Any]) -> dict[str, Callable[[list[Path]], Any]]:
     return {"read": lambda paths: read(paths[0])}
+
+
+def _each(read: Callable[[Path], Any]) -> dict[str, Callable[[list[Path]], Any]]:
+    return {"read": lambda paths: [read(path) for path in paths]}
+
+
+def _cost(verified: Path) -> GroundCost:
+    """Read the cost next to the file of its verification."""
+    return GroundCost.load(verified.with_name("cost.csv"))
+
+
+def _data(paths: Iterable[Path]) -> Data:
+    return {path.stem: PreparedData.load(path) for path in paths}
 
 
 def _empty(columns: Iterable[str]) -> Callable[[], pd.DataFrame]:
@@ -48,26 +64,27 @@ def _empty(columns: Iterable[str]) -> Callable[[], pd.DataFrame]:
 
 @dataclass(frozen=True)
 class Inputs:
-    """A figure names in its NEEDS those that it reads, the others are empty. The last three are always there.
+    """What a figure can read. Its NEEDS name the fields that it reads; the other fields are empty, except the last
+    three, which every figure has.
 
-    An input is declared once, here, with how it is read; its files are named where the workflow lists them.
+    An input is declared here, with the function that reads it; its files are listed in the workflow.
     """
 
     # the tidy runs.csv
-    runs: pd.DataFrame = field(default_factory=_empty(RUN + EPOCH), metadata=_first(read_runs))
-    noise: Sequence[Noise] = field(default=(), metadata={"read": artefacts.read_noise})
-    costs: Sequence[Cost] = field(default=(), metadata={"read": artefacts.read_costs})
-    data: Data = field(default_factory=dict, metadata={"read": artefacts.read_data})  # images
-    tiles: Data = field(default_factory=dict, metadata={"read": artefacts.read_data})
-    maps: Sequence[PredictedMap] = field(default=(), metadata={"read": artefacts.read_maps})  # of the test tiles
+    runs: pd.DataFrame = field(default_factory=_empty(RUN + EPOCH), metadata=_one(read_runs))
+    noise: Sequence[NoisyLabels] = field(default=(), metadata=_each(NoisyLabels.load))
+    costs: Sequence[GroundCost] = field(default=(), metadata=_each(_cost))
+    data: Data = field(default_factory=dict, metadata={"read": _data})  # images
+    tiles: Data = field(default_factory=dict, metadata={"read": _data})
+    maps: Sequence[PredictedMap] = field(default=(), metadata=_each(PredictedMap.load))  # of the test tiles
     # the paper's numbers
-    published: pd.DataFrame = field(default_factory=_empty(PUBLISHED), metadata=_first(read_published))
+    published: pd.DataFrame = field(default_factory=_empty(PUBLISHED), metadata=_one(read_published))
     statistics: pd.DataFrame = field(
-        default_factory=_empty(Statistic._fields), metadata=_first(partial(read_table, kind=Statistic))
+        default_factory=_empty(Statistic._fields), metadata=_one(partial(read_table, kind=Statistic))
     )
-    toy: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of `warlab.war.toy.compute`
-    activations: Arrays = field(default_factory=dict, metadata=_first(read_arrays))  # of a network on test images
-    audit: pd.DataFrame = field(default_factory=_empty(TABLE), metadata=_first(read_audit))
+    toy: Arrays = field(default_factory=dict, metadata=_one(read_arrays))  # of `warlab.war.toy.compute`
+    activations: Arrays = field(default_factory=dict, metadata=_one(read_arrays))  # of a network on test images
+    audit: pd.DataFrame = field(default_factory=_empty(TABLE), metadata=_one(read_audit))
     sources: Mapping[str, str] = field(default_factory=dict)  # dataset → sentence: where its data come from
     labels: Labels = field(default_factory=dict)
     aliases: Sequence[Sequence[str]] = ()  # runs that have another name in a table
@@ -78,10 +95,11 @@ NEEDS = tuple(READ)
 
 
 def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels, aliases: Sequence[Sequence[str]]) -> Inputs:
-    """`files` has the paths of a figure's needs, and those of the datasets' descriptions as `meta`."""
+    """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets."""
     paths = {kind: [Path(p) for p in ([given] if isinstance(given, str) else given)] for kind, given in files.items()}
     needed = {kind: read(paths[kind]) for kind, read in READ.items() if kind in paths}
-    sources = {meta["dataset"]: meta["source"] for meta in map(read_json, paths.get("meta", []))}
+    described = map(DataDescription.load, paths.get("meta", []))
+    sources = {about.dataset: about.source for about in described}
     return Inputs(**needed, sources=sources, labels=labels, aliases=aliases)
 
 
@@ -89,8 +107,19 @@ class NothingToDraw(WarlabError):
     """The inputs hold nothing that this figure shows. That is not an error of the study."""
 
 
+def make(figure_name: str, inputs: Inputs) -> tuple[Figure, str]:
+    """Return a figure and its caption, or, if there is nothing to draw, a note with the reason in place of both."""
+    figure = FIGURES.load(figure_name)
+    if unknown := set(figure.NEEDS) - set(NEEDS):
+        raise WarlabError(f"The figure {figure_name} needs {unknown.pop()!r}; a figure can need {', '.join(NEEDS)}.")
+    try:
+        return figure.draw(inputs), figure.caption(inputs)
+    except NothingToDraw as reason:
+        return note(str(reason), inputs), str(reason)
+
+
 def complete_runs(inputs: Inputs) -> pd.DataFrame:
-    """The runs of the cells in which none is missing."""
+    """Return the runs of the cells in which no run is missing."""
     runs = complete(inputs.runs)
     if runs.empty:
         raise NothingToDraw("No cell of this scale has all of its runs; there is nothing to draw.")
@@ -98,23 +127,25 @@ def complete_runs(inputs: Inputs) -> pd.DataFrame:
 
 
 def stand_in_datasets(inputs: Inputs) -> list[str]:
-    """The datasets of which any input was made from stand-in data."""
-    metas = [meta for _, meta in (*inputs.data.values(), *inputs.tiles.values())]
-    found = {entry["dataset"] for entry in (*inputs.noise, *inputs.costs, *metas) if entry.get("data") == "stand-in"}
+    """Return the datasets for which some input was made from stand-in data."""
+    described: list[NoiseManifest | Provenance | DataDescription] = [noise.manifest for noise in inputs.noise]
+    described += [cost.provenance for cost in inputs.costs]
+    described += [prepared.about for prepared in (*inputs.data.values(), *inputs.tiles.values())]
+    datasets = {entry.dataset for entry in described if entry.data == "stand-in"}
     for table in (inputs.runs, inputs.audit):
-        found.update(table.loc[table["data"] == "stand-in", "dataset"])
+        datasets.update(table.loc[table["data"] == "stand-in", "dataset"])
     statistics = inputs.statistics
     marked = statistics[(statistics["data"] == "stand-in") & (statistics["test"] == "kendall")]
-    found.update(Setting.parse(subject).dataset for subject in marked["subject"])
+    datasets.update(Setting.parse(subject).dataset for subject in marked["subject"])
     if inputs.activations and str(inputs.activations["data"]) == "stand-in":
-        found.add(RunId.parse(str(inputs.activations["run"])).dataset)
-    return sorted(found)
+        datasets.add(RunId.parse(str(inputs.activations["run"])).dataset)
+    return sorted(datasets)
 
 
 def stand_in_sentence(inputs: Inputs, shown: Collection[str] | None = None) -> str:
-    """Which datasets are not the real ones and what they are instead; nothing where all is real.
+    """Return which datasets are not the real ones, and what they are instead; "" if all data are real.
 
-    `shown` are the datasets in the figure, where these are not all of its inputs.
+    `shown` are the datasets in the figure, if it does not show all of its inputs.
     """
     sources = []
     for dataset in stand_in_datasets(inputs):
@@ -131,20 +162,20 @@ def with_stand_in(caption: str, inputs: Inputs, shown: Collection[str] | None = 
 
 
 def mark_stand_in(figure: Figure, inputs: Inputs, shown: Collection[str] | None = None) -> None:
-    """Print the sentence above the panels, broken to the figure's width."""
+    """Print the sentence above the panels, wrapped to the width of the figure."""
     if sentence := stand_in_sentence(inputs, shown):
         characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
         figure.suptitle(textwrap.fill(sentence, characters), color=RED, fontsize=8, fontweight="bold")
 
 
 def mark_panels(figure: Figure, inputs: Inputs, axes: Iterable[Axes], datasets: Sequence[str]) -> None:
-    """As `mark_stand_in` where the dataset of every panel is a stand-in; else those panels alone say so."""
-    found = stand_in_datasets(inputs)
-    if set(datasets) <= set(found):
+    """Mark the figure if all panels show stand-in data, or else only the panels that do."""
+    stand_ins = stand_in_datasets(inputs)
+    if set(datasets) <= set(stand_ins):
         mark_stand_in(figure, inputs, datasets)
         return
     for ax, dataset in zip(axes, datasets, strict=True):
-        if dataset in found:
+        if dataset in stand_ins:
             ax.set_title(f"{ax.get_title()}\nstand-in data", color=RED)
 
 
@@ -154,19 +185,19 @@ def in_panels(
     draw: Callable[[Axes, pd.DataFrame, Setting], None],
     height: float,
     y_label: str = "",
-    most: int = MAX_COLUMNS,
+    most: int = style.MAX_COLUMNS,
 ) -> Figure:
-    """A panel per setting of the table, `height` inches each; its network is named where there are several."""
+    """Draw a panel of `height` inches per setting; its title names the network if there are several."""
     groups = by_setting(table)
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     with style.context():
         figure = Figure()
-        rows = panels(figure, len(groups), most)
+        rows = style.panels(figure, len(groups), most)
         figure.set_size_inches(style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE, height * len(rows))
         axes = [ax for row in rows for ax in row]
-        for ax, (setting, own) in zip(axes, groups, strict=True):
-            draw(ax, own, setting)
-            ax.set_title(textwrap.fill(setting.called(inputs.labels, kinds), int(16 * inches(ax)[0])))
+        for ax, (setting, rows_of_setting) in zip(axes, groups, strict=True):
+            draw(ax, rows_of_setting, setting)
+            ax.set_title(textwrap.fill(setting.called(inputs.labels, kinds), int(16 * style.inches(ax)[0])))
         for row in rows:
             row[0].set_ylabel(y_label)
         mark_panels(figure, inputs, axes, [setting.dataset for setting, _ in groups])
@@ -174,7 +205,7 @@ def in_panels(
 
 
 def note(text: str, inputs: Inputs) -> Figure:
-    """A figure that says why there is nothing to see."""
+    """Return a figure that says why there is nothing to draw."""
     figure = Figure(figsize=(5.0, 0.8), layout="constrained")
     figure.text(0.5, 0.35, text, ha="center", va="center", fontsize=8)
     mark_stand_in(figure, inputs)

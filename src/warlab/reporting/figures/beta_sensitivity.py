@@ -1,4 +1,4 @@
-"""Accuracy over the weight β of the regularisation, ours as lines, the paper's as open markers."""
+"""Accuracy over the weight β of the regularisation; filled markers are our runs, open ones the paper's."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 from warlab.common.wording import several
 from warlab.ids import MethodId
 from warlab.reporting import style
-from warlab.reporting.drawing import Mark, name_ends
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.read.results import ACCURACY, SETTING, Setting
@@ -26,17 +25,17 @@ def draw(inputs: Inputs) -> Figure:
         paper, ends = published[(published[SETTING] == list(setting[:3])).all(axis=1)], []
         for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
             colour, name = style.line(method)[0], labels.plot_method(inputs.labels, method)
-            theirs, own = paper[paper["varied"] == method], ours[ours["varied"] == method]
-            for numbers, face, width in ((theirs, "white", 0.6), (own, colour, 1.4)):
+            theirs, here = paper[paper["varied"] == method], ours[ours["varied"] == method]
+            for numbers, face, width in ((theirs, "white", 0.6), (here, colour, 1.4)):
                 x, y = numbers["beta"], numbers["mean"].astype(float)
                 ax.plot(x, y, "o-", color=colour, markersize=4, markerfacecolor=face, linewidth=width)
-            ends.append(Mark(1, float((own if len(own) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
+            ends.append(style.Mark(1, float((here if len(here) else theirs)["mean"].iloc[-1]), name, style.ink(colour)))
         ticks = sorted({*ours["beta"], *paper["beta"]})
         ax.set(xscale="log", xlabel="β")
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
         ax.set_ylim(*ax.get_ylim())
-        name_ends(ax, ends, 0.06)
+        style.name_ends(ax, ends, 0.06)
 
     return in_panels(_ours(inputs), inputs, panel, 3.0, "test accuracy (%)")
 
@@ -46,15 +45,15 @@ def caption(inputs: Inputs) -> str:
     seeds = sorted(set(ours["seeds"]))
     each = several(seeds[0], "run") if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} runs"
     text = (
-        f"Accuracy over the weight β. Filled markers and lines: this scale, {each} each, the same seeds for every β of "
-        "a method; open markers and thin lines: the paper, one run each. A method without filled markers was not run "
-        "here."
+        f"Accuracy over the weight β. Filled markers and thick lines: this scale, {each} each, the same seeds for "
+        "every β of a method. Open markers and thin lines: the paper, one run each. A method without filled markers "
+        "was not run here."
     )
     return with_stand_in(text, inputs, set(ours["dataset"]))
 
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
-    """Runs whose id names β, or has a name in a table that does; of each method the seeds that all its β share."""
+    """Return the runs whose id, or whose name in a table, has β; for each method, those seeds that all its β share."""
     named = _with_beta(results.under_other_names(complete_runs(inputs), inputs.aliases))
     one = [*SETTING, "varied"]
     of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
@@ -64,7 +63,7 @@ def _ours(inputs: Inputs) -> pd.DataFrame:
 
 
 def _with_beta(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of methods that change β and nothing else, in the order of β; `varied` is the method without it."""
+    """Return the rows of methods that change only β, in the order of β; the column `varied` is the method without β."""
     ids = table["method"].map(MethodId.parse)
     chosen = ids.map(lambda method: list(method.changed) == ["beta"]).astype(bool)
     if "metric" in table:

@@ -1,4 +1,4 @@
-"""Average ranks of the methods; a bar joins those whose ranks differ by less than the critical difference."""
+"""Average ranks of the methods; a bar joins methods whose ranks differ by less than the critical difference."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,7 +21,7 @@ READING = "last10_mean"
 
 
 class Ranks(NamedTuple):
-    """One experiment: average ranks by method, and the critical difference where there are settings enough."""
+    """One experiment: average ranks by method, and the critical difference if there are enough settings."""
 
     title: str
     ranks: dict[str, float]
@@ -33,14 +33,15 @@ class Ranks(NamedTuple):
 def draw(inputs: Inputs) -> Figure:
     experiments = _experiments(inputs)
     with style.context():
-        heights = [0.75 + 0.085 * max(4, len(found.ranks)) for found in experiments]
+        heights = [0.75 + 0.085 * max(4, len(one.ranks)) for one in experiments]
         figure = Figure(figsize=(style.PAGE, sum(heights) + 0.5))
         axes = figure.subplots(len(experiments), 1, squeeze=False, height_ratios=heights).ravel()
-        all_stand_in = all(found.stand_in for found in experiments)
-        for ax, found in zip(axes, experiments, strict=True):
-            _diagram(ax, found, inputs)
-            mixed = found.stand_in and not all_stand_in
-            ax.set_title(f"{found.title}{', stand-in data' * mixed}", loc="left", color=RED if mixed else style.BLACK)
+        all_stand_in = all(one.stand_in for one in experiments)
+        for ax, experiment in zip(axes, experiments, strict=True):
+            _diagram(ax, experiment, inputs)
+            mixed = experiment.stand_in and not all_stand_in
+            title = f"{experiment.title}{', stand-in data' * mixed}"
+            ax.set_title(title, loc="left", color=RED if mixed else style.BLACK)
         if all_stand_in:
             mark_stand_in(figure, inputs)
     return figure
@@ -48,9 +49,9 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Average ranks over all settings (dataset, noise, network) that have every method; 1 is the best. Where there "
-        "are settings enough, bars join methods that differ by less than Nemenyi's critical difference at 5 %; "
-        "elsewhere the title says that there is no test. Experiments with a single setting have no average rank."
+        "Average ranks over all settings (dataset, noise, network) that have every method; 1 is the best. If there are "
+        "enough settings, bars join methods that differ by less than Nemenyi's critical difference at 5 %; if not, the "
+        "title says so. Experiments with a single setting are not shown."
     )
     return with_stand_in(text, inputs)
 
@@ -58,10 +59,10 @@ def caption(inputs: Inputs) -> str:
 def _experiments(inputs: Inputs) -> list[Ranks]:
     read = inputs.statistics[inputs.statistics["reading"] == READING]
     methods, settings = ASKS["ranked"]
-    found = [
+    ranked = [
         _ranks(str(name), rows_of(rows, Statistic), inputs) for name, rows in read.groupby("experiment", sort=False)
     ]
-    enough = [one for one in found if len(one.ranks) >= methods and one.settings >= settings]
+    enough = [one for one in ranked if len(one.ranks) >= methods and one.settings >= settings]
     if not enough:
         raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")
     return enough
@@ -80,8 +81,8 @@ def _ranks(experiment: str, rows: Sequence[Statistic], inputs: Inputs) -> Ranks:
     )
 
 
-def _diagram(ax: Axes, found: Ranks, inputs: Inputs) -> None:
-    ranks = found.ranks
+def _diagram(ax: Axes, experiment: Ranks, inputs: Inputs) -> None:
+    ranks = experiment.ranks
     order = sorted(ranks, key=lambda method: ranks[method])
     count, half = len(order), -(-len(order) // 2)
     ax.set(xlim=(0.5, count + 0.5), ylim=(-half - 0.6, 1.2))
@@ -99,13 +100,13 @@ def _diagram(ax: Axes, found: Ranks, inputs: Inputs) -> None:
         colour = style.line(method)[0] if method in bright else style.GREY
         ax.plot([ranks[method], ranks[method], end], [0, height, height], color=colour, linewidth=0.9)
         ax.text(end, height, text, ha=align, va="center", fontsize=6.5)
-    for level, (first, last) in enumerate(groups([ranks[method] for method in order], found.difference)):
+    for level, (first, last) in enumerate(groups([ranks[method] for method in order], experiment.difference)):
         ax.plot([first - 0.04, last + 0.04], [-0.22 - 0.16 * level] * 2, color="#444444", linewidth=2.2)
     ax.set_axis_off()
 
 
 def groups(ranks: list[float], difference: float | None) -> list[tuple[float, float]]:
-    """The longest spans of sorted ranks that are not wider than the critical difference; none inside another."""
+    """Return the longest spans of sorted ranks that are not wider than the critical difference, none inside another."""
     if difference is None:
         return []
     spans = [(low, max(rank for rank in ranks if rank - low <= difference)) for low in ranks]

@@ -1,4 +1,4 @@
-"""Images whose label the noise changed: rows are kinds of flip, true class → given label."""
+"""Images whose label was changed by the noise; each row has one kind of flip, true class → given label."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
-from warlab.reporting.read.artefacts import Arrays, DataMeta, Noise
 from warlab.reporting.tables import labels
 
 TITLE = "Images whose label was changed"
@@ -22,7 +22,7 @@ ROW_INCHES = 0.42
 
 def draw(inputs: Inputs) -> Figure:
     shown = _shown(inputs)
-    blocks = [_flips(entry, *inputs.data[entry["dataset"]]) for entry in shown]
+    blocks = [_flips(entry, inputs.data[entry.manifest.dataset]) for entry in shown]
     heights = [len(flips) for flips in blocks]
     with style.context():
         width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
@@ -30,53 +30,54 @@ def draw(inputs: Inputs) -> Figure:
         axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
         for ax, flips, entry in zip(axes, blocks, shown, strict=True):
             _mosaic(ax, flips)
-            ax.set_title(", ".join(labels.name(inputs.labels, kind, entry[kind]) for kind in ("dataset", "noise")))
-        mark_panels(figure, inputs, axes, [entry["dataset"] for entry in shown])
+            kinds = {"dataset": entry.manifest.dataset, "noise": entry.manifest.noise}
+            ax.set_title(", ".join(labels.name(inputs.labels, *kind) for kind in kinds.items()))
+        mark_panels(figure, inputs, axes, [entry.manifest.dataset for entry in shown])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
     shown = _shown(inputs)
     text = (
-        "Training images whose label was changed by the noise, the most frequent kinds of change first: "
+        "Training images whose label was changed by the noise, the most frequent changes first: "
         "true class → label given to the methods, with the number of such images. "
-        "Of each dataset the noise of the highest rate, first seed."
+        "For each dataset, the figure shows the noise with the highest rate and its first seed."
     )
-    return with_stand_in(text, inputs, [entry["dataset"] for entry in shown])
+    return with_stand_in(text, inputs, [entry.manifest.dataset for entry in shown])
 
 
-def _shown(inputs: Inputs) -> list[Noise]:
-    """Per dataset the first manifest (that is, the first seed) of the noise with the highest rate."""
+def _shown(inputs: Inputs) -> list[NoisyLabels]:
+    """Return for each dataset the first labels (that is, the first seed) of the noise with the highest rate."""
     drawable = [entry for entry in inputs.noise if _drawable(entry, inputs)]
     if not drawable:
         raise NothingToDraw("No noise of this scale is known to change a label.")
-    datasets = dict.fromkeys(entry["dataset"] for entry in drawable)
-    by_dataset = [[entry for entry in drawable if entry["dataset"] == dataset] for dataset in datasets]
-    return [max(entries, key=lambda entry: entry["rate"]) for entries in by_dataset]
+    datasets = dict.fromkeys(entry.manifest.dataset for entry in drawable)
+    by_dataset = [[entry for entry in drawable if entry.manifest.dataset == dataset] for dataset in datasets]
+    return [max(entries, key=lambda entry: entry.manifest.rate) for entries in by_dataset]
 
 
-def _drawable(entry: Noise, inputs: Inputs) -> bool:
-    """Images in memory of which at least one has another label: open-set noise, for one, flips none."""
-    arrays = inputs.data[entry["dataset"]][0] if entry["dataset"] in inputs.data else {}
-    if "train_x" not in arrays or arrays["train_x"].ndim != 4:
+def _drawable(entry: NoisyLabels, inputs: Inputs) -> bool:
+    """Whether the images are in memory and at least one has another label; open-set noise, for example, flips none."""
+    prepared = inputs.data.get(entry.manifest.dataset)
+    if prepared is None or "train_x" not in prepared.arrays or prepared.arrays["train_x"].ndim != 4:
         return False
-    return bool((entry["labels"] != arrays["train_y"]).any())
+    return bool((entry.labels != prepared.arrays["train_y"]).any())
 
 
-def _flips(entry: Noise, arrays: Arrays, meta: DataMeta) -> list[tuple[str, np.ndarray]]:
-    """The kinds of flip, the most frequent first, each in words and with its first images."""
-    clean, noisy = arrays["train_y"], entry["labels"]
+def _flips(entry: NoisyLabels, prepared: PreparedData) -> list[tuple[str, np.ndarray]]:
+    """Return the kinds of flip, the most frequent first, each with its name and its first images."""
+    clean, noisy = prepared.arrays["train_y"], entry.labels
     pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
-    classes, found = [labels.plot_text(name) for name in meta["class_names"]], []
+    classes, flips = [labels.plot_text(name) for name in prepared.about.class_names], []
     for kind in np.argsort(-counts, kind="stable")[:ROWS]:
         true, given = pairs[:, kind]
-        images = arrays["train_x"][np.flatnonzero((clean == true) & (noisy == given))[:SAMPLES]]
-        found.append((f"{classes[true]} → {classes[given]}\n{counts[kind]} images", images))
-    return found
+        images = prepared.arrays["train_x"][np.flatnonzero((clean == true) & (noisy == given))[:SAMPLES]]
+        flips.append((f"{classes[true]} → {classes[given]}\n{counts[kind]} images", images))
+    return flips
 
 
 def _mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
-    """All samples in one picture: a grid of axes would be slow and would not align."""
+    """Draw all samples as one image: a grid of axes would be slow and would not align."""
     height, width = flips[0][1].shape[-2:]
     gap = max(1, round(GAP * width))
     canvas = np.ones((len(flips) * (height + gap), SAMPLES * (width + gap), 3))
@@ -94,7 +95,7 @@ def _mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
 
 
 def _rgb(image: np.ndarray) -> np.ndarray:
-    """(C, H, W) bytes → (H, W, 3) in 0..1; one channel is drawn dark on white, of many the first three."""
+    """(C, H, W) bytes → (H, W, 3) in 0..1; one channel becomes dark on white, many are cut to three."""
     channels = image.astype(float) / 255
     if len(channels) < 3:
         return np.repeat(1 - channels[0][..., None], 3, axis=2)

@@ -1,4 +1,4 @@
-"""Test accuracy over the epochs, a panel per setting, a line per method, seeds as a band."""
+"""Test accuracy over the epochs: a panel per setting, a line per method, a band for the seeds."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 from warlab.common.wording import several
 from warlab.reporting import style
-from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
 from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.read.results import Setting, by_setting
@@ -22,20 +21,20 @@ def draw(inputs: Inputs) -> Figure:
     runs = complete_runs(inputs)
 
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
-        """Grey lines below, the prominent ones above them, in the order of the table; names at the lines' ends."""
+        """Draw grey lines below the coloured ones, in the order of the table, with names at the ends of the lines."""
         ax.set_ylim(*_limits(runs[runs["dataset"] == setting.dataset]))
         grey, ends = _others(rows), []
-        for method, own in rows.groupby("method", sort=False):
+        for method, group in rows.groupby("method", sort=False):
             if method in grey:
-                mean = own.groupby("epoch")["test_accuracy"].mean()
+                mean = group.groupby("epoch")["test_accuracy"].mean()
                 ax.plot(mean.index.to_numpy(dtype=float), mean, color=style.GREY, linewidth=0.7, zorder=1.5)
             else:
-                ends.append(curve(ax, own, "test_accuracy", str(method), inputs.labels))
+                ends.append(style.curve(ax, group, "test_accuracy", str(method), inputs.labels))
         if grey:
             last = rows[rows["method"].isin(grey)].groupby("method")["test_accuracy"].last().median()
-            ends.append(Mark(1, float(last), several(len(grey), "other"), "#777777"))
-        epochs_axis(ax, rows["epoch"].max())
-        name_ends(ax, ends)
+            ends.append(style.Mark(1, float(last), several(len(grey), "other"), "#777777"))
+        style.epochs_axis(ax, rows["epoch"].max())
+        style.name_ends(ax, ends)
 
     height = 2.8 if len(by_setting(runs)) == 1 else 2.3
     return in_panels(runs, inputs, panel, height, "test accuracy (%)")
@@ -44,8 +43,9 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     runs = complete_runs(inputs)
     seeds = runs.groupby(list(results.CELL))["seed"].nunique().max()
-    band = f" Line: mean of {seeds} seeds; band: from the lowest to the highest of them." if seeds > 1 else ""
-    text = f"Accuracy on the clean test set after every epoch of training on noisy labels.{band}"
+    text = "Accuracy on the clean test set after every epoch of training on noisy labels."
+    if seeds > 1:
+        text += f" A line is the mean of up to {seeds} seeds; its band goes from the lowest to the highest of them."
     grey = {method for _, panel in by_setting(runs) for method in _others(panel)}
     named = [labels.name(inputs.labels, "method", m) for m in dict.fromkeys(runs["method"]) if m in grey]
     return with_stand_in(text + (f" Grey: {', '.join(named)}." if named else ""), inputs)
@@ -56,7 +56,7 @@ def _others(panel: pd.DataFrame) -> list[str]:
 
 
 def _limits(runs: pd.DataFrame) -> tuple[float, float]:
-    """One range per dataset; the worst 3 % are cut, else the first epochs would flatten all that follows."""
+    """Return the range of one dataset without its lowest 3 %: the first epochs would flatten the rest."""
     values = runs["test_accuracy"].dropna().to_numpy(float)
     low, high = np.percentile(values, 3), values.max()
     margin = max(0.5, 0.06 * (high - low))

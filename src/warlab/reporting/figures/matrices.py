@@ -12,17 +12,18 @@ from matplotlib.image import AxesImage
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from warlab.artefacts.ground_cost import GroundCost
+from warlab.artefacts.labelled_data import NoiseManifest
 from warlab.ids import CostId
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
-from warlab.reporting.read.artefacts import Cost, Noise
 from warlab.reporting.tables import labels
 
 TITLE = "Ground costs and label noise"
 SECTION = "data"
 NEEDS = ("costs", "noise")
 PANEL_INCHES = 3.6
-WITH_VALUES = 10  # classes; more numbers than that cannot be read in a panel
+WITH_VALUES = 10  # classes; more numbers do not fit into a panel
 WITH_NAMES = 30
 TITLE_CHARACTERS = 48
 
@@ -33,7 +34,7 @@ class Panel(NamedTuple):
     matrix: np.ndarray
     class_names: list[str]
     colours: str
-    low: float  # where the colours begin at the latest; NaN: at the smallest value
+    low: float  # the colours begin at this value or lower; NaN: at the smallest entry
     x_label: str = ""
     y_label: str = ""
 
@@ -58,7 +59,7 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     sentences = []
     if inputs.costs:
-        sentences.append("Ground costs between classes: similar classes cost much, the diagonal nothing.")
+        sentences.append("Ground costs between classes: the more similar two classes are, the higher their cost.")
     if inputs.noise:
         sentences.append(
             "Transition matrices of the label noise: probability of the given label (column) for a true class (row)."
@@ -67,35 +68,36 @@ def caption(inputs: Inputs) -> str:
         sentences.append("Classes are ordered so that similar ones are neighbours.")
     panels = _panels(inputs)
     if len({panel.kind for panel in panels}) < len(panels):
-        sentences.append("Of several seeds the first is shown.")
+        sentences.append("If there are several seeds, the first one is shown.")
     return with_stand_in(" ".join(sentences), inputs)
 
 
 def _panels(inputs: Inputs) -> list[Panel]:
-    # The transition of clean labels is the identity, and that of open-set noise too: a panel without a message.
-    # That of labels as they came with the data is not known.
-    noisy = [e for e in inputs.noise if e["noise"] != "clean" and not {"open_set", "estimated"} & set(e)]
-    panels = [_cost_panel(cost, inputs) for cost in inputs.costs] + [_noise_panel(entry, inputs) for entry in noisy]
+    # The transition matrix of clean labels and of open-set noise is the identity, which shows nothing. For labels that
+    # came with the data it is not known.
+    manifests = [entry.manifest for entry in inputs.noise if entry.manifest.noise != "clean"]
+    known = [manifest for manifest in manifests if not (manifest.open_set or manifest.estimated)]
+    panels = [_cost_panel(cost, inputs) for cost in inputs.costs] + [_noise_panel(entry, inputs) for entry in known]
     if not panels:
-        raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition.")
+        raise NothingToDraw("No method of this scale has a ground cost, and no noise has a known transition matrix.")
     return panels
 
 
-def _orders(costs: Iterable[Cost]) -> dict[str, np.ndarray]:
-    """Dataset → an order of its classes in which similar ones are neighbours: blocks become visible.
+def _orders(costs: Iterable[GroundCost]) -> dict[str, np.ndarray]:
+    """Return for each dataset an order of its classes in which similar ones are neighbours, so that blocks are visible.
 
-    By the first cost that tells classes apart; leaves of average linkage, turned for the shortest way through them.
+    It is the optimal order of the leaves of average linkage, for the first cost that is not the same for all pairs.
     """
-    found: dict[str, np.ndarray] = {}
+    orders: dict[str, np.ndarray] = {}
     for cost in costs:
-        matrix = np.asarray(cost["matrix"], float)
+        matrix, dataset = cost.matrix, cost.provenance.dataset
         away = ~np.eye(len(matrix), dtype=bool)
-        if cost["dataset"] in found or len(matrix) < 3 or np.ptp(matrix[away]) == 0:
+        if dataset in orders or len(matrix) < 3 or np.ptp(matrix[away]) == 0:
             continue
         distance = np.where(away, matrix[away].max() - (matrix + matrix.T) / 2, 0.0)
         condensed = squareform(distance - min(0.0, distance.min()) * away, checks=False)
-        found[cost["dataset"]] = leaves_list(linkage(condensed, "average", optimal_ordering=True))
-    return found
+        orders[dataset] = leaves_list(linkage(condensed, "average", optimal_ordering=True))
+    return orders
 
 
 def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
@@ -106,26 +108,25 @@ def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
     return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=names)
 
 
-def _cost_panel(cost: Cost, inputs: Inputs) -> Panel:
-    parsed = CostId.parse(cost["key"])
-    # Random costs that differ by their own seed (random.7) are of one kind, too.
-    kind = (cost["dataset"], re.sub(r"\.\d+$", "", parsed.name), parsed.noise)
+def _cost_panel(cost: GroundCost, inputs: Inputs) -> Panel:
+    dataset, parsed = cost.provenance.dataset, CostId.parse(cost.provenance.key)
+    # Random costs that differ only by their seed (random.7) are of one kind, too.
+    kind = (dataset, re.sub(r"\.\d+$", "", parsed.name), parsed.noise)
     words = [labels.name(inputs.labels, "cost", parsed.name)]
     words += [labels.name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
-    title = _title(cost["dataset"], inputs, f"ground cost: {', '.join(words)}")
-    matrix = np.asarray(cost["matrix"], float)
-    # The diagonal is zero by definition: left white, it does not flatten the colours of the rest.
-    matrix = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
+    title = _title(dataset, inputs, f"ground cost: {', '.join(words)}")
+    # The diagonal is zero by definition. It is left white so that the colours cover the range of the other entries.
+    matrix = np.where(np.eye(len(cost.matrix), dtype=bool), np.nan, cost.matrix)
     low = 0.0 if np.nanmin(matrix) == np.nanmax(matrix) else np.nan
-    return Panel(kind, title, matrix, cost["class_names"], "cividis", low)
+    return Panel(kind, title, matrix, cost.provenance.class_names, "cividis", low)
 
 
-def _noise_panel(entry: Noise, inputs: Inputs) -> Panel:
-    kind = dataset, noise = entry["dataset"], entry["noise"]
-    changed = f"{100 * entry['realised_rate']:.1f} % of all labels changed"
+def _noise_panel(manifest: NoiseManifest, inputs: Inputs) -> Panel:
+    kind = dataset, noise = manifest.dataset, manifest.noise
+    changed = f"{100 * manifest.realised_rate:.1f} % of all labels changed"
     title = _title(dataset, inputs, f"{labels.name(inputs.labels, 'noise', noise)}, {changed}")
-    matrix = np.asarray(entry["transition"], float)
-    return Panel(kind, title, matrix, entry["class_names"], "Blues", 0.0, "given label", "true class")
+    matrix = np.asarray(manifest.transition, float)
+    return Panel(kind, title, matrix, manifest.class_names, "Blues", 0.0, "given label", "true class")
 
 
 def _title(dataset: str, inputs: Inputs, text: str) -> str:

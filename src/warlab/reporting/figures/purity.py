@@ -1,10 +1,10 @@
-"""True labels among the samples that selecting methods train on, over the epochs."""
+"""Share of true labels among the samples that a method selects for training, over the epochs."""
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.reporting.drawing import Mark, curve, epochs_axis, name_ends
+from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read.results import Setting
 
@@ -17,30 +17,31 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
         methods = rows.groupby("method", sort=False)
-        ends = [curve(ax, own, "purity", str(method), inputs.labels) for method, own in methods]
-        rates = [m["realised_rate"] for m in inputs.noise if (m["dataset"], m["noise"]) == setting[:2]]
+        ends = [style.curve(ax, group, "purity", str(method), inputs.labels) for method, group in methods]
+        manifests = [entry.manifest for entry in inputs.noise]
+        rates = [m.realised_rate for m in manifests if (m.dataset, m.noise) == setting[:2]]
         if rates:
             true = 100 * (1 - sum(rates) / len(rates))
             ax.axhline(true, color="#666666", linestyle=":", linewidth=1)
-            ends.append(Mark(1, true, "all samples", "#666666"))
-        epochs_axis(ax, rows["epoch"].max())
+            ends.append(style.Mark(1, true, "all samples", "#666666"))
+        style.epochs_axis(ax, rows["epoch"].max())
         ax.set_ylim(*ax.get_ylim())
-        name_ends(ax, ends)
+        style.name_ends(ax, ends)
 
     return in_panels(_runs(inputs), inputs, panel, 2.5, "true labels among selected (%)")
 
 
 def caption(inputs: Inputs) -> str:
-    text = "Purity of the samples that a method selects for training, mean of each epoch and of both networks."
+    text = "Share of true labels among the samples that a method selects for training, mean of both networks."
     if inputs.noise:
-        text += " Dotted, grey: share of true labels among all samples, which a random selection would have."
+        text += " Grey, dotted: the share among all samples, which a random selection would have."
     return with_stand_in(text, inputs)
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:
     runs = complete_runs(inputs)
     if "purity" not in runs or runs["purity"].isna().all():
-        raise NothingToDraw("The figure of purity needs runs of a method that selects samples, such as coteaching.")
+        raise NothingToDraw("This figure needs runs of a method that selects samples, such as coteaching.")
     chosen = runs[runs["purity"].notna()]
     noisy = chosen[chosen["noise"] != "clean"]
     return noisy if len(noisy) else chosen

@@ -1,4 +1,4 @@
-"""A test tile: image, ground truth and the map of each method; below, a close-up of the outlined area."""
+"""A test tile: image, ground truth and the map of each method, and below them a close-up of the outlined area."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,15 @@ INCHES = 1.25  # width of a panel
 
 def draw(inputs: Inputs) -> Figure:
     dataset, maps = _shown(inputs)
-    arrays, meta = inputs.tiles[dataset]
+    arrays, about = inputs.tiles[dataset].arrays, inputs.tiles[dataset].about
     image, truth, *predicted = (
         unflat(flat, arrays["test_sizes"])[0]
         for flat in (arrays["test_x"], arrays["test_y"], *(entry.labels for entry in maps))
     )
     columns = [ColumnId(entry.run.method, "clean" if entry.run.noise == "clean" else "") for entry in maps]
-    titles = [f"test tile {meta['test_tiles'][0]}", "ground truth"]
+    titles = [f"test tile {about.test_tiles[0]}", "ground truth"]
     titles += [labels.plot_method(inputs.labels, str(column)) for column in columns]
-    pictures = [infrared(image), *(coloured(classes, meta) for classes in (truth, *predicted))]
+    pictures = [infrared(image), *(coloured(classes, about) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
     corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
     shape = truth.shape[0] / truth.shape[1]
@@ -44,7 +44,7 @@ def draw(inputs: Inputs) -> Figure:
             show(whole, picture, title)
             whole.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=style.ORANGE, linewidth=1.4))
             show(part, picture[area], "")
-        legend(figure, meta)
+        legend(figure, about)
         mark_stand_in(figure, inputs, [dataset])
     return figure
 
@@ -52,14 +52,15 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     dataset, _ = _shown(inputs)
     text = (
-        "Maps of a test tile. The lower row shows the area outlined in orange, where the methods err most. "
-        "CCE (clean) was trained on the true labels, all others on corrupted ones; of two networks the first is shown."
+        "Image, ground truth and the map of each method. The lower row shows the area outlined in orange, where the "
+        "methods make most errors. CCE (clean) was trained on the true labels, the others on corrupted ones. For a "
+        "method with two networks, the map is of the first."
     )
     return with_stand_in(text, inputs, [dataset])
 
 
 def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:
-    """The square in which most pixels are wrong, summed over all maps."""
+    """Return the square with most wrong pixels, summed over all maps."""
     side = max(1, round(SHARE * min(truth.shape)))
     wrong = np.sum([truth != one for one in predicted], axis=0).astype(float)
     density = ndimage.uniform_filter(wrong, side, mode="constant")
@@ -70,10 +71,10 @@ def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice,
 
 
 def _shown(inputs: Inputs) -> tuple[str, list[PredictedMap]]:
-    """The first dataset with maps; those on clean labels come first."""
-    found = [entry for entry in inputs.maps if entry.run.dataset in inputs.tiles]
-    if not found:
+    """Return the first dataset with maps, and its maps; those of clean labels come first."""
+    maps = [entry for entry in inputs.maps if entry.run.dataset in inputs.tiles]
+    if not maps:
         raise NothingToDraw("There are no maps to show; train a method on tiles first.")
-    dataset = found[0].run.dataset
-    own = [entry for entry in found if entry.run.dataset == dataset]
-    return dataset, sorted(own, key=lambda entry: entry.run.noise != "clean")
+    dataset = maps[0].run.dataset
+    shown = [entry for entry in maps if entry.run.dataset == dataset]
+    return dataset, sorted(shown, key=lambda entry: entry.run.noise != "clean")

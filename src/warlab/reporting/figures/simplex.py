@@ -1,4 +1,4 @@
-"""What each divergence says on the simplex of three classes, and the decision regions it leads to: the paper's toy."""
+"""The value of each divergence on the simplex of three classes, and the decision regions that it leads to."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,8 +8,7 @@ from matplotlib.tri import Triangulation
 
 from warlab.errors import WarlabError
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs
-from warlab.reporting.read.artefacts import Arrays
+from warlab.reporting.figures.base import Arrays, Inputs
 
 TITLE = "What each divergence measures, and where it leads"
 SECTION = "adversarial"
@@ -17,7 +16,7 @@ NEEDS = ("toy",)
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 SHADES, LEVELS = "Greys", 24  # as in the paper: white is zero, darker is larger
 COLOURS = (style.ORANGE, style.CRIMSON, style.BLACK)
-SHAPES = "so^"  # a class has its own shape, too: not everybody tells red from black
+SHAPES = "so^"  # classes also differ in shape, for readers who cannot distinguish the colours
 RING = style.BLUE
 
 
@@ -43,19 +42,19 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     return (
-        "Top: value of each divergence on the simplex of three classes with respect to a fixed prediction (green "
-        "cross); white is zero, darker is larger; cross entropy alone has none. Bottom: decision regions of small "
-        "networks trained with each of them on the same points, some of which in the red cloud carry the label black. "
-        "Left: the ground cost, smallest between red and black. The paper says of its own such figure that a boundary "
-        "is smoothed less the higher the cost between its classes; by its Proposition 2 a higher cost penalises a "
-        "change between them more. The loss here is the formula, which follows the proposition. Values and trainings "
-        "are computed; the paper gives no numbers."
+        "Top: the value of each divergence on the simplex of three classes, measured from a fixed prediction (green "
+        "cross); white is zero, darker is larger. Cross entropy alone has no divergence. Bottom: decision regions of "
+        "small networks that were trained with each divergence on the same points; some points in the red cloud have "
+        "the label black. Left: the ground cost, which is smallest between red and black. About its own figure of this "
+        "kind, the paper says that a higher cost between two classes smooths their boundary less; by its Proposition "
+        "2, a higher cost penalises a change between them more. The loss here is the paper's formula, which agrees "
+        "with the proposition. Values and trainings are computed; the paper gives no numbers."
     )
 
 
 def toy_of(inputs: Inputs) -> Arrays:
     if not inputs.toy:
-        raise WarlabError("The figures of the plane need the trained toy networks; make toy.npz first.")
+        raise WarlabError("This figure needs the trained networks of the toy task; make toy.npz first.")
     return inputs.toy
 
 
@@ -73,14 +72,14 @@ def _cost(ax: Axes, toy: Arrays) -> None:
 
 
 def handles(toy: Arrays) -> list[Line2D]:
-    """For a legend: the classes, and the points with a wrong label."""
-    found = [
+    """Return the entries of the legend: the classes, and the points with a wrong label."""
+    classes = [
         Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
         for colour, shape, name in zip(COLOURS, SHAPES, toy["classes"], strict=True)
     ]
     wrong = Line2D([], [], marker=SHAPES[2], linestyle="", color=style.BLACK, markersize=4.5, label="wrong label")
     wrong.set_markeredgecolor(RING)
-    return [*found, wrong]
+    return [*classes, wrong]
 
 
 def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
@@ -100,7 +99,7 @@ def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
 
 
 def regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
-    """The class with the highest probability as a light colour, boundaries as lines."""
+    """Draw the class with the highest probability in a light colour, and the boundaries as lines."""
     chosen = probabilities.argmax(2)
     extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
     light = np.array([[0.99, 0.91, 0.75], [0.97, 0.78, 0.79], [0.82, 0.82, 0.82]])
@@ -114,7 +113,7 @@ def regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
 def points(ax: Axes, toy: Arrays, size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, (colour, shape) in enumerate(zip(COLOURS, SHAPES, strict=True)):
-        own, circled = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))
-        ax.scatter(toy["x"][own, 0], toy["x"][own, 1], size, colour, marker=shape, linewidths=0)
-        x, y = toy["x"][circled].T
+        plain, outlined = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))
+        ax.scatter(toy["x"][plain, 0], toy["x"][plain, 1], size, colour, marker=shape, linewidths=0)
+        x, y = toy["x"][outlined].T
         ax.scatter(x, y, 3.5 * size, colour, marker=shape, edgecolors=RING, linewidths=0.9, zorder=3)

@@ -1,11 +1,13 @@
-"""What a method costs in time against what it reaches, relative to CCE of the same setting where there is one."""
+"""Time of an epoch against test accuracy; the time is relative to CCE of the same setting, if that was run."""
+
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from warlab.reporting import style
-from warlab.reporting.drawing import Mark, name_points
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.read.results import SETTING, Setting
@@ -16,11 +18,12 @@ SECTION = "results"
 NEEDS = ("runs",)
 ASKS = {"together": 2, "timed": True}
 QUIET = "#666666"
+NAME_SIZE = 6.0  # points
 
 
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
-        """Prominent methods in their colours and above the grey ones, each with its name."""
+        """Draw the prominent methods in their colours above the grey ones, each with its name."""
         cce = rows.loc[rows["method"] == "cce", "seconds"]
         unit = float(cce.iloc[0]) if len(cce) else 1.0
         bright, marks = style.prominent(rows["method"]), []
@@ -29,7 +32,7 @@ def draw(inputs: Inputs) -> Figure:
             ax.plot(x, y, "o", color=colour, markersize=5, zorder=3 if method in bright else 2)
             length = len(labels.name(inputs.labels, "method", method))
             words = style.ink(colour) if method in bright else QUIET
-            marks.append(Mark(x, y, labels.plot_method(inputs.labels, method), words, length))
+            marks.append(style.Mark(x, y, labels.plot_method(inputs.labels, method), words, length))
         ax.set_xlabel("time of an epoch / CCE's" if len(cce) else "seconds per epoch")
         ax.margins(0.15, 0.1)
         name_points(ax, sorted(marks, key=lambda mark: mark.colour == QUIET))
@@ -39,8 +42,8 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Mean test accuracy of the last ten epochs over the seconds that one of these epochs took; the x axis is "
-        "relative to CCE of the same panel where it was run. Runs that shared a machine with others took longer."
+        "Mean test accuracy of the last ten epochs over the mean time of one of these epochs, relative to CCE in "
+        "panels where CCE was run. Runs that shared a machine with others took longer."
     )
     return with_stand_in(text, inputs)
 
@@ -54,5 +57,38 @@ def _table(inputs: Inputs) -> pd.DataFrame:
     counts = wide.groupby(SETTING)["method"].transform("nunique")
     several = wide[counts > 1].dropna(subset=["seconds", "test_accuracy"])
     if several.empty:
-        raise NothingToDraw("The figure of time needs a setting with two methods; train another one.")
+        raise NothingToDraw("This figure needs a setting with two methods; train another one.")
     return several
+
+
+# Places of a name next to its point: the offset of its lower left corner, in widths and heights of the name.
+_PLACES = [(0.0, -0.5), (-1.0, -0.5), (-0.5, 0.4), (-0.5, -1.4), (0.0, 0.3), (0.0, -1.3), (-1.0, 0.3), (-1.0, -1.3)]
+_PLACES += [(0.0, 1.2), (0.0, -2.2), (-1.0, 1.2), (-1.0, -2.2), (0.0, 2.1), (0.0, -3.1), (-0.5, 3.0), (-0.5, -4.0)]
+
+
+def name_points(ax: Axes, marks: Sequence[style.Mark]) -> None:
+    """Write a name next to each point, in the place where it overlaps least."""
+    width, height = style.inches(ax)
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    at = [((m.x - left) / (right - left) * 72 * width, (m.y - low) / (high - low) * 72 * height) for m in marks]
+    taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in at]
+    for mark, (x, y) in zip(marks, at, strict=True):
+        wide, tall = 0.58 * NAME_SIZE * (mark.length or len(mark.name)), 1.1 * NAME_SIZE
+        best = min((_box(x, y, wide, tall, *place) for place in _PLACES), key=lambda box: _covered(box, taken, width))
+        taken.append(best)
+        offset = (best.x0 - x, best.y0 - y)
+        text = ax.annotate(mark.name, (mark.x, mark.y), offset, textcoords="offset points")
+        text.set(color=mark.colour, fontsize=NAME_SIZE, va="bottom")
+
+
+def _box(x: float, y: float, wide: float, tall: float, right: float, up: float) -> Bbox:
+    aside = 4 if right == 0 else -4 if right == -1 else 0
+    left, bottom = x + right * wide + aside, y + up * tall + (2 if up > 0 else -2 if up < -0.5 else 0)
+    return Bbox.from_bounds(left, bottom, wide, tall)
+
+
+def _covered(box: Bbox, taken: Iterable[Bbox], width: float) -> float:
+    """Return the area that overlaps with `taken`, plus a penalty for what lies outside the plot."""
+    common = (Bbox.intersection(box, other) for other in taken)
+    shared = sum(part.width * part.height for part in common if part is not None)
+    return shared + 10 * max(0.0, -box.x0) + 10 * max(0.0, box.x1 - 72 * width)

@@ -1,4 +1,4 @@
-"""The contact sheet of an audit: the first hundred suspects as one picture, with given and suggested labels."""
+"""The contact sheet of an audit: the first hundred suspects as one image, with given and suggested labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ INK, QUIET, KNOWN, RED = "#1a1a1a", "#666666", "#D55E00", "#B00020"
 
 @dataclass(frozen=True)
 class Suspect:
-    """One picture (channels, height, width) uint8 and its labels; `known` if the label is known to be wrong."""
+    """An image (channels, height, width) in uint8 and its labels; `known`: whether the label is known to be wrong."""
 
     picture: np.ndarray
     label: str
@@ -28,7 +28,7 @@ class Suspect:
 
 
 def write_sheet(path: Path, suspects: Sequence[Suspect], title: str, warning: str = "") -> None:
-    """A PNG; `warning` stands in red below the title, such as that the data are a stand-in."""
+    """Write a PNG; `warning` is printed in red below the title, for example that the data are a stand-in."""
     note = PngInfo()
     note.add_text("Title", title)
     sheet = draw_sheet(suspects, title, warning)
@@ -43,7 +43,7 @@ def draw_sheet(suspects: Sequence[Suspect], title: str, warning: str = "") -> Im
     pen = ImageDraw.Draw(sheet)
     title += " (framed: known to be wrong)" if any(one.known for one in shown) else ""
     pen.text((GAP, 8), _fitting(title, sheet.width - 2 * GAP, _font(13)), INK, _font(13))
-    below = warning or ("" if shown else "No label is contradicted by the network.")
+    below = warning or ("" if shown else "The network agrees with all labels.")
     pen.text((GAP, 27), _fitting(below, sheet.width - 2 * GAP, _font(11)), RED if warning else QUIET, _font(11))
     for place, suspect in enumerate(shown):
         row, column = divmod(place, COLUMNS)
@@ -62,7 +62,7 @@ def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, left:
 
 
 def _enlarged(picture: np.ndarray) -> Image.Image:
-    """As large as fits into the square, with visible pixels where it is small; of many channels the first three."""
+    """Scale an image to the square of a suspect, without smoothing if it becomes larger; use at most three channels."""
     channels = picture[:3] if len(picture) >= 3 else np.repeat(picture[:1], 3, axis=0)
     image = Image.fromarray(np.ascontiguousarray(channels.transpose(1, 2, 0)))
     scale = SIDE / max(image.size)
@@ -71,12 +71,12 @@ def _enlarged(picture: np.ndarray) -> Image.Image:
 
 
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """The one of the figures, which comes with matplotlib."""
+    """Return the font of the figures, which comes with matplotlib."""
     return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
 
 
 def _fitting(text: str, width: int, font: ImageFont.FreeTypeFont) -> str:
-    """Cut to so many pixels, with an ellipsis."""
+    """Cut a text to this width in pixels, with an ellipsis."""
     if font.getlength(text) <= width:
         return text
     while text and font.getlength(f"{text}…") > width:

@@ -1,1 +1,24 @@
-"""The report."""
+"""The report: its sections in their order, and the two methods that its sentences compare.
+
+Figures, tables and `snakemake --report` use the same sections.
+"""
+
+SECTIONS = {
+    "results": "Results and the paper's numbers",
+    "adversarial": "Is it adversarial?",
+    "audit": "Labels that look wrong",
+    "maps": "Maps",
+    "claims": "Claims and how strong the evidence is",
+    "statistics": "Statistics",
+    "data": "Data, noise and costs",
+    "fidelity": "Paper against code",
+    "settings": "Settings",
+    "provenance": "Provenance",
+}
+PROPOSED = "war_w2v"  # the variant in the paper's main table
+BASELINE = "cce"
+
+
+def category(section: str) -> str:
+    """Return the name of a section in Snakemake's report, which sorts its categories by name."""
+    return f"{list(SECTIONS).index(section) + 1:02d} {SECTIONS[section]}"

@@ -1,10 +1,9 @@
-"""Committed evidence on the page: results that this run did not compute, in tables of their own, marked as such.
+"""Committed evidence on the page: results that this run did not compute, in separate tables that say so.
 
-Nothing of it enters the tables, figures, statistics or claims of the run.
+They are not used in the tables, figures, statistics or claims of the run.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,42 +11,34 @@ import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.ids import base_method
-from warlab.reporting.page.headline import BASELINE, PROPOSED, count
+from warlab.reporting.page import BASELINE, PROPOSED
+from warlab.reporting.page.context import Committed
+from warlab.reporting.page.opening import count
 from warlab.reporting.read.results import CELL, read_runs
 from warlab.reporting.stats.over_settings import readings
 from warlab.reporting.tables.grid import number, signed
 from warlab.reporting.tables.labels import Labels, name
 
 Cells = Mapping[str, str]
-Source = Mapping[str, str]  # a `folder` of docs/evidence, the `command` that made it, and the `path` where it lies
+Source = Mapping[str, str]  # a `folder` of docs/evidence, the `command` that made it, and its `path`
 SEEDED = ("seeds", "interval", "interval_from")
-
-
-@dataclass(frozen=True)
-class Committed:
-    """One table of committed numbers; `sentence` is for the first screen, where there is one."""
-
-    title: str
-    caption: str
-    rows: Sequence[Cells]
-    sentence: str = ""
 
 
 def read_committed(
     named: Mapping[str, Source], labels: Labels, reductions: Sequence[Cells], run_here: Collection[str]
 ) -> list[Committed]:
-    """What the scale names under `evidence`; a part that has nothing to show here is left out."""
-    found = [
+    """Read what the scale names under `evidence`; a part with nothing to show is left out."""
+    tables = [
         same_settings(named["same"], labels, reductions, run_here) if "same" in named else None,
         other_methods(named["others"], labels, run_here) if "others" in named else None,
     ]
-    return [entry for entry in found if entry]
+    return [table for table in tables if table]
 
 
 def same_settings(
     source: Source, labels: Labels, reductions: Sequence[Cells], run_here: Collection[str]
 ) -> Committed | None:
-    """The settings of this run with more seeds; nothing where the settings of this run were changed since."""
+    """Return the settings of this run with more seeds, or None if the settings of this run have changed since."""
     summary = _summary(source)
     titles = {name(labels, "dataset", dataset) for dataset in summary["dataset"]}
     shared = {name(labels, "method", base_method(method)) for method in set(run_here) & set(summary["method"])}
@@ -64,15 +55,15 @@ def same_settings(
     ]
     return Committed(
         f"The same settings with {count(int(summary['seeds'].max()))} seeds (committed, not computed in this run)",
-        "Mean of the last ten epochs in %, the highest first, and its difference from CCE; intervals by Student's t "
-        f"over the seeds. {_origin(source)}",
+        "Mean of the last ten epochs in %, the highest first, and its difference from CCE; intervals over the seeds by "
+        f"Student's t. {_origin(source)}",
         rows,
         _sentence(summary, per_seed, labels, source),
     )
 
 
 def other_methods(source: Source, labels: Labels, run_here: Collection[str]) -> Committed | None:
-    """Methods that this run leaves out, from a study of another size; CCE of that study is there to compare with."""
+    """Return the methods that this run leaves out, from a study of another size, with the CCE of that study."""
     summary = _summary(source)
     here = {base_method(method) for method in run_here} - {BASELINE}
     left = summary[[base_method(method) not in here for method in summary["method"]]]
@@ -87,8 +78,8 @@ def other_methods(source: Source, labels: Labels, run_here: Collection[str]) -> 
     ]
     return Committed(
         "Methods that were not run here (committed, from a study of another size)",
-        "Mean of the last ten epochs in %, the highest first. Its numbers cannot be compared with those of this run: "
-        f"compare each with the CCE of the same table (difference). {_origin(source)}",
+        "Mean of the last ten epochs in %, the highest first. These numbers cannot be compared with those of this run; "
+        f"the column “difference” compares them with the CCE of the same study. {_origin(source)}",
         rows,
     )
 
@@ -104,7 +95,7 @@ def _summary(source: Source) -> pd.DataFrame:
 
 
 def _setting(row: pd.Series, labels: Labels, settings: int) -> dict[str, str]:
-    """Dataset and noise only where the table has more than one of them."""
+    """Return the names of a row's setting and method; the setting only if the table has several."""
     where = {kind: name(labels, kind, row[kind]) for kind in ("dataset", "noise")} if settings > 1 else {}
     return {**where, "method": name(labels, "method", row["method"])}
 
@@ -114,11 +105,11 @@ def _above(row: pd.Series) -> dict[str, str]:
 
 
 def _sentence(summary: pd.DataFrame, per_seed: pd.DataFrame, labels: Labels, source: Source) -> str:
-    """How far WAR is above CCE, how surely, and in how many seeds."""
-    found = summary[(summary["method"] == PROPOSED) & summary["interval"].notna()]
-    if found.empty:
+    """Say how far WAR is above CCE, with the interval, and in how many seeds."""
+    proposed = summary[(summary["method"] == PROPOSED) & summary["interval"].notna()]
+    if proposed.empty:
         return ""
-    row = found.iloc[0]
+    row = proposed.iloc[0]
     ours, other = (name(labels, "method", method) for method in (PROPOSED, BASELINE))
     higher = per_seed[_cell(row)] > per_seed[*_cell(row)[:-1], BASELINE]
     return (
@@ -136,13 +127,13 @@ def _origin(source: Source) -> str:
 
 
 def _settings(rows: Sequence[Cells], titles: Collection[str], others: Collection[str]) -> set[tuple[str, ...]]:
-    """What differs from the paper, of these datasets and of all but some methods."""
+    """Return the values that differ from the paper's, for these datasets and without some methods."""
     owners = {tuple(row.values()): row["what"].partition(": ")[0].partition(", ") for row in rows}
     return {row for row, (title, _, owner) in owners.items() if title in titles and owner not in others}
 
 
 def _kept_reductions(source: Source) -> list[dict[str, str]]:
-    """The table that tools/make_evidence.py writes."""
+    """Read the table that tools/make_evidence.py wrote."""
     file = Path(source["path"]) / "reductions.md"
     lines = file.read_text().splitlines()[2:] if file.is_file() else []
     cells = [line.strip("| ").split(" | ") for line in lines]

@@ -1,26 +1,28 @@
-"""What the report is made of."""
+"""The content of the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import pandas as pd
 
+from warlab.artefacts.ground_cost import Provenance, Verification
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest
+from warlab.artefacts.run_result import RunResult
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.verdicts import Verdict
-from warlab.reporting.page.committed import Committed
 from warlab.reporting.page.curves import Panel
-from warlab.reporting.page.headline import Epochs
-from warlab.reporting.read.artefacts import Cost, DataMeta, Noise
 from warlab.reporting.tables.grid import Orientation
 from warlab.reporting.tables.labels import Labels
 from warlab.reporting.tables.render import Row
 
+Epochs = Mapping[tuple[str, ...], int]  # by cell (dataset, noise, network, method), as `results.epochs_averaged`
+
 
 @dataclass(frozen=True)
 class TableSection:
-    """One experiment: its tidy table (`tables.tidy`) and how it is laid out."""
+    """One experiment: its tidy table and its layout."""
 
     name: str
     title: str
@@ -31,7 +33,7 @@ class TableSection:
 
 @dataclass(frozen=True)
 class FigureSection:
-    """One figure as `style.save` wrote it; title and caption are its alternative text, too."""
+    """One figure as `style.save` wrote it; title and caption are also its alternative text."""
 
     name: str
     title: str
@@ -42,15 +44,25 @@ class FigureSection:
 
 @dataclass(frozen=True)
 class AuditSection:
-    """The contact sheet of one run, and how well the audit finds wrong labels (`audit.audit_rows`), if it is known."""
+    """The contact sheet of one run, and how well the audit finds wrong labels (`audit_scores.audit_rows`), if known."""
 
     sheet: Path
     rows: Sequence[Row]
     legend: str
 
 
+@dataclass(frozen=True)
+class Committed:
+    """One table of results that this run did not compute; `sentence` is for the first screen, if there is one."""
+
+    title: str
+    caption: str
+    rows: Sequence[Mapping[str, str]]
+    sentence: str = ""
+
+
 class Difference(TypedDict, total=False):
-    """Where paper and code differ, and what is taken; `needs` are the ids that it concerns, all if there are none."""
+    """A difference between paper and code, and the choice made here; it concerns the ids in `needs`, or everything."""
 
     topic: str
     paper: str
@@ -62,21 +74,21 @@ class Difference(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Context:
-    """All that the page shows. Whatever is left empty has no section."""
+    """Everything that the page shows. A field that is left empty has no section."""
 
     scale: str
-    description: str = ""  # of the scale, a sentence
+    description: str = ""  # of the scale, one sentence
     labels: Labels = field(default_factory=dict)
-    # Tables and figures in the order of the page, each in its section; the headlines come from the first table.
+    # Tables and figures are in the order of the page; the headlines come from the first table.
     tables: Sequence[TableSection] = ()
     figures: Sequence[FigureSection] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)  # what this scale cannot show → why
-    datasets: Sequence[DataMeta] = ()
-    noise: Sequence[Noise] = ()
-    costs: Sequence[Cost] = ()
+    datasets: Sequence[DataDescription] = ()
+    noise: Sequence[NoiseManifest] = ()
+    costs: Sequence[tuple[Provenance, Verification]] = ()
     fidelity: Sequence[Difference] = ()  # of config/fidelity.yaml
-    hyperparameters: Sequence[Row] = ()  # of any columns, such as `hyperparameter_rows` makes
-    results: Sequence[Mapping[str, Any]] = ()  # the result.json of every run
+    hyperparameters: Sequence[Row] = ()  # of `hyperparameter_rows`
+    results: Sequence[RunResult] = ()
     claims: Sequence[Verdict] = ()
     reductions: Sequence[Mapping[str, str]] = ()  # of `warlab.config.reductions`
     readings: Sequence[Row] = ()  # of `comparison_text.readings_for_page`
@@ -84,9 +96,9 @@ class Context:
     curves: Sequence[Panel] = ()
     audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)  # path of a run (dataset/…/seed0) → the last lines of its log
-    epochs: Epochs = field(default_factory=dict)  # of the means of the first table (`results.epochs_averaged`)
-    evidence: Evidence | None = None  # how sure the numbers of the runs are (`evidence.of_runs`)
-    committed: Sequence[Committed] = ()  # results that this run did not compute, see `committed.py`
+    epochs: Epochs = field(default_factory=dict)  # that the means of the first table are taken over
+    evidence: Evidence | None = None  # how uncertain the numbers of the runs are (`evidence.of_runs`)
+    committed: Sequence[Committed] = ()  # see committed.py
 
     @property
     def has_papers_numbers(self) -> bool:

@@ -1,26 +1,22 @@
-"""Learning curves of the report: as data for the drawing in which a reader can look up values, and one as a picture.
+"""Learning curves of the report: the data of the interactive plot, and the coordinates of the picture at the top."""
 
-The picture is an inline SVG that follows light and dark mode.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
-from markupsafe import Markup, escape
 
 from warlab.common.wording import several
+from warlab.ids import NoiseId
 from warlab.reporting import style
-from warlab.reporting.drawing import spread
+from warlab.reporting.page import BASELINE, PROPOSED
 from warlab.reporting.read.results import Setting, by_setting, complete, kind_of_data
 from warlab.reporting.tables.labels import Labels, name, parts
 
 WIDTH, HEIGHT = 600, 348
-LEFT, RIGHT, TOP, BOTTOM = 40, 92, 12, 36
+LEFT, RIGHT, TOP, BOTTOM = 40, 92, 12, 36  # margins
 LINE = 15  # height of a name
-GREY = "var(--grey)"
-INK = "color-mix(in srgb, {} 70%, currentColor)"  # darker by day, lighter by night
-Place = Callable[[float, float], tuple[float, float]]  # epoch, value → pixels
+WAR = (PROPOSED, "war_embed", "war_01")
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Panel:
 
 
 def curves(runs: pd.DataFrame, labels: Labels) -> list[Panel]:
-    """A panel per dataset, noise and network; a line per method."""
+    """Return a panel per dataset, noise and network, with a line per method."""
     panels = []
     for setting, panel in by_setting(complete(runs)):
         stand_in = kind_of_data(panel["data"]) == "stand-in"
@@ -64,86 +60,114 @@ def _line(method: str, group: pd.DataFrame, labels: Labels) -> Line:
         [round(float(value), 2) for value in numbers]
         for numbers in (seeds.mean(axis=1), seeds.min(axis=1), seeds.max(axis=1))
     )
-    shown = "currentColor" if colour == style.BLACK else colour  # black would vanish in dark mode
+    shown = "currentColor" if colour == style.BLACK else colour  # black could not be seen in dark mode
     epochs = [int(epoch) for epoch in seeds.index]
     called = name(labels, "method", method)
     return Line(method, called, shown, _dash_array(dashes), int(seeds.shape[1]), epochs, mean, low, high)
 
 
 def _dash_array(dashes: style.Dashes) -> str:
-    """For SVG, at the two pixels that a line is wide."""
+    """Return the dashes for SVG, where a line is two pixels wide."""
     if isinstance(dashes, tuple):
         return " ".join(str(2 * length) for length in dashes[1])
     return {"-": "", "--": "6 3", ":": "2 3"}[dashes]
 
 
-def picture(lines: Sequence[Line], bright: Sequence[Line]) -> Markup:
-    """Those in `bright` above the others, in their colours and with their names at their ends."""
+# ---- the picture at the top of the page
+
+
+def pictured(panels: Sequence[Panel]) -> Panel | None:
+    """Return the setting of the picture: with real data, noise, WAR and CCE if possible, and the highest noise rate."""
+
+    def worth(panel: Panel) -> tuple[float, ...]:
+        methods, noise = {line.method for line in panel.lines}, panel.setting.noise
+        both = (leading(methods) is not None) + (BASELINE in methods)
+        return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
+
+    return max(panels, key=worth, default=None)
+
+
+def leading(methods: Collection[str]) -> str | None:
+    """Return the variant of WAR to show: that of the paper's main table, or else the first one that was run."""
+    return next((one for one in (*WAR, *sorted(methods)) if one in methods and one.startswith("war")), None)
+
+
+def prominent(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines to draw in colour: CCE, AR and one WAR. Without two of these, the first and the best line."""
+    by_method = {line.method: line for line in lines}
+    compared = [by_method[one] for one in (BASELINE, "ar", leading(by_method)) if one in by_method]
+    if len(compared) >= 2:
+        return compared
+    if len(lines) <= 2:
+        return list(lines)
+    first, best = (compared or lines)[0], max(lines, key=lambda line: line.mean[-1])
+    return [first] if best is first else [first, best]
+
+
+class Axes(NamedTuple):
+    """The last epoch and the lowest and highest value; the first epoch is 1."""
+
+    last: int
+    low: float
+    high: float
+
+    def x(self, epoch: float) -> float:
+        return round(LEFT + (epoch - 1) / (self.last - 1) * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(self, value: float) -> float:
+        part = (self.high - max(value, self.low)) / (self.high - self.low)
+        return round(TOP + part * (HEIGHT - TOP - BOTTOM), 1)
+
+    def points(self, epochs: Iterable[int], values: Iterable[float]) -> str:
+        """Return points as SVG writes them."""
+        return " ".join(f"{self.x(epoch)},{self.y(value)}" for epoch, value in zip(epochs, values, strict=True))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What picture.html draws, in pixels; points are as SVG writes them."""
+
+    values: list[tuple[float, int]]  # y and value of each horizontal line
+    epochs: list[tuple[float, int]]  # x and number of each tick
+    grey: list[str]  # points
+    bands: list[tuple[str, str]]  # points, colour
+    bright: list[tuple[str, str]]  # points, colour
+    names: list[tuple[float, tuple[str, str, str], str]]  # y, name with its subscript, colour
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    bottom: int = HEIGHT - BOTTOM
+
+
+def picture(lines: Sequence[Line], bright: Sequence[Line]) -> Picture:
+    """Draw all lines in grey except those in `bright`, which are above the others and have their colours and names."""
     grey = [line for line in lines if line not in bright]
-    last = max(2, *(max(line.epochs) for line in lines))
-    low, high = _limits(lines)
+    axes = Axes(max(2, *(max(line.epochs) for line in lines)), *_limits(lines))
+    step = 20 if axes.high - axes.low > 50 else 10 if axes.high - axes.low > 25 else 5
+    every = max(1, -(-axes.last // 8))
+    ends = [(axes.y(line.mean[-1]), line.name, line.colour) for line in bright]
+    if grey:
+        middle = sorted(axes.y(line.mean[-1]) for line in grey)[len(grey) // 2]
+        ends.append((middle, several(len(grey), "other"), "var(--quiet)"))
+    heights = style.spread([end[0] for end in ends], LINE)
+    return Picture(
+        values=[(axes.y(value), value) for value in range(int(axes.low), int(axes.high) + 1, step)],
+        epochs=[(axes.x(epoch), epoch) for epoch in range(every, axes.last + 1, every)],
+        grey=[axes.points(line.epochs, line.mean) for line in grey],
+        bands=[(_band(axes, line), line.colour) for line in bright if line.seeds > 1],
+        bright=[(axes.points(line.epochs, line.mean), line.colour) for line in bright],
+        names=[(y, parts(text), colour) for y, (_, text, colour) in zip(heights, ends, strict=True)],
+    )
 
-    def place(epoch: float, value: float) -> tuple[float, float]:
-        x = LEFT + (epoch - 1) / (last - 1) * (WIDTH - LEFT - RIGHT)
-        y = TOP + (high - max(value, low)) / (high - low) * (HEIGHT - TOP - BOTTOM)
-        return round(x, 1), round(y, 1)
 
-    def points(line: Line, values: Sequence[float]) -> list[str]:
-        return ["{},{}".format(*place(epoch, value)) for epoch, value in zip(line.epochs, values, strict=True)]
-
-    def polyline(line: Line, colour: str, width: float) -> str:
-        drawn = " ".join(points(line, line.mean))
-        return f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-
-    def band(line: Line) -> str:
-        around = " ".join([*points(line, line.high), *reversed(points(line, line.low))])
-        return f'<polygon points="{around}" fill="{line.colour}" opacity="0.18"/>'
-
-    drawn = [*_axes(place, low, high, last), *(polyline(line, GREY, 1.0) for line in grey)]
-    drawn += [band(line) for line in bright if line.seeds > 1]
-    drawn += [polyline(line, line.colour, 2.4) for line in bright]
-    drawn += _names(bright, grey, place)
-    return Markup(f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{"".join(drawn)}</svg>')
+def _band(axes: Axes, line: Line) -> str:
+    """Return the outline of the area between the lowest and the highest seed."""
+    return axes.points([*line.epochs, *reversed(line.epochs)], [*line.high, *reversed(line.low)])
 
 
 def _limits(lines: Sequence[Line]) -> tuple[float, float]:
-    """Whole fives around the values; the worst twentieth is cut, else the first epochs would flatten the rest."""
+    """Return multiples of five around the values without the lowest 5 %: the first epochs would flatten the rest."""
     values = sorted(value for line in lines for value in line.mean)
     low, high = values[len(values) // 20], values[-1]
     return max(0.0, (low - 1) // 5 * 5), min(100.0, -((-high - 1) // 5) * 5)
-
-
-def _axes(place: Place, low: float, high: float, last: int) -> list[str]:
-    step = 20 if high - low > 50 else 10 if high - low > 25 else 5
-    drawn = []
-    for value in range(int(low), int(high) + 1, step):
-        (left, y), (right, _) = place(1, value), place(last, value)
-        drawn.append(f'<line x1="{left}" x2="{right}" y1="{y}" y2="{y}" stroke="var(--line)"/>')
-        drawn.append(f'<text x="{left - 6}" y="{y + 4}" text-anchor="end" class="tick">{value}</text>')
-    every = max(1, -(-last // 8))
-    for epoch in range(every, last + 1, every):
-        x, y = place(epoch, low)
-        drawn.append(f'<text x="{x}" y="{y + 15}" text-anchor="middle" class="tick">{epoch}</text>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    drawn.append(f'<text x="{middle}" y="{HEIGHT - 3}" text-anchor="middle" class="tick">epoch of training</text>')
-    return drawn
-
-
-def _names(bright: Sequence[Line], grey: Sequence[Line], place: Place) -> list[str]:
-    heights = [place(line.epochs[-1], line.mean[-1])[1] for line in (*bright, *grey)]
-    ends = [(y, _name(line.name), line.colour) for y, line in zip(heights, bright, strict=False)]
-    if grey:
-        middle = sorted(heights[len(bright) :])[len(grey) // 2]
-        ends.append((middle, Markup(several(len(grey), "other")), "var(--quiet)"))
-    moved = spread([end[0] for end in ends], LINE)
-    return [
-        f'<text x="{WIDTH - RIGHT + 7}" y="{y + 4:.1f}" class="end" style="fill: {INK.format(colour)}">{name}</text>'
-        for (_, name, colour), y in zip(ends, moved, strict=True)
-    ]
-
-
-def _name(text: str) -> Markup:
-    head, subscript, rest = parts(text)
-    if not subscript:
-        return escape(head)
-    return Markup('{}<tspan dy="3" font-size="75%">{}</tspan><tspan dy="-3">{}</tspan>').format(head, subscript, rest)

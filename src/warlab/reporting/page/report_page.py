@@ -1,24 +1,26 @@
-"""The report: one HTML file that opens offline and holds everything, figures too."""
+"""The report: one HTML file that contains everything, also the figures, and works offline."""
 
+import base64
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
-from warlab.ids import RunId, base_method
+from warlab.artefacts.run_result import RunResult
+from warlab.errors import WarlabError
+from warlab.ids import base_method
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
-from warlab.reporting.page import filters
-from warlab.reporting.page.context import AuditSection, Context, Difference, FigureSection, TableSection
-from warlab.reporting.page.headline import headlines
-from warlab.reporting.page.opening import opening
-from warlab.reporting.page.sections import SECTIONS
+from warlab.reporting.page import SECTIONS
+from warlab.reporting.page.context import Context, Difference
+from warlab.reporting.page.opening import duration, headlines, opening
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats.comparison_text import NOT_COMPUTED
 from warlab.reporting.tables import labels as names
@@ -26,24 +28,22 @@ from warlab.reporting.tables.grid import grid, legend, number, setting_name, sig
 from warlab.reporting.tables.labels import Labels
 from warlab.reporting.tables.render import Row
 
-__all__ = ["AuditSection", "Context", "FigureSection", "TableSection", "render"]
-
 
 def render(context: Context) -> str:
-    """The whole page as text; it loads nothing from anywhere."""
+    """Return the whole page as text; it loads nothing."""
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
     context = replace(context, fidelity=relevant(context.fidelity, ids))
-    sources = {entry["dataset"]: entry.get("source", "") for entry in context.datasets}
-    about = (context.labels, sources, context.epochs, context.evidence)
-    found = headlines(context.tables[0].data, *about) if context.tables else []
-    runs = [RunRow.of(result) for result in context.results]
+    sources = {about.dataset: about.source for about in context.datasets}
+    shared = (context.labels, sources, context.epochs, context.evidence)
+    first = headlines(context.tables[0].data, *shared) if context.tables else []
+    seconds = sum(result.provenance["seconds"] for result in context.results)
     content = {
         "page": context,
-        "opening": opening(context, found, sum(run.seconds for run in runs if not math.isnan(run.seconds))),
+        "opening": opening(context, first, seconds),
         "sections": sections(context),
-        "headlines": found,
-        "stand_ins": [entry for entry in context.datasets if entry.get("data") == "stand-in"],
-        "runs": runs,
+        "headlines": first,
+        "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
+        "seconds": seconds,
         "settled": [row for row in context.claims if row.verdict != UNTESTED],
         "untested": [row for row in context.claims if row.verdict == UNTESTED],
         "verdicts": Counter(kind(row.verdict) for row in context.claims),
@@ -51,11 +51,11 @@ def render(context: Context) -> str:
         "lacking": [row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
         "environments": environments(context.results),
     }
-    return _environment(context.labels).get_template("report.html").render(content)
+    return environment(context.labels).get_template("report.html").render(content)
 
 
 def sections(context: Context) -> dict[str, str]:
-    """The sections that have something to show, in their order, with their titles."""
+    """Return the sections that have something to show, in their order, with their titles."""
     content = {
         "results": context.tables or context.curves,
         "audit": context.audit,
@@ -72,73 +72,109 @@ def sections(context: Context) -> dict[str, str]:
     return {name: title for name, title in titles.items() if name in shown}
 
 
-def _environment(labels: Labels) -> Environment:
-    environment = Environment(
+def environment(labels: Labels) -> Environment:
+    """Return jinja2 with the templates of this folder and the filters, tests and functions that they use."""
+    jinja = Environment(
         loader=PackageLoader("warlab", "reporting/page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, signed=signed)
-    for name in ("short", "duration", "data_uri", "pixel_width", "pretty"):
-        environment.filters[name] = getattr(filters, name)
-    environment.filters.update(method=partial(filters.method, labels), methods=partial(filters.with_methods, labels))
-    environment.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
-    environment.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
-    environment.globals["called"] = partial(names.name, labels)
-    environment.tests["missing"] = pd.isna
-    environment.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
-    return environment
+    jinja.filters.update(number=number, signed=signed, short=short, duration=duration, pretty=pretty)
+    jinja.filters.update(data_uri=data_uri, pixel_width=pixel_width)
+    jinja.filters.update(method=partial(method, labels), methods=partial(with_methods, labels))
+    jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
+    jinja.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
+    jinja.globals["called"] = partial(names.name, labels)
+    jinja.tests["missing"] = pd.isna
+    jinja.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
+    return jinja
 
 
 def filled_columns(rows: Sequence[Row]) -> list[str]:
-    """The columns in which any row has something."""
-    return [
-        key for key in dict.fromkeys(key for row in rows for key in row) if any(row.get(key, "") != "" for row in rows)
-    ]
+    """Return the columns that are not empty in all rows."""
+    columns = dict.fromkeys(key for row in rows for key in row)
+    return [key for key in columns if any(row.get(key, "") != "" for row in rows)]
 
 
 def relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
-    """The entries that concern something of this report; one without `needs` concerns everything."""
+    """Return the entries that concern something in this report; one without `needs` concerns everything."""
     return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
 
 
-class RunRow(NamedTuple):
-    """What the table of runs shows of a result.json; all of it is folded below its row."""
-
-    run: RunId
-    data: str
-    mean: float
-    seconds: float
-    memory: float
-    all: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, result: Mapping[str, Any]) -> "RunRow":
-        run, provenance = result["run"], result.get("provenance", {})
-        return cls(
-            RunId(run["dataset"], run["noise"], run["net"]["name"], run["method"]["id"], run["seed"]),
-            result.get("data", ""),
-            result.get("summary", {}).get("last10_mean", math.nan),
-            provenance.get("seconds", math.nan),
-            provenance.get("peak_memory_mb", math.nan),
-            result,
-        )
-
-
-def environments(results: Iterable[Mapping[str, Any]]) -> list[tuple[int, Row]]:
-    """The distinct machines and versions behind the runs, each after the number of its runs."""
+def environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
+    """Return the distinct machines and versions of the runs, each after the number of its runs."""
     entries = []
-    for result in results:
-        provenance = result.get("provenance", {})
-        entry = {key: provenance[key] for key in ("git", "host", "processor", "threads") if key in provenance}
-        entries.append(json.dumps(entry | provenance.get("versions", {})))
+    for about in (result.provenance for result in results):
+        machine = {key: about[key] for key in ("git", "host", "processor", "threads")}
+        entries.append(json.dumps(machine | about["versions"]))
     return [(count, json.loads(text)) for text, count in Counter(entries).items()]
 
 
 def tail(log: Path, lines: int = 15) -> str:
-    """The last lines of a log; nothing where there is none, such as for runs from elsewhere."""
+    """Return the last lines of a log, or "" if it does not exist, such as for given runs."""
     if not log.is_file():
         return ""
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+
+
+# ---- filters of the templates
+
+
+def short(value: object) -> str:
+    """Return a value as a person would write it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} → {short(list(targets)) or 'stays'}" for key, targets in value.items())
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.3g}".replace("e-0", "e-").replace("-", "−")
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def pretty(result: RunResult) -> str:
+    """Return the content of result.json."""
+    content = {**vars(result), "run": result.run.to_dict()}
+    return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
+
+
+def data_uri(png: Path) -> str:
+    """Return the figure as a data URI: the SVG next to the PNG if it is smaller, since it is sharp at any size."""
+    content, kind, svg = _png(png), "png", Path(png).with_suffix(".svg")
+    if svg.is_file() and svg.stat().st_size < len(content):
+        content, kind = svg.read_bytes(), "svg+xml"
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def pixel_width(png: Path) -> int:
+    return int.from_bytes(_png(png)[16:20])  # in the header at the beginning of every PNG
+
+
+def method(labels: Labels, identifier: str) -> Markup:
+    """Return the printed name of a method, with its subscript."""
+    return _subscripted(names.name(labels, "method", identifier))
+
+
+def with_methods(labels: Labels, text: str) -> Markup:
+    """Return a text in which the names of methods have their subscripts."""
+    shown = {str(escape(label)): _subscripted(label) for label in labels.get("method", {}).values()}
+    longest_first = sorted(shown, key=len, reverse=True)
+    pattern = "|".join(rf"(?<!\w){re.escape(label)}(?!\w)" for label in longest_first)
+    plain = str(escape(text))
+    return Markup(re.sub(pattern, lambda match: str(shown[match[0]]), plain) if pattern else plain)
+
+
+def _subscripted(label: str) -> Markup:
+    head, subscript, rest = names.parts(label)
+    return Markup("{}<sub>{}</sub>{}").format(head, subscript, rest) if subscript else escape(head)
+
+
+def _png(path: Path) -> bytes:
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise WarlabError(f"The figure {path} cannot be read ({error.strerror}); draw it first.") from error
+    if not content.startswith(b"\x89PNG"):
+        raise WarlabError(f"{path} is not a PNG file; delete it and draw the figure again.")
+    return content

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.wording import several
-from warlab.reporting.page.headline import PROPOSED
+from warlab.reporting.page import PROPOSED
 from warlab.reporting.read.csv_rows import rows_of
 from warlab.reporting.read.results import CELL, Setting, kind_of_data
 from warlab.reporting.stats.over_settings import Statistic
