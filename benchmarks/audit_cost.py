@@ -76,8 +76,7 @@ def main() -> None:
 def write_files(folder: Path, study: Study) -> RunFiles:
     dataset = get("fashion_mnist")
     fetch(dataset, folder / "raw", "embedded")
-    spec = {key: value for key, value in study.settings.data_spec("fashion_mnist").items() if key != "dataset"}
-    data = dataset.prepare(folder / "raw", spec)
+    data = dataset.prepare(folder / "raw", vars(study.settings.data_spec("fashion_mnist")))
     data.save(folder / "data.npz")
     names = data.about.class_names
     make_noise(NoiseRequest("fashion_mnist", "asym-40", 0, names, "real"), data.arrays, {}).save(folder / "noise.npz")

@@ -16,7 +16,7 @@ rule features:
         mem_mb=4000,
         runtime=720,
     params:
-        spec=by_wildcards(study.settings.data_spec, "dataset"),
+        spec=jobs.data.spec,
         code=flow.code_of("features", "dataset", "network", "weights"),
     script:
         "../workflow/scripts/features.py"

@@ -37,7 +37,7 @@ rule prepare:
         mem_mb=jobs.data.effort("mem_mb"),
         runtime=jobs.data.effort("minutes"),
     params:
-        spec=by_wildcards(study.settings.data_spec, "dataset"),
+        spec=jobs.data.spec,
         code=flow.code_of("prepare", "dataset"),
     script:
         "../workflow/scripts/prepare.py"

@@ -120,7 +120,7 @@ def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:
     assert len(smaller) == 324 + 81 + 16 + 4 + 8 + 6 + 20 + 20
     assert len(own.plan.runs) == len(smaller) + 12  # six columns of two runs on tiles
     assert {cell.dataset for cell in smaller} == {"fashion_mnist", "cifar10", "cifar100", "clothing1m"}
-    assert all(own.settings.data_spec(name)["source"] == "real" for name in own.scale["datasets"])
+    assert all(own.settings.data_spec(name).source == "real" for name in own.scale["datasets"])
 
 
 def test_the_schedules_of_the_paper() -> None:

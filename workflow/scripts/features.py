@@ -18,7 +18,7 @@ with (
     receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
     fetched = read_json(receipts["weights"])
     # The network sees the original images, not those that the scale pools for training.
-    spec = {key: value for key, value in snakemake.params.spec.items() if key != "dataset"} | {"pool": 1}
+    spec = {**snakemake.params.spec, "pool": 1}
     prepared = data.get(names.dataset).prepare(receipts["receipt"].parent, spec)
     device_settings(snakemake.threads)
     content = _weights.read(names.network, receipts["weights"])

@@ -133,7 +133,7 @@ class Plan:
 
     def timing(self, dataset: str, net: str) -> TimingSpec:
         cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
-        known, pool = data.get(dataset), self.settings.data_spec(dataset)["pool"]
+        known, pool = data.get(dataset), self.settings.data_spec(dataset).pool
         return {
             "shape": [known.pixels.shape[0], *(side // pool for side in known.pixels.shape[1:])],
             "classes": len(known.classes.names),

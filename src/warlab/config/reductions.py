@@ -37,14 +37,14 @@ def _data(study: Study) -> Iterator[Row]:
     for name in dict.fromkeys(cell.dataset for cell in study.plan.runs):
         known, spec = data.get(name), study.settings.data_spec(name)
         kind = "tiles" if known.samples == "tiles" else "images"
-        if spec["source"] != "real":
+        if spec.source != "real":
             meaning = {"embedded": "the part that comes with warlab", "stand_in": "procedural stand-in"}
-            yield f"{known.title}: data", "official files", meaning[spec["source"]]
-        for split, count, here in zip(("train", "test"), known.images, (spec["train"], spec["test"]), strict=True):
+            yield f"{known.title}: data", "official files", meaning[spec.source]
+        for split, count, here in zip(("train", "test"), known.images, (spec.train, spec.test), strict=True):
             if here not in (None, count) and count:
                 yield f"{known.title}: {split} {kind}", str(count), str(here)
-        if spec["pool"] != 1:
-            yield f"{known.title}: size", _size(known.pixels.shape, 1), _size(known.pixels.shape, spec["pool"])
+        if spec.pool != 1:
+            yield f"{known.title}: size", _size(known.pixels.shape, 1), _size(known.pixels.shape, spec.pool)
 
 
 def _size(shape: tuple[int, int, int], pool: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, NotRequired, ParamSpec, TypedDict, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import yaml
 
@@ -14,6 +14,7 @@ from warlab.common.wording import suggest
 from warlab.config.entries import Layer, Scale, Section, UserConfig
 from warlab.config.numbers import Numbers
 from warlab.config.reading import check_known, parse_yaml
+from warlab.data.base import DataSpec
 from warlab.errors import WarlabError
 from warlab.ids import CostId, MethodId, RunId, base_method, places_of, split_cost
 from warlab.ot import costs
@@ -41,17 +42,6 @@ def cached_method(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenat
         return cast(T, result.copy() if isinstance(result, dict | list) else result)
 
     return cached
-
-
-class DataSpec(TypedDict):
-    """How much of a dataset is prepared; None means all of it."""
-
-    dataset: str
-    source: str
-    train: int | None
-    test: int | None
-    pool: int
-    size: NotRequired[int]
 
 
 @dataclass(frozen=True)
@@ -120,8 +110,8 @@ class Settings:
 
     @cached_method
     def data_spec(self, dataset: str) -> DataSpec:
-        whole = {"dataset": dataset, "train": None, "test": None, "pool": 1}
-        return cast(DataSpec, whole | self.scale["datasets"][dataset])
+        """The part of a dataset that the scale uses."""
+        return DataSpec(**cast(dict[str, Any], self.scale["datasets"][dataset]))
 
     def noise(self, noise_id: str, dataset: str) -> Options:
         """Return the settings of the kind of noise, and what the dataset says about it."""

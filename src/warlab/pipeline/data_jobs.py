@@ -1,6 +1,7 @@
 """Inputs and parameters of the rules for data, noise and ground costs."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from warlab import data, noise
@@ -29,7 +30,11 @@ class DataJobs(JobGroup):
     def effort(self, field: str) -> Callable[[Wildcards], int]:
         """What preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
         spec = self.study.settings.data_spec
-        return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset)["source"]), field)
+        return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset).source), field)
+
+    def spec(self, wildcards: Wildcards) -> Options:
+        """The part of a dataset that the scale uses, as a parameter."""
+        return asdict(self.study.settings.data_spec(wildcards.dataset))
 
     def noise_inputs(self, wildcards: Wildcards) -> Files:
         files = self.flow.data_files(wildcards.dataset)

@@ -41,7 +41,7 @@ class TrainJobs(JobGroup):
         return self.study.scale.get("threads", 1)
 
     def _effort(self, wildcards: Wildcards) -> cluster.Effort:
-        return cluster.training(wildcards.dataset, self.study.settings.data_spec(wildcards.dataset)["source"])
+        return cluster.training(wildcards.dataset, self.study.settings.data_spec(wildcards.dataset).source)
 
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
         return cluster.grown(self._effort(wildcards).mem_mb, attempt)

@@ -89,19 +89,19 @@ def pixels_of(study: Study, dataset: str) -> float:
     if patch := study.settings.training(dataset).get("patch"):
         return patch**2
     _, height, breadth = data.get(dataset).pixels.shape
-    return height * breadth / study.settings.data_spec(dataset)["pool"] ** 2
+    return height * breadth / study.settings.data_spec(dataset).pool ** 2
 
 
 def images(study: Study, dataset: str) -> tuple[float, float]:
     """Numbers of training and test images (of tiles: patches) in an epoch."""
     spec, full = study.settings.data_spec(dataset), data.get(dataset).images
-    train, test = spec["train"] or full[0], spec["test"] or full[1]
+    train, test = spec.train or full[0], spec.test or full[1]
     training = study.settings.training(dataset)
     if "patch" not in training:
         return train, test
-    side = 228 if spec["source"] == "stand_in" else 2240  # of a square tile, on average
+    side = 228 if spec.source == "stand_in" else 2240  # of a square tile, on average
     stride = training["patch"] - training["overlap"]
-    return training["steps"] * training["batch_size"], test * (side / spec["pool"] / stride) ** 2
+    return training["steps"] * training["batch_size"], test * (side / spec.pool / stride) ** 2
 
 
 # ---- speeds that were not measured

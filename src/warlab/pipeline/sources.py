@@ -51,7 +51,7 @@ def _others(study: Study, run: RunId) -> Iterator[tuple[str, str]]:
 def needed_for(study: Study, dataset: str, other: str | None = None) -> Needed:
     """A dataset, or another resource that belongs to it; for a stand-in that is a stand-in, too, so that nothing has to
     be downloaded."""
-    source = study.settings.data_spec(dataset)["source"]
+    source = study.settings.data_spec(dataset).source
     return Needed(dataset, source) if other is None else Needed(other, "stand_in" if source == "stand_in" else "real")
 
 
