@@ -100,8 +100,8 @@ def ground_cost(key: str = "w2v") -> GroundCost:
 
 
 def verification() -> Verification:
-    required = Check("symmetry", 0.0, 1e-12, passed=True, required=True, meaning="both ways alike")
-    informs = Check("as printed", 16.0, 0.0, passed=False, required=False, meaning="violations")
+    required = Check("symmetry", 0.0, 1e-12, "both ways alike")
+    informs = Check("as printed", 16.0, 0.0, "violations", required=False)
     return Verification(100, "0.9", [required, informs])
 
 

@@ -5,6 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,11 @@ class Check:
         content = asdict(self)
         return {"lambda": content.pop("lam"), "passed": self.passed, **content}
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Check":
+        """Whether it passed follows from value and limit."""
+        return cls(lam=content["lambda"], **{key: content[key] for key in content if key not in ("lambda", "passed")})
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -116,8 +122,7 @@ class Verification:
     @classmethod
     def load(cls, path: Path) -> "Verification":
         content = read_json(path)
-        checks = [Check(lam=check.pop("lambda"), **check) for check in content["checks"]]
-        return cls(content["pairs"], content["pot"], checks)
+        return cls(content["pairs"], content["pot"], [Check.from_json(check) for check in content["checks"]])
 
     def save(self, path: Path) -> None:
         about = {"passed": self.passed, "pairs": self.pairs, "pot": self.pot}

@@ -19,7 +19,7 @@ from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures import FIGURES
-from warlab.reporting.read.artefacts import PredictedMap
+from warlab.reporting.read.artefacts import PredictedMap, paths_by_role
 from warlab.reporting.read.csv_rows import read_table
 from warlab.reporting.read.results import (
     EPOCH,
@@ -96,7 +96,7 @@ NEEDS = tuple(READ)
 
 def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels, aliases: Sequence[Sequence[str]]) -> Inputs:
     """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets."""
-    paths = {kind: [Path(p) for p in ([given] if isinstance(given, str) else given)] for kind, given in files.items()}
+    paths = paths_by_role(files)
     needed = {kind: read(paths[kind]) for kind, read in READ.items() if kind in paths}
     described = map(DataDescription.load, paths.get("meta", []))
     sources = {about.dataset: about.source for about in described}

@@ -112,13 +112,6 @@ def environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
     return [(count, json.loads(text)) for text, count in Counter(entries).items()]
 
 
-def tail(log: Path, lines: int = 15) -> str:
-    """Return the last lines of a log, or "" if it does not exist, such as for given runs."""
-    if not log.is_file():
-        return ""
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
-
-
 # ---- filters of the templates
 
 

@@ -1,5 +1,6 @@
-"""Files of other steps that have no type in warlab.artefacts: measured times and predicted maps."""
+"""Files of other steps: their paths, and measured times and predicted maps, which have no type in warlab.artefacts."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -9,6 +10,13 @@ import numpy as np
 from warlab.artefacts.run_config import TimingSpec
 from warlab.common.files import read_arrays
 from warlab.ids import RunId
+
+
+def paths_by_role(files: Mapping[str, str | Sequence[str]]) -> dict[str, list[Path]]:
+    """Return the paths of each role of a job's inputs as a list; Snakemake names a single file by its path alone."""
+    return {
+        role: [Path(path) for path in ([given] if isinstance(given, str) else given)] for role, given in files.items()
+    }
 
 
 class Timing(TypedDict):

@@ -1,0 +1,76 @@
+"""From the files of a finished study to the content of its report."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from warlab.artefacts.ground_cost import Provenance, Verification
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest
+from warlab.artefacts.run_result import RunResult
+from warlab.reporting.claims import evidence
+from warlab.reporting.claims.verdicts import Verdict
+from warlab.reporting.page.committed import read_committed
+from warlab.reporting.page.context import AuditSection, Context, FigureSection, TableSection
+from warlab.reporting.page.curves import curves
+from warlab.reporting.read.artefacts import paths_by_role
+from warlab.reporting.read.csv_rows import read_table, rows_of
+from warlab.reporting.read.predictions import read_kept
+from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
+from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
+from warlab.reporting.stats.comparison import all_readings
+from warlab.reporting.stats.comparison_text import for_page, readings_for_page
+from warlab.reporting.stats.over_settings import Statistic
+from warlab.reporting.tables.labels import Labels
+from warlab.reporting.tables.render import hyperparameter_rows
+from warlab.reporting.tables.results_table import read_tidy
+
+
+def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str]]) -> Context:
+    """Read the files of the report by their roles; `spec` is what no file says (`ReportJobs.spec`)."""
+    paths, labels = paths_by_role(files), spec["labels"]
+    runs, first = read_runs(paths["runs"][0]), spec["headline"]
+    kept = read_kept(paths.get("predictions", []))
+    return Context(
+        scale=spec["scale"],
+        description=spec["description"],
+        labels=labels,
+        tables=[TableSection(path.stem, data=read_tidy(path), **spec["tables"][path.stem]) for path in paths["tables"]],
+        figures=[
+            FigureSection(png.stem, caption=caption.read_text().strip(), png=png, **spec["figures"][png.stem])
+            for png, caption in zip(paths["figures"], paths["captions"], strict=True)
+        ],
+        left_out=spec["left_out"],
+        datasets=[DataDescription.load(path) for path in paths["data"]],
+        noise=[NoiseManifest.load(path) for path in paths["noise"]],
+        costs=[(Provenance.load(path.with_name("cost")), Verification.load(path)) for path in paths["costs"]],
+        fidelity=yaml.safe_load(paths["fidelity"][0].read_text()),
+        hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
+        results=[RunResult.load(path) for path in paths["results"]],
+        claims=rows_of(read_table(paths["claims"][0], Verdict), Verdict),
+        statistics=for_page(read_table(paths["statistics"][0], Statistic), labels),
+        readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), labels),
+        reductions=spec["reductions"],
+        curves=curves(runs, labels),
+        audit=_audit(paths["audit"], labels),
+        logs={run: _last_lines(Path(log)) for run, log in spec["logs"].items()},
+        epochs=epochs_averaged(under_other_names(runs, first["trained_as"]), first["last"]),
+        evidence=evidence.of_runs(runs, spec["aliases"], labels, {}, spec["last"], kept, spec["tested_on"]),
+        committed=read_committed(spec["committed"], labels, spec["reductions"], set(runs["method"])),
+    )
+
+
+def _audit(paths: Sequence[Path], labels: Labels) -> AuditSection | None:
+    """The table of the audit and a contact sheet; a study with given runs has neither."""
+    if not paths:
+        return None
+    table = read_audit(paths[0])
+    return AuditSection(paths[1], audit_rows(table, labels), legend(table))
+
+
+def _last_lines(log: Path, lines: int = 15) -> str:
+    """Return the end of a log, or "" if it does not exist, such as for given runs."""
+    if not log.is_file():
+        return ""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
