@@ -255,7 +255,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
 
 
 def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:
-    edit(changed / "src" / "warlab" / "methods" / "tv.py", "return TVLoss(", "return 1 and TVLoss(")
+    edit(changed / "src" / "warlab" / "war" / "tv.py", "return 0.5 *", "return 0.6 *")
     assert planned(changed, "runs")["train"] == 2
 
 
@@ -267,8 +267,7 @@ def test_a_changed_figure_reruns_that_figure_and_the_report(changed: Path) -> No
 
 
 def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
-    file = changed / "src" / "warlab" / "reporting" / "style.py"
-    edit(file, '"grid.color": "#DDDDDD"', '"grid.color": "#CCCCCC"')
+    edit(changed / "src" / "warlab" / "reporting" / "warlab.mplstyle", "grid.color: DDDDDD", "grid.color: CCCCCC")
     after = planned(changed)
     assert after["figure"] >= 11 and set(after) == {"figure", "report", "all", "total"}
 
