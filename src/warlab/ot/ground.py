@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from warlab.errors import WarlabError
-from warlab.ot.checks import check_cost
+from warlab.ot.cost_checks import check_cost
 from warlab.ot.points import class_centroids, from_points, word_points
 
 

@@ -13,7 +13,7 @@ import torch
 
 from warlab.artefacts.ground_cost import Check, Verification
 from warlab.common.seeds import derive_seed
-from warlab.ot.checks import basic_checks, check_square, refuse_failed, triangle
+from warlab.ot.cost_checks import basic_checks, check_square, refuse_failed, triangle
 from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
 
 CONVERGED = 5000  # iterations after which the plan counts as converged

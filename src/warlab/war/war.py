@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from warlab.errors import WarlabError
-from warlab.ot.checks import check_cost
+from warlab.ot.cost_checks import check_cost
 from warlab.ot.sinkhorn import needs_log_domain, sinkhorn
 from warlab.war.adversarial import AdversarialLoss
 
