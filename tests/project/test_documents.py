@@ -32,7 +32,6 @@ NOT_HERE = {
     "tmux new": "needs a terminal",
     "python benchmarks/": "measures for minutes",
     "python tools/make_evidence.py": "needs the finished runs of a study",
-    "python tools/lead_over_scale.py": "tests/reporting/test_evidence.py carries it out",
     "warlab --scale demo speed": "needs the finished runs of a study; tests/pipeline/test_run_times.py has some",
     "snakemake --workflow-profile profiles/mine": "the profile is the user's own copy of profiles/slurm",
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",

@@ -1,7 +1,5 @@
 """tools/make_evidence.py: what is kept of a finished scale."""
 
-import importlib.util
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -257,26 +255,3 @@ def test_runs_are_added_only_to_evidence(tmp_path):
     result = make(scale_with(tmp_path / "results", RUNS), tmp_path / "evidence", "--add")
     assert result.returncode == 1 and "evidence/runs.csv" in result.stderr and "Traceback" not in result.stderr
     assert not (tmp_path / "evidence").exists()
-
-
-def test_the_lead_is_drawn_against_the_size_of_each_study(tmp_path):
-    """Of the kept studies that are scales; the share of images is that of their configuration."""
-    for study in ("laptop", "sixteenth", "audit"):
-        shutil.copytree(ROOT / "docs" / "evidence" / study, tmp_path / study)
-    command = [sys.executable, ROOT / "tools" / "lead_over_scale.py", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "lead_over_scale.png").read_bytes().startswith(b"\x89PNG")
-    drawn = (tmp_path / "lead_over_scale.svg").read_text()
-    assert all(f"<!-- {word} -->" in drawn for word in ("laptop", "sixteenth", "the paper", "2000 test images"))
-    assert "laptop: size 14×14 (paper 28×28), epochs 24 (paper 60)" in " ".join(done.stdout.split())
-
-
-def test_the_lead_of_a_study_is_that_of_its_summary():
-    spec = importlib.util.spec_from_file_location("lead_over_scale", ROOT / "tools" / "lead_over_scale.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    (point,) = tool.points(ROOT / "docs" / "evidence" / "sixteenth")
-    row = pd.read_csv(ROOT / "docs" / "evidence" / "sixteenth" / "summary.csv").set_index("method").loc["war_w2v"]
-    assert point.share == 1 / 16 and round(point.lead.value, 2) == row["above_cce"]
-    assert "{:+.2f} to {:+.2f}".format(*point.lead.interval()) == row["interval"]
