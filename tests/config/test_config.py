@@ -15,8 +15,7 @@ from tests.conftest import ROOT
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.setting import SOURCES, UNITS
 from warlab.config import entries
-from warlab.config.reading import read_yaml
-from warlab.config.settings import changed_setting
+from warlab.config.reading import as_yaml, parse_changes, read_yaml
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
@@ -220,9 +219,31 @@ def test_broken_yaml_is_one_sentence(text: str, tmp_path: Path) -> None:
     assert "mine.yaml" in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "value"), [("off", "off"), ("no", "no"), ("true", True), ("5", 5), ("0.5", 0.5)])
-def test_a_word_in_a_method_id_stays_a_word(text: str, value: object, tmp_path: Path) -> None:
-    """YAML 1.1 reads off as false, so that war+dropout=off was refused."""
-    assert changed_setting(f"key={text}", "war", ["key"]) == ("key", value)
+YAML_1_2 = [("off", "off"), ("no", "no"), ("true", True), ("5", 5), ("0.5", 0.5), ("1e-3", 0.001), ("2E3", 2000.0)]
+
+
+@pytest.mark.parametrize(("text", "value"), YAML_1_2)
+def test_words_and_numbers_are_read_alike_in_ids_files_and_overrides(text: str, value: object, tmp_path: Path) -> None:
+    """YAML 1.1 reads off as false and 1e-3 as a word."""
+    assert parse_changes(f"war+key={text}", ["key"]) == {"key": value}
     (tmp_path / "some.yaml").write_text(f"key: {text}")
-    assert read_yaml(tmp_path / "some.yaml") == {"key": value}
+    assert read_yaml(tmp_path / "some.yaml") == {"key": value} == as_yaml({"key": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: {b: 1}\nc: 2\na: {d: 3}\n", "line 3: the key 'a' is given twice; remove one of them."),
+        ("a: {b: 1, b: 1}\n", "line 1: the key 'b' is given twice"),
+    ],
+)
+def test_a_key_given_twice_in_a_file_is_refused(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(WarlabError) as caught:
+        read_yaml(tmp_path / "mine.yaml")
+    assert reason in str(caught.value)
+
+
+def test_options_of_the_device_may_come_from_the_command_line() -> None:
+    """Snakemake passes the values inside `--config 'device={tf32: true}'` as text."""
+    assert study(device={"tf32": "true"}).settings.run(CELL).device.tf32 is True

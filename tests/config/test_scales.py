@@ -199,7 +199,7 @@ def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
 def test_numbers_of_a_dataset_replace_the_default() -> None:
     values = study().numbers.methods["forward"]["percentile"]
     assert values.value == 97.0 and values.places["cifar100"].value is None
-    assert study(60).settings._resolve("methods", "sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
+    assert study(60).settings.method("sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
 
 
 def test_forward_needs_the_cce_run_of_its_cell() -> None:

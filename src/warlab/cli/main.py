@@ -1,4 +1,4 @@
-"""The command line: `warlab status | plan | doctor | speed | audit`."""
+"""The command line: `warlab status | plan | explain | doctor | speed | audit`."""
 
 import argparse
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from warlab.cli.doctor import doctor
+from warlab.cli.explain import explain
 from warlab.cli.status import audit, status
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
@@ -35,6 +36,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in _COMMANDS.items():
         command = commands.add_parser(name, help=text, parents=[_options(before=False)])
+        if name == "explain":
+            command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
+            command.add_argument("setting", nargs="?", help="one setting, such as warmup or training.lr (default: all)")
         if name == "speed":
             command.add_argument("--write", action="store_true", help="write into config/speed.yaml, which plan uses")
     return parser
@@ -43,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 _COMMANDS = {
     "status": "state, epoch, accuracy and remaining time of every run, and the time that all of them still take",
     "plan": "number of trainings and their time for every scale",
+    "explain": "show the settings of a run: each value, the layer that decides it, and its source",
     "doctor": "check whether this machine is ready, and say what to do if it is not",
     "speed": "measure the speed of this machine from the finished runs of the scale",
     "audit": "show the lists of labels that look wrong, and the first ten of one list",
@@ -75,6 +80,8 @@ def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> 
     study = load_study(config, root)
     if options.command == "speed":
         return measure_speed(study, root, options.write), True
+    if options.command == "explain":
+        return explain(study, options.run, options.setting), True
     if options.command == "audit":
         return audit(study)
     return doctor(study, root) if options.command == "doctor" else (status(study, root), True)

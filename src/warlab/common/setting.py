@@ -29,14 +29,13 @@ class Setting:
     rule: Rule | None = None  # None: every finite value
     places: Mapping[str, "Setting"] = field(default_factory=dict)  # such as cifar10 or cifar10@asym-40
 
-    def at(self, places: Sequence[str]) -> Any:
-        """The value at the last of these places that has one, otherwise the general value."""
-        special = [self.places[place] for place in places if place in self.places]
-        return special[-1].value if special else self.value
+    def find_place(self, places: Sequence[str]) -> str | None:
+        """Return the last of these places that has a value of its own."""
+        return next((place for place in reversed(places) if place in self.places), None)
 
     @property
     def words(self) -> list[str]:
-        """The words that are allowed, if not every word is."""
+        """Return the words that are allowed, if not every word is."""
         rule = self.rule or {}
         return [word for one in (rule, *rule.get("anyOf", [])) for word in one.get("enum", [])]
 

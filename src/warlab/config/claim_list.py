@@ -7,12 +7,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from warlab import data, noise
 from warlab.artefacts.claim import Claim
 from warlab.common.setting import Rule
-from warlab.config.reading import check_known, problem, read_yaml
+from warlab.config.reading import check_known, problem, read_yaml, read_yaml_file
 from warlab.config.study import Study
 from warlab.config.validate import check_method
 from warlab.errors import WarlabError
@@ -29,15 +27,11 @@ METRICS = (
     "purity",
     "seconds_per_epoch",
 )
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # with aliases: claims share lists of methods
 
 
 def read_claims(path: Path) -> list[Claim]:
     """The claims in `path`, config/claims.yaml of a repository; its schema is in the same repository."""
-    try:
-        entries = yaml.load(path.read_text(), Loader=_LOADER)
-    except (OSError, yaml.YAMLError, ValueError) as error:
-        raise WarlabError(f"{path} cannot be read as YAML ({' '.join(str(error).split())}); mend it.") from error
+    entries = read_yaml_file(path)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise WarlabError(f"{path} must be a list of claims.")
     return parse_claims(entries, read_yaml(path.parents[1] / "workflow" / "schemas" / "claims.schema.yaml"))

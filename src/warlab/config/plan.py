@@ -2,16 +2,16 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product, starmap
 from typing import Any, cast
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.entries import Cells, Choice, Experiment, Scale
-from warlab.config.settings import Settings, cached_method
+from warlab.config.settings import Settings
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
 
@@ -47,10 +47,16 @@ class Plan:
         wanted = {self.trained_as(cell) for cell in shown}
         return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
 
-    @cached_method
     def cells(self, experiment: str) -> list[RunId]:
-        """Return the cells of a table at this scale: those that the scale chooses, and the blocks in `also` of the
-        scale or otherwise of the experiment."""
+        """Return the cells of a table at this scale."""
+        return list(self._cells(experiment))
+
+    @cached_property
+    def _cells(self) -> Callable[[str], list[RunId]]:
+        return cache(self._combine)
+
+    def _combine(self, experiment: str) -> list[RunId]:
+        """Combine what the scale chooses, and the blocks in `also` of the scale or otherwise of the experiment."""
         chosen = self._chosen(experiment)
         also = chosen.get("also", self.experiments[experiment].get("also", []))
         blocks = [self._block(experiment, block) for block in (chosen, *also)]
@@ -85,7 +91,6 @@ class Plan:
         """The methods whose numbers the authors took from other papers: shown, but run only if a scale adds them."""
         return self.experiments[experiment].get("quoted", [])
 
-    @cached_method
     def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
         """Return (dataset, noise, network, method in the table, method of the run) where the two methods differ.
 
@@ -102,14 +107,14 @@ class Plan:
         default = self.scale.get("seeds", self.experiments[experiment]["seeds"])
         return self._chosen(experiment).get("seeds", default)
 
-    @cached_method
     def trained_as(self, cell: RunId) -> RunId:
         """Return the run behind a cell, without changes that change nothing, such as war_w2v+beta=10."""
         method = MethodId.parse(cell.method)
-        plain = self._method(cell, method.base) if method.changes else {}
-        changed = {change: self._method(cell, str(MethodId(method.base, (change,)))) for change in method.changes}
-        effective = tuple(change for change, settings in changed.items() if settings != plain)
-        return replace(cell, method=str(MethodId(method.base, effective)))
+        if not method.changes:
+            return cell
+        plain, changed = self._method(cell, method.base), self._method(cell, cell.method)
+        effective = [one for one in method.changes if changed[key := one.split("=")[0]] != plain[key]]
+        return replace(cell, method=str(MethodId(method.base, tuple(effective))))
 
     def _method(self, cell: RunId, method_id: str) -> Options:
         return self.settings.method(method_id, cell.dataset, cell.noise)

@@ -1,6 +1,7 @@
 """Reading configuration files and checking them against their schemas; each mistake ends in one sentence."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,23 +12,42 @@ import yaml
 from warlab.common.setting import Rule
 from warlab.common.wording import short, suggest
 from warlab.errors import WarlabError
+from warlab.ids import MethodId
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Only true and false are booleans, as in YAML 1.2: the value of `dropout: off` is a word."""
+    """YAML 1.2 where people expect it: `off` is a word, `1e-3` is a number, and a key may be given only once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                problem = f"the key {key.value!r} is given twice; remove one of them"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(str(key.value))
+        return dict(super().construct_mapping(node, deep))
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"]
     for first, resolvers in _Loader.yaml_implicit_resolvers.items()
 }
+_EXPONENT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$", re.ASCII)
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
 _DEEPEST = 20  # no file of ours is nested deeper than seven
 _LONGEST = 1000  # characters of a name, a path or a sentence
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
+    content = read_yaml_file(path)
+    if not isinstance(content, dict):
+        raise WarlabError(f"{path} must hold keys and values, not {type(content).__name__}.")
+    return content
+
+
+def read_yaml_file(path: Path) -> Any:
     try:
-        content = parse_yaml(path.read_text())
+        return parse_yaml(path.read_text())
     except OSError as error:
         reason = error.strerror
         raise WarlabError(f"The configuration file {path} cannot be read ({reason}); check its name.") from error
@@ -36,15 +56,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         line = f" in line {mark.line + 1}" if mark else ""
         reason = " ".join(str(getattr(error, "problem", None) or error).split())
         raise WarlabError(f"{str(path)!r} is not valid YAML{line}: {reason}.") from error
-    if not isinstance(content, dict):
-        raise WarlabError(f"{path} must hold keys and values, not {type(content).__name__}.")
-    return content
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse YAML without aliases: ten lines of them can expand to a billion values, or to one that contains itself."""
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
-        raise ValueError("aliases (*name) are not read here, write the value out")
     return yaml.load(text, Loader=_Loader)
 
 
@@ -57,11 +71,28 @@ def as_yaml(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        parsed = yaml.load(value, Loader=_Loader)
+        parsed = parse_yaml(value)
     except (yaml.YAMLError, ValueError, RecursionError):
         return value
     is_null = parsed is None and value.strip() != ""
     return parsed if is_null or isinstance(parsed, bool | int | float) else value
+
+
+def parse_changes(method_id: str, known: Iterable[str]) -> dict[str, Any]:
+    """Return the settings that a method id changes: {"beta": 5} for war_w2v+beta=5."""
+    names, changes = list(known), {}
+    for change in MethodId.parse(method_id).changes:
+        key, equals, value = change.partition("=")
+        if not equals or key not in names:
+            reason = f"changes {key!r}, which is not a setting of the method"
+            raise WarlabError(f"{method_id!r} {reason}; {suggest(key, names)}")
+        if key in changes:
+            raise WarlabError(f"{method_id!r} changes {key!r} twice; keep one of the two.")
+        try:
+            changes[key] = parse_yaml(value)
+        except (yaml.YAMLError, ValueError) as error:
+            raise WarlabError(f"{method_id!r} gives {key} the value {value!r}; write a number or a word.") from error
+    return changes
 
 
 def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:

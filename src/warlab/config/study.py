@@ -37,7 +37,7 @@ class Study:
 
     @cached_property
     def settings(self) -> Settings:
-        return Settings(self.numbers, self.scale, self.config)
+        return Settings(self.name, self.numbers, self.scale, self.config)
 
     @cached_property
     def plan(self) -> Plan:
@@ -62,13 +62,13 @@ class Study:
 def load_study(config: dict[str, Any], root: Path) -> Study:
     """Read and check the configuration; each mistake ends in a WarlabError of one sentence."""
     schemas, folder = root / "workflow" / "schemas", root / "config"
+    config = config | {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
     check(config, schemas / "config.schema.yaml", "the configuration")
     file = _scale_file(config["scale"], folder / "scales")
     scale = check(read_yaml(file), schemas / "scale.schema.yaml", str(file))
     numbers = read_numbers(root)
     experiments = read_yaml(folder / "experiments.yaml")
     check(experiments, schemas / "experiments.schema.yaml", "experiments.yaml")
-    config = config | {"overrides": as_yaml(config.get("overrides", {}))}
     study = Study(file.stem, cast(UserConfig, config), cast(Scale, scale), experiments, numbers)
     validate(study.plan)
     return study

@@ -12,10 +12,10 @@ from warlab.common.wording import short, suggest
 from warlab.config.entries import Section
 from warlab.config.numbers import FILE, SECTIONS, Numbers
 from warlab.config.plan import Plan
-from warlab.config.reading import check_known, problem
-from warlab.config.settings import IMAGENET, Settings, changed_setting
+from warlab.config.reading import check_known, parse_changes, problem
+from warlab.config.settings import IMAGENET, Settings
 from warlab.errors import WarlabError
-from warlab.ids import MethodId, NoiseId, RunId, split_cost, split_place
+from warlab.ids import MethodId, NoiseId, RunId, base_method, split_cost, split_place
 
 _METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
 
@@ -29,7 +29,7 @@ def validate(plan: Plan) -> None:
     for name in plan.scale["datasets"]:
         data.get(name)
     for section in SECTIONS:
-        for layer, where in ((plan.scale, f"scale {plan.name}"), (settings.config.get("overrides", {}), "overrides")):
+        for _, where, layer in settings.typed_layers():
             check_settings(settings.numbers, section, cast(Section, layer.get(section, {})), where)
     for name in settings.config.get("local_data", {}):
         data.resource(name)
@@ -40,6 +40,7 @@ def validate(plan: Plan) -> None:
         _check_experiment(plan, name)
     if not plan.runs and not plan.timed:
         raise WarlabError(f"Scale {plan.name} trains nothing: name a dataset of its experiments in its datasets.")
+    _check_variants(plan)
     for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in plan.runs}.values():
         _check_run(settings, cell)
 
@@ -144,8 +145,7 @@ def check_method(numbers: Numbers, method_id: str) -> None:
     if not _METHOD_ID.fullmatch(method_id):
         raise WarlabError(f"The method {short(method_id)} is also a folder: it must be letters, digits and +=._- only.")
     file = numbers.method_file(method_id)
-    changes = [changed_setting(change, method_id, list(numbers.methods[file])) for change in method.changes]
-    _check_values(numbers, "methods", file, dict(changes), f"The method {method_id}")
+    _check_values(numbers, "methods", file, parse_changes(method_id, numbers.methods[file]), f"The method {method_id}")
 
 
 def _check_timing(plan: Plan, name: str) -> None:
@@ -160,6 +160,36 @@ def _check_timing(plan: Plan, name: str) -> None:
 
 
 # ---- runs
+
+
+def parse_run(numbers: Numbers, text: str) -> RunId:
+    """Return a run from its id or its folder, if everything that it names exists."""
+    try:
+        run = RunId.parse(text)
+    except ValueError as error:
+        example = "dataset/noise/network/method/seed, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0"
+        raise WarlabError(f"{text!r} is not a run; write {example}.") from error
+    data.get(run.dataset)
+    noise.parse(run.noise)
+    check_known(run.net, numbers.nets, f"There is no network {run.net!r}")
+    check_method(numbers, run.method)
+    return run
+
+
+def _check_variants(plan: Plan) -> None:
+    """Refuse a setting of a method that does not reach its variants, such as `cost` of war, which war_w2v fixes."""
+    variants = plan.settings.numbers.variants
+    for name in dict.fromkeys(base_method(run.method) for run in plan.runs if base_method(run.method) in variants):
+        file, fixed = variants[name]["method"], variants[name]["settings"]
+        for _, where, layer in plan.settings.typed_layers():
+            for owner, values in layer.get("methods", {}).items():
+                if split_place(owner)[0] != file or not (keys := fixed.keys() & values.keys()):
+                    continue
+                key = min(keys)
+                raise WarlabError(
+                    f"{where}: methods.{owner}.{key} does not reach {name}, which is {file} with {key}={fixed[key]}; "
+                    f"write it for methods.{name}, or run {file}+{key}={values[key]}."
+                )
 
 
 def _check_run(settings: Settings, cell: RunId) -> None:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from warlab import data, noise
-from warlab.config.settings import cached_method
 from warlab.config.study import Study
 from warlab.errors import WarlabError
 from warlab.ids import CostId, RunId
@@ -20,7 +19,24 @@ from warlab.pipeline.sources import needed_for
 from warlab.reporting.figures import FIGURES
 
 Files = dict[str, str]  # role in a job → path
+P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
+
+
+def cached_method(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Cache the results of a method in its object, and return copies of dictionaries and lists."""
+
+    @wraps(method)
+    def cached(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        results = vars(self).setdefault("_results", {})
+        key = (method.__name__, args, tuple(sorted(kwargs.items())))
+        if key not in results:
+            results[key] = method(self, *args, **kwargs)
+        result: Any = results[key]
+        return cast(T, result.copy() if isinstance(result, dict | list) else result)
+
+    return cached
 
 
 class Wildcards(Protocol):

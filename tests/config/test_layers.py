@@ -1,0 +1,151 @@
+"""The five layers of a setting: default, place, scale, overrides, id. `warlab explain` says which one decides."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from warlab.cli.explain import explain
+from warlab.cli.main import main
+from warlab.config.study import Study, load_study
+from warlab.errors import WarlabError
+from warlab.ids import RunId
+
+FASHION = "fashion_mnist/asym-40/cnn9/{}/seed0"
+
+
+def study(scale: str = "demo", **overrides: Any) -> Study:
+    return load_study({"scale": scale, "overrides": overrides}, ROOT)
+
+
+def value_of(own: Study, method: str, key: str) -> Any:
+    return own.settings.run(RunId.parse(FASHION.format(method))).method.settings[key]
+
+
+@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
+@pytest.mark.parametrize("typed", [3, 15])
+def test_a_number_of_epochs_that_a_person_types_is_never_rescaled(scale: str, typed: int, tmp_path: Path) -> None:
+    assert value_of(study(scale), f"war_w2v+warmup={typed}", "warmup") == typed
+    for name in ("war", "war_w2v"):
+        assert value_of(study(scale, methods={name: {"warmup": typed}}), "war_w2v", "warmup") == typed
+    drops = study(scale, training={"fashion_mnist": {"drops": [typed]}}).settings.training("fashion_mnist")["drops"]
+    assert drops == [typed]
+    own = tmp_path / "own.yaml"
+    text = (ROOT / "config" / "scales" / "laptop.yaml").read_text()
+    own.write_text(text.replace("methods:\n", f"methods:\n  war: {{ warmup: {typed} }}\n", 1))
+    assert value_of(study(str(own)), "war_w2v", "warmup") == typed
+
+
+def test_the_files_values_follow_the_number_of_epochs_that_a_person_types() -> None:
+    own = study("paper", training={"fashion_mnist": {"epochs": 40}})
+    assert value_of(own, "war_w2v", "warmup") == 10
+    assert own.settings.training("fashion_mnist", "asym-40")["drops"] == [13, 27]
+
+
+def test_an_override_of_a_method_reaches_its_variants() -> None:
+    own = study(methods={"war": {"beta": 3}, "war_01": {"beta": 4}})
+    assert [value_of(own, name, "beta") for name in ("war_w2v", "war_01", "war_w2v+beta=5")] == [3, 4, 5]
+
+
+@pytest.mark.parametrize("owner", ["war", "war@fashion_mnist"])
+def test_an_override_that_cannot_reach_a_variant_says_what_to_write(owner: str) -> None:
+    with pytest.raises(WarlabError) as caught:
+        study(methods={owner: {"cost": "embed", "beta": 3}})
+    assert str(caught.value) == (
+        f"overrides: methods.{owner}.cost does not reach war_01, which is war with cost=zero_one; "
+        "write it for methods.war_01, or run war+cost=embed."
+    )
+    own = study(methods={"war_w2v@fashion_mnist": {"cost": "embed"}})
+    assert value_of(own, "war_w2v", "cost") == "embed"
+    assert study("smoke", methods={"gce": {"start": 1}})  # gce_truncated fixes another key
+
+
+def test_a_key_given_twice_in_an_id_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    text = (ROOT / "config" / "scales" / "demo.yaml").read_text()
+    own.write_text(text.replace("pencil, war_w2v]", "war_w2v+beta=5+beta=10]"))
+    with pytest.raises(WarlabError, match=r"'war_w2v\+beta=5\+beta=10' changes 'beta' twice; keep one of the two\."):
+        study(str(own))
+
+
+# ---- explain
+
+METHODS, HERE = "src/warlab/methods/war.py", "config/hyperparameters.yaml"
+OPEN_SET = "training.cifar10@openset"
+
+
+@pytest.mark.parametrize(
+    ("run", "setting", "row"),
+    [
+        (FASHION.format("war_w2v"), "epsilon", f"methods.epsilon 0.005 default {METHODS}: paper"),
+        (
+            FASHION.format("war_w2v"),
+            "warmup",
+            f"methods.warmup 10 default {METHODS}: paper (scaled from 15 epochs of 60)",
+        ),
+        (FASHION.format("war_w2v"), "cost", f"methods.cost w2v default {HERE}: variants.war_w2v"),
+        (FASHION.format("war_w2v"), "beta", "methods.beta 3 overrides overrides: methods.war"),
+        (FASHION.format("war_w2v+beta=5"), "methods.beta", "methods.beta 5 id war_w2v+beta=5"),
+        (FASHION.format("war_w2v"), "epochs", "training.epochs 40 scale scale demo: training.fashion_mnist"),
+        (
+            FASHION.format("pencil"),
+            "lam",
+            f"methods.lam 3120.0 place {HERE}: methods.pencil.lam at fashion_mnist, public rerun "
+            "(scaled from 2080.0 with 60 epochs)",
+        ),
+        (
+            "cifar10/openset_svhn-40/cnn6/cce/seed0",
+            "lr",
+            f"training.lr 0.01 place {HERE}: training.cifar10@openset, paper",
+        ),
+        (FASHION.format("war_random+cost=random.7"), "seed", "costs.seed 7 id cost random.7"),
+    ],
+)
+def test_explain_names_the_layer_and_the_source(run: str, setting: str, row: str) -> None:
+    header, *lines = explain(study(methods={"war": {"beta": 3}}), run, setting).splitlines()
+    assert header.split() == ["setting", "value", "layer", "source"]
+    assert [" ".join(line.split()) for line in lines] == [row]
+
+
+def test_explain_shows_what_a_run_is_trained_with() -> None:
+    """Every setting of every run of a scale, and nothing else."""
+    own = study("smoke")
+    for cell in own.plan.runs[::7]:
+        run, values = own.settings.run(cell), own.settings.explain(cell)
+        shown = {section: {key: one.value for key, one in part.items()} for section, part in values.items()}
+        assert (shown["training"], shown["nets"], shown["methods"]) == (
+            run.training,
+            run.net.settings,
+            run.method.settings,
+        )
+        assert {one.layer for part in values.values() for one in part.values()} <= {
+            "default",
+            "place",
+            "scale",
+            "overrides",
+            "id",
+        }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere"], "'nowhere' is not a run; write dataset/noise/network/method/seed"),
+        ([FASHION.format("war_w2w")], "There is no method 'war_w2w'; did you mean 'war_w2v'?"),
+        ([FASHION.format("cce").replace("cnn9", "cnn8")], "There is no network 'cnn8'; did you mean 'cnn9'?"),
+        ([FASHION.format("war_w2v"), "warmupp"], "The run has no setting 'warmupp'; did you mean 'warmup'?"),
+    ],
+)
+def test_explain_of_what_does_not_exist_is_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--root", str(ROOT), "explain", *arguments]) == 1
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 1
+
+
+def test_explain_accepts_the_folder_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = "results/demo/runs/vaihingen/objects-33/unet/war_w2v/seed0/"
+    assert main(["--root", str(ROOT), "explain", folder, "drops"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["training.drops", "[16]", "scale"]
