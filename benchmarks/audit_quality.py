@@ -24,8 +24,8 @@ from warlab.audit.quality import METRICS
 from warlab.audit.record import Means
 from warlab.audit.scoring import DEFAULT, scores
 from warlab.common.files import read_json, write_text
-from warlab.reporting.stats.audit_scores import audit_table
 from warlab.reporting.stats.intervals import of_seeds
+from warlab.reporting.tables.audit_table import audit_table
 
 Quality = Callable[..., np.ndarray]
 PACKAGES = ("cleanlab", "tqdm", "termcolor")  # warlab itself needs the other packages that cleanlab needs

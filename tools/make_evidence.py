@@ -32,15 +32,15 @@ from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import base_method
+from warlab.reporting.formats import markdown_table
 from warlab.reporting.read import results
-from warlab.reporting.read.predictions import Kept, collect_predictions, read_kept
-from warlab.reporting.read.results import CELL, SETTING, Setting, by_setting, read_runs, run_ids
+from warlab.reporting.read.predictions import Predictions, collect_predictions, read_predictions
+from warlab.reporting.read.results import CELL, SETTING, Scenario, group_by_setting, read_runs, run_ids
 from warlab.reporting.stats.comparison import interval_of_tau
 from warlab.reporting.stats.intervals import Number, difference, numbers_of
 from warlab.reporting.stats.over_settings import kendall, readings
-from warlab.reporting.tables.render import markdown_table
 
-Numbers = Mapping[Setting, Mapping[str, Number]]  # setting → method → number
+Numbers = Mapping[Scenario, Mapping[str, Number]]  # setting → method → number
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "config" / "published.csv"
@@ -68,7 +68,7 @@ class Material(NamedTuple):
 
     text: str
     runs: pd.DataFrame
-    kept: Kept
+    kept: Predictions
 
 
 def main() -> int:
@@ -100,7 +100,9 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool, add: boo
     per_run = readings(runs)
     numbers = numbers_of(per_run.assign(run=run_ids(per_run)), "last10_mean", kept, lambda _: LAST, {})
     table = summary(timed, results.read_published(PUBLISHED), numbers)
-    pages = [f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in by_setting(table)]
+    pages = [
+        f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in group_by_setting(table)
+    ]
     picture = source / "figures" / "learning_curves.png"
     differences = reduced(source.name, target)
     return {
@@ -117,13 +119,13 @@ def material(source: Path, unfinished: bool) -> Material:
     """The content of a results folder: all runs if the scale is finished, or those that are."""
     runs = finished_runs(source) if unfinished else read_runs(source / "runs.csv")
     text = runs.to_csv(index=False) if unfinished else (source / "runs.csv").read_text()
-    return Material(text, runs, collect_predictions(source, dict.fromkeys(run_ids(results.finished(runs)))))
+    return Material(text, runs, collect_predictions(source, dict.fromkeys(run_ids(results.finished_runs(runs)))))
 
 
-def added(target: Path, runs: pd.DataFrame, kept: Kept) -> Material:
+def added(target: Path, runs: pd.DataFrame, kept: Predictions) -> Material:
     """What the evidence in `target` has and the runs that are new to it, in the order of their ids."""
     earlier = read_runs(target / "runs.csv")
-    earlier_kept = read_kept([file for file in [target / "test_predictions.npz"] if file.is_file()])
+    earlier_kept = read_predictions([file for file in [target / "test_predictions.npz"] if file.is_file()])
     shared = set(run_ids(earlier)).intersection(run_ids(runs))
     refuse_other_numbers(target, earlier, runs, sorted(shared))
     refuse_other_predictions(target, earlier_kept, kept)
@@ -155,7 +157,7 @@ def refuse_other_numbers(target: Path, earlier: pd.DataFrame, runs: pd.DataFrame
             )
 
 
-def refuse_other_predictions(target: Path, earlier: Kept, kept: Kept) -> None:
+def refuse_other_predictions(target: Path, earlier: Predictions, kept: Predictions) -> None:
     for name in sorted(earlier.keys() & kept.keys()):
         if not np.array_equal(earlier[name], kept[name]):
             raise WarlabError(
@@ -169,7 +171,7 @@ def finished_runs(source: Path) -> pd.DataFrame:
     return results.collect(file.parent for file in sorted((source / "runs").glob("*/*/*/*/*/result.json")))
 
 
-def packed(arrays: Kept) -> bytes:
+def packed(arrays: Predictions) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return file.getvalue()
@@ -208,7 +210,7 @@ def summary(runs: pd.DataFrame, published: pd.DataFrame, numbers: Numbers) -> pd
     theirs = published[published["metric"] == "test_accuracy"].drop_duplicates(list(CELL))
     theirs = theirs[[*CELL, "mean"]].rename(columns={"mean": "published"})
     table = ours.merge(theirs, how="left", on=list(CELL)).merge(seconds.rename("minutes").reset_index(), on=list(CELL))
-    parts = [compare(part) for _, part in by_setting(table)]
+    parts = [compare(part) for _, part in group_by_setting(table)]
     return pd.concat(parts, ignore_index=True)[[*SETTING, *COLUMNS]].dropna(axis=1, how="all")
 
 

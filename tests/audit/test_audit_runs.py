@@ -34,7 +34,7 @@ from warlab.reporting.figures.base import Inputs, make
 from warlab.reporting.images.contact_sheet import SIDE, Suspect, draw_sheet, write_sheet
 from warlab.reporting.page.context import AuditSection, Context
 from warlab.reporting.page.report_page import data_uri, render
-from warlab.reporting.stats.audit_scores import (
+from warlab.reporting.tables.audit_table import (
     audit_markdown,
     audit_rows,
     audit_table,

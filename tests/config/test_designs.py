@@ -13,7 +13,7 @@ from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.opening import headlines
 from warlab.reporting.read import results
-from warlab.reporting.read.results import Setting
+from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats import comparison, over_settings
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
@@ -48,7 +48,7 @@ def cells_of(settings: list[Key], methods: tuple[str, ...]) -> list[dict[str, st
 
 
 def table_of(runs: pd.DataFrame, settings: list[Key], methods: tuple[str, ...] = METHODS, **given: Any) -> pd.DataFrame:
-    summary = results.under_other_names(results.summarise(runs), given.get("trained_as", []))
+    summary = results.add_aliases(results.summarise(runs), given.get("trained_as", []))
     published = results.read_published(PUBLISHED, "main_benchmark")
     return results_table.tidy(summary, cells_of(settings, methods), published, given.get("ranks", ("all", "noisy")))
 
@@ -122,7 +122,7 @@ def test_a_table_shows_each_noise_its_own_run() -> None:
 
 def test_claims_read_each_noise_its_own_run() -> None:
     ours = evidence.of_runs(sl_runs(), SAME, LABELS, {})
-    read = [ours.number(Setting(*setting, "test_accuracy"), "sl+a=2.0") for setting in SL]
+    read = [ours.number(Scenario(*setting, "test_accuracy"), "sl+a=2.0") for setting in SL]
     assert [number.mean for number in read if number] == [99.0, 70.0]
 
 
@@ -191,9 +191,9 @@ def test_given_runs_of_a_table_are_its_own_seeds() -> None:
     """Another table may have more seeds of the same cell: each averages those that it declares."""
     runs = runs_table({("cce", 0): [50.0], ("cce", 1): [70.0]}).astype({"epoch": "Int64"})
     cell = ["fashion_mnist", "asym-40", "cnn9", "cce"]
-    assert results.summarise(results.of_table(runs, [[*cell, 0]]))["mean"].tolist() == [50.0]
-    assert results.summarise(results.of_table(runs, [[*cell, 0], [*cell, 1]]))["mean"].tolist() == [60.0]
-    assert results.summarise(results.of_table(runs, [[*cell, 0], [*cell, 2]]))["mean"].isna().all()
+    assert results.summarise(results.select_declared(runs, [[*cell, 0]]))["mean"].tolist() == [50.0]
+    assert results.summarise(results.select_declared(runs, [[*cell, 0], [*cell, 1]]))["mean"].tolist() == [60.0]
+    assert results.summarise(results.select_declared(runs, [[*cell, 0], [*cell, 2]]))["mean"].isna().all()
 
 
 # ---- headlines

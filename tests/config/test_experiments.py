@@ -21,7 +21,7 @@ from warlab.ids import RunId, places_of
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.reporting.read.results import read_published, summarise
-from warlab.reporting.tables import render
+from warlab.reporting.tables import plain
 from warlab.reporting.tables.results_table import tidy, to_markdown, with_quoted
 from warlab.reporting.tables.timing_table import COLUMNS, is_reduced, timing_legend, timing_rows, timing_table
 
@@ -269,7 +269,7 @@ def test_ratios_stand_beside_the_published_ones(paper: Study) -> None:
     published = [1.13, 2.89, 3.28, 3.28, 1.13, 1.215]  # as the paper's seconds give them
     np.testing.assert_allclose(ratios["published"], published, atol=0.005)
     legend = timing_legend("Seconds per epoch", "one core", reduced=False)
-    text = render.to_markdown(timing_rows(table, paper.labels), COLUMNS, legend)
+    text = plain.to_markdown(timing_rows(table, paper.labels), COLUMNS, legend)
     assert "| CIFAR-10 | WAR<sub>0-1</sub> / AR | 1.25 | 1.13 |" in text and "on one core" in text
     assert "narrower" not in text
     assert "narrower" in timing_legend("Seconds per epoch", "one core", reduced=True)

@@ -21,7 +21,7 @@ from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.reporting.read.results import under_other_names
+from warlab.reporting.read.results import add_aliases
 
 
 def scaled(experiments: dict[str, Any], **changes: Any) -> Study:
@@ -152,7 +152,7 @@ def test_a_run_is_shown_under_the_name_that_a_table_has_for_it() -> None:
     cells.append(("cifar10", "asym-40", "cnn2"))
     rows = [(*cell, "ar", float(n)) for n, cell in enumerate(cells)]
     summary = pd.DataFrame(rows, columns=["dataset", "noise", "net", "method", "mean"])
-    shown = under_other_names(summary, [("cifar10", "asym-40", "cnn9", "ar+beta=5", "ar")])
+    shown = add_aliases(summary, [("cifar10", "asym-40", "cnn9", "ar+beta=5", "ar")])
     assert shown.iloc[4:].to_numpy().tolist() == [["cifar10", "asym-40", "cnn9", "ar+beta=5", 0.0]]
     assert shown.iloc[:4]["method"].tolist() == ["ar"] * 4
 

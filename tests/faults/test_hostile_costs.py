@@ -22,7 +22,7 @@ from warlab.ot.costs.base import CostInputs
 from warlab.ot.sinkhorn import plan, sinkhorn
 from warlab.ot.verify import prediction_pairs, verify_uses
 from warlab.reporting import figures
-from warlab.reporting.tables.labels import latex
+from warlab.reporting.names import escape_latex
 from warlab.war import WARLoss
 
 
@@ -160,7 +160,7 @@ def test_class_names_are_drawn_as_they_are(name: str) -> None:
 
 def test_latex_has_no_command_from_a_name() -> None:
     for name in (*HOSTILE_NAMES, "\\write18{touch evil}", "%", "{", "}", "~^_&#"):
-        text = latex(name)
+        text = escape_latex(name)
         for command in ("\\input", "\\write"):
             assert command not in text
         assert text.count("{") == text.count("}") or "\\{" in text or "\\}" in text

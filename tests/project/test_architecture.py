@@ -1,4 +1,4 @@
-"""docs/architecture.md says what each room of src/warlab may import; the import statements say whether that is so."""
+"""docs/architecture.md says what each package of src/warlab may import; the import statements are compared with it."""
 
 import ast
 import re
@@ -84,6 +84,33 @@ def test_every_room_has_its_row_and_every_row_is_of_rooms_that_are_there() -> No
 def test_a_room_imports_what_its_row_names(name: str) -> None:
     found = {module: wrong for module in MODULES if row_of(module).name == name if (wrong := wrong_imports(module))}
     assert not found, "docs/architecture.md does not allow this"
+
+
+# ---- the layers of reporting
+
+
+def layers() -> dict[str, tuple[int, set[str]]]:
+    """Return the place of each part of reporting, from the bottom up, and what it may import of the others."""
+    lines = PAGE[PAGE.index("| part of `reporting` |") :].split("\n\n")[0].splitlines()[2:]
+    cells = [[re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:4]] for line in lines]
+    return {part: (place, set(imports)) for place, (parts, _, imports) in enumerate(cells) for part in parts}
+
+
+def part_of(module: str) -> str:
+    """`stats` of warlab.reporting.stats, `__init__` of warlab.reporting."""
+    return module.split(".")[2] if module.count(".") > 1 else "__init__"
+
+
+def test_reporting_has_layers_that_import_only_what_is_below_them() -> None:
+    table = layers()
+    modules = [module for module in MODULES if room(module) == "reporting"]
+    assert {part_of(module) for module in modules} == set(table)
+    for part, (place, imports) in table.items():
+        assert all(table[other][0] < place for other in imports), f"{part} imports a layer above it"
+    for module in modules:
+        names = [name for name in imports_of(module) if name in MODULES and room(name) == "reporting"]
+        wrong = {part_of(name) for name in names} - table[part_of(module)][1] - {part_of(module)}
+        assert not wrong, f"docs/architecture.md does not allow {module} to import {wrong}"
 
 
 # ---- what is loaded at once, on the way through all modules

@@ -20,16 +20,16 @@ from warlab.ot import propositions
 from warlab.reporting.claims import checks, evidence, verdicts
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
-from warlab.reporting.read.results import SETTING, Setting
+from warlab.reporting.read.results import SETTING, Scenario
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.tables import results_table
 
-AT = Setting("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
+AT = Scenario("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
 OTHER = AT._replace(noise="asym-20")
 
 
-def given(means: Mapping[str, float], at: Setting = AT, data: str = "real", **known: Any) -> Evidence:
+def given(means: Mapping[str, float], at: Scenario = AT, data: str = "real", **known: Any) -> Evidence:
     numbers = {(at, m): Number(mean, data, f"runs/{m}", **known) for m, mean in means.items()}
     return Evidence(numbers, LABELS, {"p": {"holds": False, "trials": 4, "failed": 3, "largest": 0.5}})
 
@@ -377,7 +377,7 @@ def test_measured_times_are_evidence() -> None:
 
 
 def test_random_costs_of_the_other_sort_do_not_count() -> None:
-    at = Setting("cifar10", "asym-40", "cnn9", "test_accuracy")
+    at = Scenario("cifar10", "asym-40", "cnn9", "test_accuracy")
     means = {"war_w2v": 80.0, "war_embed": 79.0, "war_random+cost=random.0": 70.0, "war_random_raw+cost=x.0": 90.0}
     claim = next(claim for claim in listed() if claim.id == "random_costs")
     assert verdicts.judge(claim, given(means, at, tested_on=10000)).verdict == "undecided, points for"  # one of twenty

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.conftest import ROOT
 from warlab.common.files import write_arrays
-from warlab.reporting.read.predictions import read_kept, right_answers
+from warlab.reporting.read.predictions import correct_answers, read_predictions
 from warlab.reporting.read.results import read_runs
 
 LAST_TEN = {"cce": 79.0, "forward": 82.0, "coteaching": 75.0, "war_w2v": 90.0, "gce": 80.0}
@@ -83,8 +83,8 @@ def test_predictions_and_reductions_are_kept(tmp_path):
     write_arrays(source / "runs" / run / "test_predictions.npz", predictions=given, epochs=np.array([11, 12]))
     write_arrays(source / "data" / "fashion_mnist.npz", test_y=np.arange(10), test_x=np.zeros(1))
     assert make(source, tmp_path / "evidence").returncode == 0
-    kept = read_kept([tmp_path / "evidence" / "test_predictions.npz"])
-    assert right_answers(kept, run).all((0, 1)).tolist() == [True] * 10 and sorted(kept) == [
+    kept = read_predictions([tmp_path / "evidence" / "test_predictions.npz"])
+    assert correct_answers(kept, run).all((0, 1)).tolist() == [True] * 10 and sorted(kept) == [
         run,
         "labels/fashion_mnist",
     ]
@@ -208,7 +208,7 @@ def test_runs_of_several_folders_are_added_to_what_one_folder_would_have_given(t
     found = kept_files(tmp_path / "evidence")
     assert found.pop("README.md") == b"by hand"
     whole = kept_files(tmp_path / "whole")
-    arrays = [read_kept([tmp_path / name / "test_predictions.npz"]) for name in ("evidence", "whole")]
+    arrays = [read_predictions([tmp_path / name / "test_predictions.npz"]) for name in ("evidence", "whole")]
     assert arrays[0].keys() == arrays[1].keys() and len(arrays[0]) == len(RUNS) + 1
     assert all(np.array_equal(arrays[0][name], arrays[1][name]) for name in arrays[0])
     del found["test_predictions.npz"], whole["test_predictions.npz"]  # the same arrays, in the order of adding

@@ -13,7 +13,7 @@ from warlab.common.files import write_arrays
 from warlab.errors import WarlabError
 from warlab.reporting.claims import evidence
 from warlab.reporting.read import predictions, results
-from warlab.reporting.read.results import Setting
+from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats import comparison, intervals, pairs
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.over_settings import holm, readings
@@ -113,7 +113,7 @@ def test_tests_over_seeds_are_those_of_scipy() -> None:
     assert pairs.over_seeds(few) == [] and list(pairs.among_all(few)) == []
 
 
-def kept(right: dict[tuple[str, int], np.ndarray]) -> predictions.Kept:
+def kept(right: dict[tuple[str, int], np.ndarray]) -> predictions.Predictions:
     """Predictions that are right where the array (E, M, N) says so; the true class is always 3."""
     arrays = {RUN.format(method=m, seed=s): np.where(a, 3, 1).astype(np.uint8) for (m, s), a in right.items()}
     labels = np.full(next(iter(right.values())).shape[2], 3)
@@ -173,28 +173,28 @@ def test_predictions_are_read_from_runs_and_from_evidence_alike(tmp_path: Path) 
     collected = predictions.collect_predictions(tmp_path, [run, RUN.format(method="older", seed=0)])
     write_arrays(tmp_path / "evidence.npz", **collected)
     assert sorted(collected) == [run, "labels/fashion_mnist"]
-    for store in (collected, predictions.read_kept([tmp_path / "evidence.npz"])):
-        right = predictions.right_answers(store, run)
+    for store in (collected, predictions.read_predictions([tmp_path / "evidence.npz"])):
+        right = predictions.correct_answers(store, run)
         assert right.mean((0, 1)).tolist() == [1, 0.75, 0.5, 0.25]
         assert right[-1:].mean((0, 1)).tolist() == [1, 0.5, 0.5, 0.5]
         assert right[-1, 0].tolist() == [True, False, False, False]
-        assert predictions.right_answers(store, "fashion_mnist/asym-40/cnn9/older/seed0") is None
-    assert predictions.right_answers(predictions.read_kept([]), run) is None
+        assert predictions.correct_answers(store, "fashion_mnist/asym-40/cnn9/older/seed0") is None
+    assert predictions.correct_answers(predictions.read_predictions([]), run) is None
 
 
 def test_predictions_of_other_images_are_refused() -> None:
     store = {ANY: np.zeros((1, 1, 5), np.uint8), "labels/a": np.zeros(4)}
     with pytest.raises(WarlabError, match=rf"{ANY} have the shape \(1, 1, 5\), but there are 4 test labels"):
-        predictions.right_answers(store, ANY)
+        predictions.correct_answers(store, ANY)
     tiles = {ANY: np.zeros((0, 0, 0), np.uint8), "labels/a": np.zeros(4)}
-    assert predictions.right_answers(tiles, ANY) is None
+    assert predictions.correct_answers(tiles, ANY) is None
 
 
 def test_claims_take_the_predictions_where_they_are_kept() -> None:
     generator = np.random.default_rng(5)
     store = kept({(m, 0): generator.random((3, 1, 300)) < p for m, p in (("cce", 0.5), ("war_w2v", 0.9))})
     runs = runs_table({("cce", 0): [50.0] * 3, ("war_w2v", 0): [90.0] * 3})
-    at = Setting("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
+    at = Scenario("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
     with_kept = evidence.of_runs(runs, [], LABELS, {}, kept=store, tested_on={"fashion_mnist": 300})
     without = evidence.of_runs(runs, [], LABELS, {}, tested_on={"fashion_mnist": 300})
     bases = [intervals.difference(e.number(at, "war_w2v"), e.number(at, "cce")).basis for e in (with_kept, without)]

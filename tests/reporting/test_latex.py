@@ -14,9 +14,9 @@ from warlab import data, nets
 from warlab.config.study import load_study
 from warlab.nets._describe import describe
 from warlab.reporting.read import results
-from warlab.reporting.tables import render, results_table
+from warlab.reporting.tables import plain, results_table
 from warlab.reporting.tables.grid import Spread
-from warlab.reporting.tables.render import hyperparameter_rows
+from warlab.reporting.tables.plain import hyperparameter_rows
 from warlab.reporting.tables.timing_table import COLUMNS, timing_legend, timing_rows, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)
@@ -61,18 +61,18 @@ def networks() -> Iterator[dict[str, str]]:
 
 def plain_hyperparameters() -> str:
     columns = ["section", "of", "setting", "dataset", "value", "unit", "source"]
-    return render.to_latex(hyperparameter_rows(STUDY.numbers.table()), columns, "Numbers", "tab:h")
+    return plain.to_latex(hyperparameter_rows(STUDY.numbers.table()), columns, "Numbers", "tab:h")
 
 
 def plain_architectures() -> str:
-    return render.to_latex(list(networks()), ["network", "input", "layer", "output", "parameters"], "Nets", "tab:a")
+    return plain.to_latex(list(networks()), ["network", "input", "layer", "output", "parameters"], "Nets", "tab:a")
 
 
 def plain_timing() -> str:
     measured = [{"dataset": d, "noise": "clean", "net": "cnn9", "seconds": SECONDS} for d in ("cifar10", "imagenet32")]
     times = timing_table(measured, results.read_published(PUBLISHED, "timing"))
     legend = timing_legend("Seconds per epoch", "a machine", reduced=True)
-    return render.to_latex(timing_rows(times, STUDY.labels), COLUMNS, legend, "tab:timing")
+    return plain.to_latex(timing_rows(times, STUDY.labels), COLUMNS, legend, "tab:timing")
 
 
 PLAIN = {"hyperparameters": plain_hyperparameters, "architectures": plain_architectures, "timing": plain_timing}
@@ -99,7 +99,7 @@ def test_a_plain_table_compiles_alone_and_fits(name: str, tmp_path: Path) -> Non
 def test_the_columns_of_a_plain_table_share_the_line() -> None:
     """Also without LaTeX: the shares of the columns sum to the whole width, and numbers stand to the right."""
     rows = [{"a": "word " * 30, "b": 7, "c": "x_" * 20}, {"a": "b", "b": 1_000_000, "c": "y"}]
-    text = render.to_latex(rows, ["a", "b", "c"], "caption", "tab:x")
+    text = plain.to_latex(rows, ["a", "b", "c"], "caption", "tab:x")
     shares = [float(share) for share in re.findall(r"dimexpr ([0-9.]+)\\LTcapwidth", text)]
     assert len(shares) == 3 and sum(shares) == pytest.approx(1, abs=1e-3) and shares[0] == max(shares)
     assert text.count(r">{\raggedleft") == 1 and "x\\_\\allowbreak{}x" in text

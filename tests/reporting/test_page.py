@@ -32,7 +32,7 @@ from warlab.reporting.page.context import Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.opening import headlines
 from warlab.reporting.stats import comparison, comparison_text
-from warlab.reporting.tables import render
+from warlab.reporting.tables.plain import hyperparameter_rows
 
 
 def test_headline_compares_and_quotes_the_paper() -> None:
@@ -107,7 +107,7 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
         noise=[noisy_labels(data).manifest],
         costs=[(ground_cost().provenance, verification())],
         fidelity=fidelity,
-        hyperparameters=render.hyperparameter_rows(numbers),
+        hyperparameters=hyperparameter_rows(numbers),
         results=[run_result(data)],
         claims=[
             claim_row("A held", "held in this setting"),
@@ -238,7 +238,7 @@ def test_page_of_almost_nothing(tmp_path: Path) -> None:
 
 def test_page_needs_hyperparameters_with_sources() -> None:
     own = {"value": 1, "source": "our choice"}
-    rows = render.hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
+    rows = hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
     assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
         ("", 2, "paper"),
         ("d", 1, "our choice"),

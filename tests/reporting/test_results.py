@@ -91,7 +91,7 @@ def test_a_missing_run_is_named_or_becomes_a_gap(tmp_path: Path) -> None:
     with pytest.raises(WarlabError, match="cce/seed1"):
         results.collect([present, absent])
     declared = [["fashion_mnist", "asym-40", "cnn9", "cce", seed] for seed in range(2)]
-    runs = results.of_table(results.collect([present]), declared)
+    runs = results.select_declared(results.collect([present]), declared)
     assert runs["epoch"].isna().tolist() == [False, False, True]
     runs.to_csv(tmp_path / "runs.csv", index=False)
     again = results.read_runs(tmp_path / "runs.csv")

@@ -11,8 +11,9 @@ from tests.helpers.reports import LABELS, PUBLISHED, cell, no_published, publish
 from warlab import nets
 from warlab.errors import WarlabError
 from warlab.nets._describe import describe
+from warlab.reporting import formats, names
 from warlab.reporting.read import results
-from warlab.reporting.tables import labels, render, results_table
+from warlab.reporting.tables import plain, results_table
 from warlab.reporting.tables.grid import grid
 
 
@@ -112,20 +113,20 @@ def test_published_value_and_difference_in_small_print() -> None:
 
 
 def test_special_characters_are_escaped() -> None:
-    assert labels.latex(r"50 % & a_b #1 $x {y} ~^\ <i> β→−") == (
+    assert names.escape_latex(r"50 % & a_b #1 $x {y} ~^\ <i> β→−") == (
         r"50 \% \& a\_b \#1 \$x \{y\} \textasciitilde{}\textasciicircum{}\textbackslash{} "
         r"\textless{}i\textgreater{} $\beta$$\rightarrow$$-$"
     )
-    assert labels.markdown("a|b_c*<i>") == r"a\|b\_c\*\<i\>"
+    assert names.escape_markdown("a|b_c*<i>") == r"a\|b\_c\*\<i\>"
 
 
 def test_names_of_methods() -> None:
-    assert labels.name(LABELS, "method", "war_w2v+beta=5") == "WAR_w2v, β = 5"
-    assert labels.name(LABELS, "method", "own_method") == "own_method"
-    assert labels.latex_method({}, "WAR_0-1, β = 5") == r"WAR\textsubscript{0-1}, $\beta$ = 5"
-    assert labels.latex_method({}, "own_method") == r"own\_method"
-    assert labels.markdown_method({}, "WAR_w2v") == "WAR<sub>w2v</sub>"
-    assert labels.plot_method({}, "WAR_w2v") == r"WAR$_{\mathrm{w2v}}$"
+    assert names.display_name(LABELS, "method", "war_w2v+beta=5") == "WAR_w2v, β = 5"
+    assert names.display_name(LABELS, "method", "own_method") == "own_method"
+    assert names.latex_method({}, "WAR_0-1, β = 5") == r"WAR\textsubscript{0-1}, $\beta$ = 5"
+    assert names.latex_method({}, "own_method") == r"own\_method"
+    assert names.markdown_method({}, "WAR_w2v") == "WAR<sub>w2v</sub>"
+    assert names.plot_method({}, "WAR_w2v") == r"WAR$_{\mathrm{w2v}}$"
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
@@ -161,10 +162,10 @@ def test_the_deviation_between_runs_has_its_own_table() -> None:
 
 def test_plain_tables_escape_and_break() -> None:
     rows = [{"of": "a_b & 50 %", "value": [1, 2.5]}, {"of": "x" * 70, "value": None}]
-    assert r"| a\_b & 50 % | 1, 2.5 |" in render.to_markdown(rows, ["of", "value"], "c")
-    latex = render.to_latex(rows, ["of", "value"], "50 %", "tab:x")
+    assert r"| a\_b & 50 % | 1, 2.5 |" in plain.to_markdown(rows, ["of", "value"], "c")
+    latex = plain.to_latex(rows, ["of", "value"], "50 %", "tab:x")
     assert r"a\_\allowbreak{}b \& 50 \% & 1, 2.5 \\" in latex and latex.count(r"\raggedright\arraybackslash") == 2
-    assert render.text(4434570) == "4\u202f434\u202f570" and render.text(True) == "yes"
+    assert formats.value_text(4434570) == "4\u202f434\u202f570" and formats.value_text(True) == "yes"
 
 
 def test_a_network_tells_its_layers() -> None:
@@ -181,19 +182,21 @@ def test_a_network_tells_its_layers() -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
 def test_all_tables_in_one_pdf(tmp_path: Path) -> None:
     table = tidy_table({("cifar10", "clean", m): 50.0 for m in ("cce", "odd", "war_w2v+beta=5")})
-    plain = render.to_latex([{"of": r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ †" * 3}], ["of"], "p_%", "tab:p")
-    text = render.render(
-        "document.tex", tables=[results_table.to_latex(table, "methods_as_rows", LABELS), plain], title="A_title & 5 %"
+    table_of_rows = plain.to_latex([{"of": r"50 % of β & _ # $ { } ~ ^ \ → − ± ≤ †" * 3}], ["of"], "p_%", "tab:p")
+    text = formats.render(
+        "document.tex",
+        tables=[results_table.to_latex(table, "methods_as_rows", LABELS), table_of_rows],
+        title="A_title & 5 %",
     )
     for name in ("a.pdf", "b.pdf"):
-        render.typeset(text, tmp_path / name)
+        plain.typeset(text, tmp_path / name)
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()  # no times in it
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(WarlabError, match="Undefined control sequence"):
-        render.typeset(render.render("document.tex", tables=[r"\undefinedword"], title="x"), tmp_path / "c.pdf")
+        plain.typeset(formats.render("document.tex", tables=[r"\undefinedword"], title="x"), tmp_path / "c.pdf")
 
 
 def test_without_latex_one_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(WarlabError, match="texlive-latex-recommended"):
-        render.typeset("", tmp_path / "a.pdf")
+        plain.typeset("", tmp_path / "a.pdf")

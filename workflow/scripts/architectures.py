@@ -8,7 +8,7 @@ from warlab import nets
 from warlab.common.files import read_json, write_text
 from warlab.nets._describe import describe
 from warlab.pipeline.script import job
-from warlab.reporting.tables.render import to_latex, to_markdown
+from warlab.reporting.tables.plain import to_latex, to_markdown
 
 COLUMNS = ["network", "input", "layer", "output", "parameters"]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
-from warlab.reporting.stats.audit_scores import audit_markdown, audit_table, run_quality
+from warlab.reporting.tables.audit_table import audit_markdown, audit_table, run_quality
 
 with job(snakemake.log[0]):
     table = audit_table(row for cell, files in snakemake.params.runs for row in run_quality(files, cell))

@@ -7,7 +7,7 @@ from warlab.common.files import read_json, write_text
 from warlab.config.claim_list import read_claims
 from warlab.pipeline.script import job
 from warlab.reporting.claims import evidence, verdicts
-from warlab.reporting.read.predictions import read_kept
+from warlab.reporting.read.predictions import read_predictions
 from warlab.reporting.read.results import read_published, read_runs
 from warlab.reporting.tables.timing_table import is_reduced
 
@@ -19,7 +19,7 @@ with job(snakemake.log[0]) as log:
         labels,
         read_json(Path(snakemake.input.propositions)),
         snakemake.params.last,
-        read_kept(snakemake.input.get("predictions", [])),
+        read_predictions(snakemake.input.get("predictions", [])),
         snakemake.params.tested_on,
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
-from warlab.reporting.tables.render import hyperparameter_rows, to_latex, to_markdown
+from warlab.reporting.tables.plain import hyperparameter_rows, to_latex, to_markdown
 
 COLUMNS = ["section", "of", "setting", "dataset", "value", "unit", "source"]
 

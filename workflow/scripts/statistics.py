@@ -4,7 +4,7 @@ from pathlib import Path
 
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
-from warlab.reporting.read.predictions import read_kept
+from warlab.reporting.read.predictions import read_predictions
 from warlab.reporting.read.results import read_published, read_runs
 from warlab.reporting.stats.comparison import all_readings, statistics, with_whole
 from warlab.reporting.stats.comparison_text import to_markdown
@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
     runs = read_runs(Path(given.runs))
     per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
-    kept = read_kept(given.get("predictions", []))
+    kept = read_predictions(given.get("predictions", []))
     published = read_published(Path(given.published))
     found = statistics(with_whole(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
     titles = {name: spec["title"] for name, spec in experiments.items()}

@@ -6,7 +6,7 @@ from warlab.audit.audited_run import AuditedRun
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.images.contact_sheet import SHOWN, Suspect, write_sheet
-from warlab.reporting.tables.labels import name
+from warlab.reporting.names import display_name
 
 with job(snakemake.log[0]):
     run = AuditedRun.read({key: value for key, value in snakemake.input.items() if key != "descriptions"})
@@ -21,7 +21,7 @@ with job(snakemake.log[0]):
         for row in rows[:SHOWN]
     ]
     wildcards, labels = snakemake.wildcards, snakemake.params.labels
-    where = ", ".join(name(labels, kind, wildcards[kind]) for kind in ("dataset", "noise", "method"))
+    where = ", ".join(display_name(labels, kind, wildcards[kind]) for kind in ("dataset", "noise", "method"))
     title = f"Labels that look wrong, the most suspicious first: {where}, seed {wildcards.seed}"
     warning = f"Stand-in data: {run.data.about.source}" if run.data.about.data == "stand-in" else ""
     write_text(Path(snakemake.output.csv), run.csv(rows))

@@ -5,7 +5,7 @@ from pathlib import Path
 from warlab.common.files import read_json, write_text
 from warlab.pipeline.script import job
 from warlab.reporting.read.results import read_published
-from warlab.reporting.tables.render import to_latex, to_markdown
+from warlab.reporting.tables.plain import to_latex, to_markdown
 from warlab.reporting.tables.timing_table import COLUMNS, is_reduced, timing_legend, timing_rows, timing_table
 
 with job(snakemake.log[0]):

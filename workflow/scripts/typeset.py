@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from warlab.pipeline.script import job
-from warlab.reporting.tables.render import render, typeset
+from warlab.reporting.formats import render
+from warlab.reporting.tables.plain import typeset
 
 with job(snakemake.log[0]):
     given = snakemake.input  # timing and architectures: a list of one or none, given runs come without

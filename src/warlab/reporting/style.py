@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from warlab.common.files import write_atomic
 from warlab.ids import base_method
-from warlab.reporting.tables.labels import Labels, plot_method
+from warlab.reporting.names import Labels, plot_method
 
 ASSETS = ("reporting/warlab.mplstyle",)  # part of the fingerprint of every figure
 STYLE = Path(__file__).with_name("warlab.mplstyle")

@@ -16,21 +16,21 @@ from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
 from warlab.reporting.claims.evidence import Case, Evidence, Item, NotRun, Part, shown
-from warlab.reporting.read.results import Setting
+from warlab.reporting.formats import signed
+from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import Estimate, Number
-from warlab.reporting.tables.grid import signed
 
 Check = Callable[..., list[Item]]  # of evidence, settings and the arguments in the claim's `with`
 CHECKS: dict[str, Check] = {}
-NO_SETTING = Setting("", "", "")  # of a claim that is about no setting, such as a proposition
+NO_SETTING = Scenario("", "", "")  # of a claim that is about no setting, such as a proposition
 
 
 def over_settings(check: Check) -> Check:
     """Register a check of all settings of a claim."""
 
     @functools.wraps(check)
-    def judged(evidence: Evidence, settings: Sequence[Setting], *given: object, **named: object) -> list[Item]:
+    def judged(evidence: Evidence, settings: Sequence[Scenario], *given: object, **named: object) -> list[Item]:
         cases = [Case(evidence, setting) for setting in settings or [NO_SETTING]]
         try:
             return check(cases, *given, **named)

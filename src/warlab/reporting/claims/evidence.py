@@ -11,13 +11,13 @@ from typing import NamedTuple, TypedDict
 import pandas as pd
 
 from warlab.common.readings import LAST
+from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import Timing
-from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import ACCURACY, CELL, RUN, SETTING, Setting
+from warlab.reporting.read.predictions import Predictions
+from warlab.reporting.read.results import ACCURACY, CELL, RUN, SETTING, Scenario
 from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference, numbers_of
 from warlab.reporting.stats.over_settings import readings
-from warlab.reporting.tables.labels import Labels, name
 
 OTHERS = results.READINGS[1:]  # of the test accuracy, other than the mean of the last epochs
 
@@ -35,11 +35,11 @@ class Proposition(TypedDict):
 class Evidence:
     """Numbers by setting and method; `number` does not return those from stand-in data."""
 
-    numbers: Mapping[tuple[Setting, str], Number]
+    numbers: Mapping[tuple[Scenario, str], Number]
     labels: Labels
     propositions: Mapping[str, Proposition] = field(default_factory=dict)
 
-    def number(self, setting: Setting, method: str) -> Number | None:
+    def number(self, setting: Scenario, method: str) -> Number | None:
         found = self.numbers.get((setting, method))
         return found if found and found.data == "real" and not math.isnan(found.mean) else None
 
@@ -50,7 +50,7 @@ def of_runs(
     labels: Labels,
     propositions: Mapping[str, Proposition],
     last: Mapping[str, int] | None = None,
-    kept: Kept | None = None,
+    kept: Predictions | None = None,
     tested_on: Mapping[str, int] | None = None,
 ) -> Evidence:
     """Every metric that the runs log, averaged as in the tables, and the other readings of the test accuracy.
@@ -62,7 +62,7 @@ def of_runs(
     if "seconds" in runs and "seconds_per_epoch" not in runs:  # the last ten epochs are after the warm-up
         runs = runs.assign(seconds_per_epoch=runs["seconds"])
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
-    long = results.under_other_names(_per_run(runs, epochs), aliases)
+    long = results.add_aliases(_per_run(runs, epochs), aliases)
     numbers = numbers_of(
         long,
         "value",
@@ -86,7 +86,9 @@ def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     ]
     kinds = runs[list(RUN)].drop_duplicates([*CELL, "seed"])
     means = pd.concat(parts, ignore_index=True).merge(kinds, on=[*CELL, "seed"])
-    read = readings(results.complete(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
+    read = (
+        readings(results.complete_cells(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
+    )
     long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
     return long.assign(run=results.run_ids(long))
 
@@ -98,7 +100,7 @@ def with_times(evidence: Evidence, timed: Iterable[Timing], stands_for: Mapping[
     """
     numbers = dict(evidence.numbers)
     for entry in timed:
-        setting = Setting(entry["dataset"], entry["noise"], entry["net"], "seconds_per_epoch")
+        setting = Scenario(entry["dataset"], entry["noise"], entry["net"], "seconds_per_epoch")
         for method, times in entry["seconds"].items():
             found = Number(
                 float(times["epoch"]),
@@ -115,7 +117,7 @@ def of_paper(published: pd.DataFrame, labels: Labels) -> Evidence:
     columns = [*SETTING, "metric", "method", "mean", "experiment"]
     rows = published.drop_duplicates([*CELL, "metric"])[columns].itertuples(index=False)
     numbers = {
-        (Setting(*map(str, key)), str(method)): Number(float(mean), source=f"paper: {experiment}", printed=True)
+        (Scenario(*map(str, key)), str(method)): Number(float(mean), source=f"paper: {experiment}", printed=True)
         for *key, method, mean, experiment in rows
     }
     return Evidence(numbers, labels)
@@ -183,15 +185,15 @@ class Case(NamedTuple):
     """One setting of a claim, with the evidence on it. It raises `NotRun` for numbers that it does not have."""
 
     evidence: Evidence
-    setting: Setting
+    setting: Scenario
 
     @property
     def where(self) -> str:
         metric = [] if self.setting.metric == ACCURACY else [self.setting.metric.replace("_", " ")]
-        return ", ".join([self.setting.called(self.evidence.labels), *metric])
+        return ", ".join([self.setting.display_name(self.evidence.labels), *metric])
 
     def called(self, method: str) -> str:
-        return name(self.evidence.labels, "method", method)
+        return display_name(self.evidence.labels, "method", method)
 
     def numbers(self, *methods: str, metric: str = "") -> list[Number]:
         setting = self.setting._replace(metric=metric or self.setting.metric)

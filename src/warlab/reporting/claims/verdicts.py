@@ -16,12 +16,11 @@ from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS
 from warlab.reporting.claims.evidence import Evidence, Item, Part
+from warlab.reporting.formats import markdown_table, render, signed
+from warlab.reporting.names import escape_markdown
 from warlab.reporting.read.csv_rows import rows_of, table_of
-from warlab.reporting.read.results import Setting
+from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats.intervals import LEVEL
-from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.labels import markdown
-from warlab.reporting.tables.render import markdown_table, render
 
 ASSETS = ("reporting/templates/claims.md",)
 HELD = "held"
@@ -56,7 +55,7 @@ class Verdict(NamedTuple):
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
     if claim.check not in CHECKS:
         raise WarlabError(f"The claim {claim.id} has no check {claim.check!r}; use one of {', '.join(CHECKS)}.")
-    check, settings = CHECKS[claim.check], [Setting(*setting) for setting in claim.settings]
+    check, settings = CHECKS[claim.check], [Scenario(*setting) for setting in claim.settings]
     try:
         inspect.signature(check).bind(None, **claim.arguments)
     except TypeError as error:
@@ -166,6 +165,6 @@ def to_markdown(found: pd.DataFrame, scale: str) -> str:
     for row in rows_of(found, Verdict):
         decided = f"{row.decided_by}: {difference_text(row)}" if row.decided_by else "–"
         cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
-        rows.append([markdown(cell) for cell in cells])
+        rows.append([escape_markdown(cell) for cell in cells])
     header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
     return render("claims.md", scale=scale, counts=counts(found["verdict"]), table=markdown_table(header, rows))

@@ -9,10 +9,9 @@ from sklearn.manifold import TSNE
 from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
-from warlab.reporting.read.results import Setting
-from warlab.reporting.tables import labels
+from warlab.reporting.read.results import Scenario
 
 TITLE = "Where the classes lie in a trained network"
 SECTION = "data"
@@ -27,19 +26,19 @@ def draw(inputs: Inputs) -> Figure:
     run, features, classes = _selected(inputs)
     perplexity = min(30, (len(features) - 1) / 3)
     place = TSNE(perplexity=perplexity, random_state=0, init="pca").fit_transform(features.astype(np.float64))
-    names = [str(name) for name in inputs.activations["class_names"]]
-    middles = np.array([np.median(place[classes == k], axis=0) for k in range(len(names))])
+    class_names = [str(name) for name in inputs.activations["class_names"]]
+    middles = np.array([np.median(place[classes == k], axis=0) for k in range(len(class_names))])
     arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 0.9, "shrinkA": 7, "shrinkB": 7}
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     with style.context():
         figure = Figure(figsize=(style.COLUMN + 1.0, 3.7))
         ax = figure.subplots()
-        for number in range(len(names)):
+        for number in range(len(class_names)):
             x, y = place[classes == number].T
             ax.scatter(x, y, s=3, color=COLOURS[number % 10], linewidths=0, alpha=0.8)
         for true, given in _flips(inputs.noise, run.dataset):
             ax.annotate("", middles[given], middles[true], arrowprops=arrow)
-        for name, (x, y) in zip(names, middles, strict=True):
+        for name, (x, y) in zip(class_names, middles, strict=True):
             ax.text(x, y, name, fontsize=6, ha="center", va="center", bbox=box)
         ax.set(xticks=[], yticks=[])
         ax.grid(False)
@@ -49,10 +48,10 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     run, features, _ = _selected(inputs)
-    called = Setting(run.dataset, run.noise, run.net).called(inputs.labels, ("dataset", "noise"))
+    called = Scenario(run.dataset, run.noise, run.net).display_name(inputs.labels, ("dataset", "noise"))
     text = (
         f"t-SNE (scikit-learn, perplexity 30) of the activations before the classifier on {len(features)} test images, "
-        f"for a network trained with {labels.name(inputs.labels, 'method', run.method)} on {called}. "
+        f"for a network trained with {names.display_name(inputs.labels, 'method', run.method)} on {called}. "
         "Arrows go from a class to the wrong label that the noise gives it."
     )
     return with_stand_in(text, inputs, [run.dataset])

@@ -5,11 +5,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from warlab.ids import base_method
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, mark_stand_in, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.read.results import SETTING, by_setting
-from warlab.reporting.tables import labels
+from warlab.reporting.read.results import SETTING, group_by_setting
 
 TITLE = "Our numbers against the paper's"
 SECTION = "results"
@@ -25,8 +24,8 @@ def draw(inputs: Inputs) -> Figure:
         figure = Figure(figsize=(style.COLUMN + 0.4, 4.4))
         ax = figure.subplots()
         entries = []
-        for (setting, rows), marker in zip(by_setting(table), MARKERS * len(table), strict=False):
-            entries.append((marker, "#555555", setting.called(inputs.labels, kinds)))
+        for (setting, rows), marker in zip(group_by_setting(table), MARKERS * len(table), strict=False):
+            entries.append((marker, "#555555", setting.display_name(inputs.labels, kinds)))
             for method, x, y in rows[["method", "published", "ours"]].itertuples(index=False):
                 ax.plot(float(x), float(y), marker, color=_look(method, inputs)[0], markersize=4.5, alpha=0.85)
         entries += [("o", *look) for look in dict.fromkeys(_look(method, inputs) for method in table["method"])]
@@ -55,7 +54,7 @@ def caption(inputs: Inputs) -> str:
 
 def _pairs(inputs: Inputs) -> pd.DataFrame:
     key = [*results.CELL, "metric"]
-    ours = results.under_other_names(results.summarise(complete_runs(inputs)), inputs.aliases)
+    ours = results.add_aliases(results.summarise(complete_runs(inputs)), inputs.aliases)
     paper = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
     both = ours.rename(columns={"mean": "ours"}).merge(paper.rename(columns={"mean": "published"}), on=key)
     compared = both.dropna(subset=["ours", "published"])
@@ -69,4 +68,4 @@ def _look(method: str, inputs: Inputs) -> tuple[str, str]:
     base = base_method(method)
     if base not in style.FAMILY:
         return style.GREY, "other methods"
-    return style.line(base)[0], labels.plot_method(inputs.labels, base)
+    return style.line(base)[0], names.plot_method(inputs.labels, base)

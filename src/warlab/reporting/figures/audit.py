@@ -5,11 +5,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
-from warlab.reporting.read.results import SETTING, Setting
-from warlab.reporting.stats.audit_scores import SCORE_TEXT
-from warlab.reporting.tables import labels
+from warlab.reporting.read.results import SETTING, Scenario
+from warlab.reporting.tables.audit_table import SCORE_TEXT
 
 TITLE = "How well wrong labels are found"
 SECTION = "audit"
@@ -27,14 +26,14 @@ def draw(inputs: Inputs) -> Figure:
     table = _auroc(inputs)
     lowest = float(np.nanmin(table[["mean", "low"]].to_numpy(float)))
 
-    def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
+    def panel(ax: Axes, rows: pd.DataFrame, _setting: Scenario) -> None:
         methods = list(dict.fromkeys(rows["method"]))[::-1]
         for place, (score, (mark, colour)) in enumerate(MARKS.items()):
             scored = rows[rows["score"] == score].set_index("method").reindex(methods)
             y, half = np.arange(len(methods)) + 0.14 * (2 - place), ((scored["high"] - scored["low"]) / 2).fillna(0)
             name = SCORE_TEXT[score]
             ax.errorbar(scored["mean"], y, xerr=half, fmt=mark, color=colour, markersize=3.5, linewidth=0.8, label=name)
-        ax.set_yticks(range(len(methods)), [labels.plot_method(inputs.labels, method) for method in methods])
+        ax.set_yticks(range(len(methods)), [names.plot_method(inputs.labels, method) for method in methods])
         ax.set(xlim=(lowest - 0.02, 1.01), ylim=(-0.6, len(methods) - 0.4), xlabel="area under the ROC curve")
 
     most = table.groupby(SETTING)["method"].nunique().max()

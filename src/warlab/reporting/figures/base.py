@@ -19,6 +19,7 @@ from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures import FIGURES
+from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.artefacts import PredictedMap, paths_by_role
 from warlab.reporting.read.csv_rows import read_table
 from warlab.reporting.read.results import (
@@ -26,15 +27,14 @@ from warlab.reporting.read.results import (
     PUBLISHED,
     RUN,
     SETTING,
-    Setting,
-    by_setting,
-    complete,
+    Scenario,
+    complete_cells,
+    group_by_setting,
     read_published,
     read_runs,
 )
-from warlab.reporting.stats.audit_scores import TABLE, read_audit
 from warlab.reporting.stats.over_settings import Statistic
-from warlab.reporting.tables.labels import Labels, name
+from warlab.reporting.tables.audit_table import TABLE, read_audit
 
 Arrays = Mapping[str, np.ndarray]
 Data = Mapping[str, PreparedData]  # by dataset
@@ -120,7 +120,7 @@ def make(figure_name: str, inputs: Inputs) -> tuple[Figure, str]:
 
 def complete_runs(inputs: Inputs) -> pd.DataFrame:
     """Return the runs of the cells in which no run is missing."""
-    runs = complete(inputs.runs)
+    runs = complete_cells(inputs.runs)
     if runs.empty:
         raise NothingToDraw("No cell of this scale has all of its runs; there is nothing to draw.")
     return runs
@@ -136,7 +136,7 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
         datasets.update(table.loc[table["data"] == "stand-in", "dataset"])
     statistics = inputs.statistics
     marked = statistics[(statistics["data"] == "stand-in") & (statistics["test"] == "kendall")]
-    datasets.update(Setting.parse(subject).dataset for subject in marked["subject"])
+    datasets.update(Scenario.parse(subject).dataset for subject in marked["subject"])
     if inputs.activations and str(inputs.activations["data"]) == "stand-in":
         datasets.add(RunId.parse(str(inputs.activations["run"])).dataset)
     return sorted(datasets)
@@ -151,7 +151,7 @@ def stand_in_sentence(inputs: Inputs, shown: Collection[str] | None = None) -> s
     for dataset in stand_in_datasets(inputs):
         if shown is None or dataset in shown:
             source = (inputs.sources.get(dataset) or "procedural images, not the real dataset").rstrip(".")
-            called = name(inputs.labels, "dataset", dataset)
+            called = display_name(inputs.labels, "dataset", dataset)
             sources.append(source if called in source else f"{called}: {source}")
     return f"stand-in data: {'; '.join(sources)}" if sources else ""
 
@@ -182,13 +182,13 @@ def mark_panels(figure: Figure, inputs: Inputs, axes: Iterable[Axes], datasets: 
 def in_panels(
     table: pd.DataFrame,
     inputs: Inputs,
-    draw: Callable[[Axes, pd.DataFrame, Setting], None],
+    draw: Callable[[Axes, pd.DataFrame, Scenario], None],
     height: float,
     y_label: str = "",
     most: int = style.MAX_COLUMNS,
 ) -> Figure:
     """Draw a panel of `height` inches per setting; its title names the network if there are several."""
-    groups = by_setting(table)
+    groups = group_by_setting(table)
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     with style.context():
         figure = Figure()
@@ -197,7 +197,7 @@ def in_panels(
         axes = [ax for row in rows for ax in row]
         for ax, (setting, rows_of_setting) in zip(axes, groups, strict=True):
             draw(ax, rows_of_setting, setting)
-            ax.set_title(textwrap.fill(setting.called(inputs.labels, kinds), int(16 * style.inches(ax)[0])))
+            ax.set_title(textwrap.fill(setting.display_name(inputs.labels, kinds), int(16 * style.inches(ax)[0])))
         for row in rows:
             row[0].set_ylabel(y_label)
         mark_panels(figure, inputs, axes, [setting.dataset for setting, _ in groups])

@@ -6,11 +6,10 @@ from matplotlib.figure import Figure
 
 from warlab.common.wording import several
 from warlab.ids import MethodId
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.read.results import ACCURACY, SETTING, Setting
-from warlab.reporting.tables import labels
+from warlab.reporting.read.results import ACCURACY, SETTING, Scenario
 
 TITLE = "Accuracy over the weight β"
 SECTION = "results"
@@ -21,10 +20,10 @@ ASKS = {"experiment": "beta_sensitivity"}
 def draw(inputs: Inputs) -> Figure:
     published = _with_beta(inputs.published)
 
-    def panel(ax: Axes, ours: pd.DataFrame, setting: Setting) -> None:
+    def panel(ax: Axes, ours: pd.DataFrame, setting: Scenario) -> None:
         paper, ends = published[(published[SETTING] == list(setting[:3])).all(axis=1)], []
         for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
-            colour, name = style.line(method)[0], labels.plot_method(inputs.labels, method)
+            colour, name = style.line(method)[0], names.plot_method(inputs.labels, method)
             theirs, here = paper[paper["varied"] == method], ours[ours["varied"] == method]
             for numbers, face, width in ((theirs, "white", 0.6), (here, colour, 1.4)):
                 x, y = numbers["beta"], numbers["mean"].astype(float)
@@ -54,7 +53,7 @@ def caption(inputs: Inputs) -> str:
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
     """Return the runs whose id, or whose name in a table, has β; for each method, those seeds that all its β share."""
-    named = _with_beta(results.under_other_names(complete_runs(inputs), inputs.aliases))
+    named = _with_beta(results.add_aliases(complete_runs(inputs), inputs.aliases))
     one = [*SETTING, "varied"]
     of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
     if not (of_seed == of_all).any():

@@ -7,10 +7,9 @@ from matplotlib.patches import Patch
 
 from warlab.artefacts.labelled_data import DataDescription, NoisyLabels, ObjectCounts
 from warlab.data.formats.flat_tiles import unflat
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.images.label_maps import coloured
-from warlab.reporting.tables import labels
 
 TITLE = "A training map before and after the noise"
 SECTION = "maps"
@@ -27,7 +26,7 @@ def draw(inputs: Inputs) -> Figure:
         unflat(values, arrays["train_sizes"])[tile] for values in (arrays["train_x"], arrays["train_y"], noisy.labels)
     )
     changed = 100 * float((truth != corrupted).mean())
-    noise = labels.name(inputs.labels, "noise", noisy.manifest.noise)
+    noise = names.display_name(inputs.labels, "noise", noisy.manifest.noise)
     pictures = {
         f"training tile {about.train_tiles[tile]}": infrared(image),
         "original ground truth": coloured(truth, about),

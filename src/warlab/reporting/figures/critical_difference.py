@@ -7,11 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.common.wording import several
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.read.csv_rows import rows_of
 from warlab.reporting.stats.over_settings import Statistic
-from warlab.reporting.tables import labels
 
 TITLE = "Average ranks of the methods"
 SECTION = "statistics"
@@ -71,7 +70,7 @@ def _experiments(inputs: Inputs) -> list[Ranks]:
 def _ranks(experiment: str, rows: Sequence[Statistic], inputs: Inputs) -> Ranks:
     friedman = next(row for row in rows if row.test == "friedman")
     test = "too few for a test" if friedman.note else f"Friedman p = {friedman.p_value:.2g}"
-    name = labels.name(inputs.labels, "experiment", experiment).replace("_", " ")
+    name = names.display_name(inputs.labels, "experiment", experiment).replace("_", " ")
     return Ranks(
         f"{name}: {several(friedman.cells, 'setting')}, {test}",
         {row.subject: row.value for row in rows if row.test == "average_rank"},
@@ -92,7 +91,7 @@ def _diagram(ax: Axes, experiment: Ranks, inputs: Inputs) -> None:
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=6)
     margin, bright = 0.04 * count, style.prominent(ranks)
     for place, method in enumerate(order):
-        rank, name = f"{ranks[method]:.2f}", labels.plot_method(inputs.labels, method)
+        rank, name = f"{ranks[method]:.2f}", names.plot_method(inputs.labels, method)
         left = place < half
         height = -(place + 1 if left else count - place) + 0.1
         end, align = (1 - margin, "right") if left else (count + margin, "left")

@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
-from warlab.reporting.tables import labels
 
 TITLE = "Images whose label was changed"
 SECTION = "data"
@@ -31,7 +30,7 @@ def draw(inputs: Inputs) -> Figure:
         for ax, flips, entry in zip(axes, blocks, shown, strict=True):
             _mosaic(ax, flips)
             kinds = {"dataset": entry.manifest.dataset, "noise": entry.manifest.noise}
-            ax.set_title(", ".join(labels.name(inputs.labels, *kind) for kind in kinds.items()))
+            ax.set_title(", ".join(names.display_name(inputs.labels, *kind) for kind in kinds.items()))
         mark_panels(figure, inputs, axes, [entry.manifest.dataset for entry in shown])
     return figure
 
@@ -68,7 +67,7 @@ def _flips(entry: NoisyLabels, prepared: PreparedData) -> list[tuple[str, np.nda
     """Return the kinds of flip, the most frequent first, each with its name and its first images."""
     clean, noisy = prepared.arrays["train_y"], entry.labels
     pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
-    classes, flips = [labels.plot_text(name) for name in prepared.about.class_names], []
+    classes, flips = [names.plot_text(name) for name in prepared.about.class_names], []
     for kind in np.argsort(-counts, kind="stable")[:ROWS]:
         true, given = pairs[:, kind]
         images = prepared.arrays["train_x"][np.flatnonzero((clean == true) & (noisy == given))[:SAMPLES]]

@@ -6,11 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.common.wording import several
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.read.results import Setting, by_setting
-from warlab.reporting.tables import labels
+from warlab.reporting.read.results import Scenario, group_by_setting
 
 TITLE = "Accuracy over the epochs"
 SECTION = "results"
@@ -20,7 +19,7 @@ NEEDS = ("runs",)
 def draw(inputs: Inputs) -> Figure:
     runs = complete_runs(inputs)
 
-    def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
+    def panel(ax: Axes, rows: pd.DataFrame, setting: Scenario) -> None:
         """Draw grey lines below the coloured ones, in the order of the table, with names at the ends of the lines."""
         ax.set_ylim(*_limits(runs[runs["dataset"] == setting.dataset]))
         grey, ends = _others(rows), []
@@ -36,7 +35,7 @@ def draw(inputs: Inputs) -> Figure:
         style.epochs_axis(ax, rows["epoch"].max())
         style.name_ends(ax, ends)
 
-    height = 2.8 if len(by_setting(runs)) == 1 else 2.3
+    height = 2.8 if len(group_by_setting(runs)) == 1 else 2.3
     return in_panels(runs, inputs, panel, height, "test accuracy (%)")
 
 
@@ -46,8 +45,8 @@ def caption(inputs: Inputs) -> str:
     text = "Accuracy on the clean test set after every epoch of training on noisy labels."
     if seeds > 1:
         text += f" A line is the mean of up to {seeds} seeds; its band goes from the lowest to the highest of them."
-    grey = {method for _, panel in by_setting(runs) for method in _others(panel)}
-    named = [labels.name(inputs.labels, "method", m) for m in dict.fromkeys(runs["method"]) if m in grey]
+    grey = {method for _, panel in group_by_setting(runs) for method in _others(panel)}
+    named = [names.display_name(inputs.labels, "method", m) for m in dict.fromkeys(runs["method"]) if m in grey]
     return with_stand_in(text + (f" Grey: {', '.join(named)}." if named else ""), inputs)
 
 

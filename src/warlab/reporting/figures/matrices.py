@@ -15,9 +15,8 @@ from scipy.spatial.distance import squareform
 from warlab.artefacts.ground_cost import GroundCost
 from warlab.artefacts.labelled_data import NoiseManifest
 from warlab.ids import CostId
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
-from warlab.reporting.tables import labels
 
 TITLE = "Ground costs and label noise"
 SECTION = "data"
@@ -104,16 +103,16 @@ def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
     order = orders.get(str(panel.kind[0]), ())
     if len(order) != len(panel.class_names):
         return panel
-    names = [panel.class_names[k] for k in order]
-    return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=names)
+    class_names = [panel.class_names[k] for k in order]
+    return panel._replace(matrix=panel.matrix[np.ix_(order, order)], class_names=class_names)
 
 
 def _cost_panel(cost: GroundCost, inputs: Inputs) -> Panel:
     dataset, parsed = cost.provenance.dataset, CostId.parse(cost.provenance.key)
     # Random costs that differ only by their seed (random.7) are of one kind, too.
     kind = (dataset, re.sub(r"\.\d+$", "", parsed.name), parsed.noise)
-    words = [labels.name(inputs.labels, "cost", parsed.name)]
-    words += [labels.name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
+    words = [names.display_name(inputs.labels, "cost", parsed.name)]
+    words += [names.display_name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
     title = _title(dataset, inputs, f"ground cost: {', '.join(words)}")
     # The diagonal is zero by definition. It is left white so that the colours cover the range of the other entries.
     matrix = np.where(np.eye(len(cost.matrix), dtype=bool), np.nan, cost.matrix)
@@ -124,13 +123,13 @@ def _cost_panel(cost: GroundCost, inputs: Inputs) -> Panel:
 def _noise_panel(manifest: NoiseManifest, inputs: Inputs) -> Panel:
     kind = dataset, noise = manifest.dataset, manifest.noise
     changed = f"{100 * manifest.realised_rate:.1f} % of all labels changed"
-    title = _title(dataset, inputs, f"{labels.name(inputs.labels, 'noise', noise)}, {changed}")
+    title = _title(dataset, inputs, f"{names.display_name(inputs.labels, 'noise', noise)}, {changed}")
     matrix = np.asarray(manifest.transition, float)
     return Panel(kind, title, matrix, manifest.class_names, "Blues", 0.0, "given label", "true class")
 
 
 def _title(dataset: str, inputs: Inputs, text: str) -> str:
-    return "\n".join([labels.name(inputs.labels, "dataset", dataset), *textwrap.wrap(text, TITLE_CHARACTERS)])
+    return "\n".join([names.display_name(inputs.labels, "dataset", dataset), *textwrap.wrap(text, TITLE_CHARACTERS)])
 
 
 def _heat_map(ax: Axes, panel: Panel) -> None:
@@ -139,13 +138,13 @@ def _heat_map(ax: Axes, panel: Panel) -> None:
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    count, names = len(panel.class_names), [labels.plot_text(name) for name in panel.class_names]
+    count, ticks = len(panel.class_names), [names.plot_text(name) for name in panel.class_names]
     if count > WITH_NAMES:
         ax.set(xticks=range(0, count, 10), yticks=range(0, count, 10))
     else:
         size = 6 if count > WITH_VALUES else 7
-        ax.set_xticks(range(count), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
-        ax.set_yticks(range(count), names, fontsize=size)
+        ax.set_xticks(range(count), ticks, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
+        ax.set_yticks(range(count), ticks, fontsize=size)
     if count <= WITH_VALUES:
         _print_values(ax, panel.matrix, image)
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.04, 1)))

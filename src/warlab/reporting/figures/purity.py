@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
-from warlab.reporting.read.results import Setting
+from warlab.reporting.read.results import Scenario
 
 TITLE = "True labels among the selected samples"
 SECTION = "results"
@@ -15,7 +15,7 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 
 
 def draw(inputs: Inputs) -> Figure:
-    def panel(ax: Axes, rows: pd.DataFrame, setting: Setting) -> None:
+    def panel(ax: Axes, rows: pd.DataFrame, setting: Scenario) -> None:
         methods = rows.groupby("method", sort=False)
         ends = [style.curve(ax, group, "purity", str(method), inputs.labels) for method, group in methods]
         manifests = [entry.manifest for entry in inputs.noise]

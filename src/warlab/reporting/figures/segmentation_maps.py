@@ -9,12 +9,11 @@ from scipy import ndimage
 
 from warlab.data.formats.flat_tiles import unflat
 from warlab.ids import ColumnId
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.figures.corrupted_truth import infrared, legend, show
 from warlab.reporting.images.label_maps import coloured
 from warlab.reporting.read.artefacts import PredictedMap
-from warlab.reporting.tables import labels
 
 TITLE = "Maps of a test tile"
 SECTION = "maps"
@@ -32,7 +31,7 @@ def draw(inputs: Inputs) -> Figure:
     )
     columns = [ColumnId(entry.run.method, "clean" if entry.run.noise == "clean" else "") for entry in maps]
     titles = [f"test tile {about.test_tiles[0]}", "ground truth"]
-    titles += [labels.plot_method(inputs.labels, str(column)) for column in columns]
+    titles += [names.plot_method(inputs.labels, str(column)) for column in columns]
     pictures = [infrared(image), *(coloured(classes, about) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
     corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start

@@ -7,11 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from warlab.reporting import style
+from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read import results
-from warlab.reporting.read.results import SETTING, Setting
-from warlab.reporting.tables import labels
+from warlab.reporting.read.results import SETTING, Scenario
 
 TITLE = "Time against accuracy"
 SECTION = "results"
@@ -22,7 +21,7 @@ NAME_SIZE = 6.0  # points
 
 
 def draw(inputs: Inputs) -> Figure:
-    def panel(ax: Axes, rows: pd.DataFrame, _setting: Setting) -> None:
+    def panel(ax: Axes, rows: pd.DataFrame, _setting: Scenario) -> None:
         """Draw the prominent methods in their colours above the grey ones, each with its name."""
         cce = rows.loc[rows["method"] == "cce", "seconds"]
         unit = float(cce.iloc[0]) if len(cce) else 1.0
@@ -30,9 +29,9 @@ def draw(inputs: Inputs) -> Figure:
         for method, seconds, y in rows[["method", "seconds", "test_accuracy"]].itertuples(index=False):
             x, colour = seconds / unit, style.line(method)[0] if method in bright else style.GREY
             ax.plot(x, y, "o", color=colour, markersize=5, zorder=3 if method in bright else 2)
-            length = len(labels.name(inputs.labels, "method", method))
+            length = len(names.display_name(inputs.labels, "method", method))
             words = style.ink(colour) if method in bright else QUIET
-            marks.append(style.Mark(x, y, labels.plot_method(inputs.labels, method), words, length))
+            marks.append(style.Mark(x, y, names.plot_method(inputs.labels, method), words, length))
         ax.set_xlabel("time of an epoch / CCE's" if len(cce) else "seconds per epoch")
         ax.margins(0.15, 0.1)
         name_points(ax, sorted(marks, key=lambda mark: mark.colour == QUIET))

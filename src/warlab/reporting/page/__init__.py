@@ -15,8 +15,6 @@ SECTIONS = {
     "settings": "Settings",
     "provenance": "Provenance",
 }
-PROPOSED = "war_w2v"  # the variant in the paper's main table
-BASELINE = "cce"
 
 
 def category(section: str) -> str:

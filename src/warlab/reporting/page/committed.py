@@ -11,13 +11,12 @@ import pandas as pd
 
 from warlab.errors import WarlabError
 from warlab.ids import base_method
-from warlab.reporting.page import BASELINE, PROPOSED
+from warlab.reporting.formats import number, signed
+from warlab.reporting.names import BASELINE, PROPOSED, Labels, display_name
 from warlab.reporting.page.context import Committed
 from warlab.reporting.page.opening import count
 from warlab.reporting.read.results import CELL, read_runs
 from warlab.reporting.stats.over_settings import readings
-from warlab.reporting.tables.grid import number, signed
-from warlab.reporting.tables.labels import Labels, name
 
 Cells = Mapping[str, str]
 Source = Mapping[str, str]  # a `folder` of docs/evidence, the `command` that made it, and its `path`
@@ -40,8 +39,8 @@ def same_settings(
 ) -> Committed | None:
     """Return the settings of this run with more seeds, or None if the settings of this run have changed since."""
     summary = _summary(source)
-    titles = {name(labels, "dataset", dataset) for dataset in summary["dataset"]}
-    shared = {name(labels, "method", base_method(method)) for method in set(run_here) & set(summary["method"])}
+    titles = {display_name(labels, "dataset", dataset) for dataset in summary["dataset"]}
+    shared = {display_name(labels, "method", base_method(method)) for method in set(run_here) & set(summary["method"])}
     others = set(labels.get("method", {}).values()) - shared
     now, then = (_settings(rows, titles, others) for rows in (reductions, _kept_reductions(source)))
     if not set(SEEDED) <= set(summary) or now != then:
@@ -96,8 +95,8 @@ def _summary(source: Source) -> pd.DataFrame:
 
 def _setting(row: pd.Series, labels: Labels, settings: int) -> dict[str, str]:
     """Return the names of a row's setting and method; the setting only if the table has several."""
-    where = {kind: name(labels, kind, row[kind]) for kind in ("dataset", "noise")} if settings > 1 else {}
-    return {**where, "method": name(labels, "method", row["method"])}
+    where = {kind: display_name(labels, kind, row[kind]) for kind in ("dataset", "noise")} if settings > 1 else {}
+    return {**where, "method": display_name(labels, "method", row["method"])}
 
 
 def _above(row: pd.Series) -> dict[str, str]:
@@ -110,7 +109,7 @@ def _sentence(summary: pd.DataFrame, per_seed: pd.DataFrame, labels: Labels, sou
     if proposed.empty:
         return ""
     row = proposed.iloc[0]
-    ours, other = (name(labels, "method", method) for method in (PROPOSED, BASELINE))
+    ours, other = (display_name(labels, "method", method) for method in (PROPOSED, BASELINE))
     higher = per_seed[_cell(row)] > per_seed[*_cell(row)[:-1], BASELINE]
     return (
         f"{ours} − {other} = {signed(row['above_cce'], 1)} points (95\N{NO-BREAK SPACE}%: {_minus(row['interval'])}; "

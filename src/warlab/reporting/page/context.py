@@ -12,10 +12,10 @@ from warlab.artefacts.labelled_data import DataDescription, NoiseManifest
 from warlab.artefacts.run_result import RunResult
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.verdicts import Verdict
+from warlab.reporting.formats import Row
+from warlab.reporting.names import Labels
 from warlab.reporting.page.curves import Panel
 from warlab.reporting.tables.grid import Orientation
-from warlab.reporting.tables.labels import Labels
-from warlab.reporting.tables.render import Row
 
 Epochs = Mapping[tuple[str, ...], int]  # by cell (dataset, noise, network, method), as `results.epochs_averaged`
 
@@ -44,7 +44,7 @@ class FigureSection:
 
 @dataclass(frozen=True)
 class AuditSection:
-    """The contact sheet of one run, and how well the audit finds wrong labels (`audit_scores.audit_rows`), if known."""
+    """The contact sheet of one run, and how well the audit finds wrong labels (`audit_table.audit_rows`), if known."""
 
     sheet: Path
     rows: Sequence[Row]

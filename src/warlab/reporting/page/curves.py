@@ -9,9 +9,8 @@ import pandas as pd
 from warlab.common.wording import several
 from warlab.ids import NoiseId
 from warlab.reporting import style
-from warlab.reporting.page import BASELINE, PROPOSED
-from warlab.reporting.read.results import Setting, by_setting, complete, kind_of_data
-from warlab.reporting.tables.labels import Labels, name, parts
+from warlab.reporting.names import BASELINE, PROPOSED, Labels, display_name, split_subscript
+from warlab.reporting.read.results import Scenario, complete_cells, group_by_setting, kind_of_data
 
 WIDTH, HEIGHT = 600, 348
 LEFT, RIGHT, TOP, BOTTOM = 40, 92, 12, 36  # margins
@@ -36,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    setting: Setting
+    setting: Scenario
     title: str
     stand_in: bool
     lines: list[Line]
@@ -45,9 +44,9 @@ class Panel:
 def curves(runs: pd.DataFrame, labels: Labels) -> list[Panel]:
     """Return a panel per dataset, noise and network, with a line per method."""
     panels = []
-    for setting, panel in by_setting(complete(runs)):
+    for setting, panel in group_by_setting(complete_cells(runs)):
         stand_in = kind_of_data(panel["data"]) == "stand-in"
-        title = setting.called(labels) + " (stand-in data)" * stand_in
+        title = setting.display_name(labels) + " (stand-in data)" * stand_in
         lines = [_line(str(method), group, labels) for method, group in panel.groupby("method", sort=False)]
         panels.append(Panel(setting, title, stand_in, lines))
     return panels
@@ -62,7 +61,7 @@ def _line(method: str, group: pd.DataFrame, labels: Labels) -> Line:
     )
     shown = "currentColor" if colour == style.BLACK else colour  # black could not be seen in dark mode
     epochs = [int(epoch) for epoch in seeds.index]
-    called = name(labels, "method", method)
+    called = display_name(labels, "method", method)
     return Line(method, called, shown, _dash_array(dashes), int(seeds.shape[1]), epochs, mean, low, high)
 
 
@@ -157,7 +156,7 @@ def picture(lines: Sequence[Line], bright: Sequence[Line]) -> Picture:
         grey=[axes.points(line.epochs, line.mean) for line in grey],
         bands=[(_band(axes, line), line.colour) for line in bright if line.seeds > 1],
         bright=[(axes.points(line.epochs, line.mean), line.colour) for line in bright],
-        names=[(y, parts(text), colour) for y, (_, text, colour) in zip(heights, ends, strict=True)],
+        names=[(y, split_subscript(text), colour) for y, (_, text, colour) in zip(heights, ends, strict=True)],
     )
 
 

@@ -14,13 +14,13 @@ from warlab.common import progress
 from warlab.ids import base_method
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.claims.verdicts import UNTESTED
-from warlab.reporting.page import BASELINE, PROPOSED
+from warlab.reporting.formats import number, signed
+from warlab.reporting.names import BASELINE, PROPOSED, Labels, display_name
 from warlab.reporting.page.context import Context, Epochs
 from warlab.reporting.page.curves import Line, Panel, Picture, picture, pictured, prominent
-from warlab.reporting.read.results import Setting
+from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats.intervals import LEVEL, MIN_SEEDS, Estimate, difference, single
-from warlab.reporting.tables.grid import Cell, Grid, grid, number, setting_name, signed
-from warlab.reporting.tables.labels import Labels, name
+from warlab.reporting.tables.grid import Cell, Grid, grid, setting_name
 
 TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
@@ -39,7 +39,7 @@ class Standing(NamedTuple):
 class Headline:
     """The result of one setting in one sentence, and the numbers of all its methods."""
 
-    setting: Setting
+    setting: Scenario
     sentence: str
     standings: list[Standing]  # the best first
     low: float
@@ -67,20 +67,20 @@ def headlines(
     return [_headline(layout, setting, labels, sources, epochs, evidence) for setting in noisy or compared]
 
 
-def _run(layout: Grid, setting: Setting) -> dict[str, Cell]:
+def _run(layout: Grid, setting: Scenario) -> dict[str, Cell]:
     """Return the cells that were run, the highest mean first."""
     cells = {method: layout.cell(setting, method) for method in layout.methods}
     return dict(sorted(((m, c) for m, c in cells.items() if c.run), key=lambda item: -item[1].mean))
 
 
 def _headline(
-    layout: Grid, setting: Setting, labels: Labels, sources: Mapping[str, str], epochs: Epochs, evidence: Evidence
+    layout: Grid, setting: Scenario, labels: Labels, sources: Mapping[str, str], epochs: Epochs, evidence: Evidence
 ) -> Headline:
     cells = _run(layout, setting)
-    called = {method: name(labels, "method", method) for method in cells}
+    called = {method: display_name(labels, "method", method) for method in cells}
     ends = {method: f"at {percent(cell.mean)}" for method, cell in cells.items()}
     (ours, other), best = _pair(cells), next(iter(cells))
-    title = f"{name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}"
+    title = f"{display_name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}"
     source = f" ({sources[setting.dataset]})" if sources.get(setting.dataset) else ""
     averaged = _averaged([epochs.get((*setting[:3], method), 0) for method in (ours, other)])
     points = signed(cells[ours].mean - cells[other].mean, 1)
@@ -108,7 +108,7 @@ def _pair(cells: Mapping[str, Cell]) -> tuple[str, str]:
     return methods[0], methods[-1]
 
 
-def _difference(evidence: Evidence, setting: Setting, cells: Mapping[str, Cell]) -> Estimate | None:
+def _difference(evidence: Evidence, setting: Scenario, cells: Mapping[str, Cell]) -> Estimate | None:
     """Return the difference between the pair of a headline, with its interval.
 
     There is none if a method has no number on real data, nor if `evidence` has other seeds of these cells than the
@@ -204,7 +204,7 @@ def _trained(context: Context, lines: Sequence[Line], seeds: Sequence[int], seco
     if not lines:
         return ""
     datasets, noises = (
-        list(dict.fromkeys(panel.setting.called(context.labels, [kind]) for panel in context.curves))
+        list(dict.fromkeys(panel.setting.display_name(context.labels, [kind]) for panel in context.curves))
         for kind in ("dataset", "noise")
     )
     methods, runs = {line.method for line in lines}, sum(line.seeds for line in lines)
@@ -231,7 +231,7 @@ def _reduced(reductions: Sequence[Mapping[str, str]]) -> str:
 def _limits(context: Context, methods: Collection[str], seeds: Sequence[int], reduced: bool) -> list[str]:
     """Say what this run cannot show, the most important limits first."""
     marked = [about.dataset for about in context.datasets if about.data == "stand-in"]
-    stand_ins = _listed([name(context.labels, "dataset", dataset) for dataset in marked])
+    stand_ins = _listed([display_name(context.labels, "dataset", dataset) for dataset in marked])
     fewest = min(seeds, default=0)
     trainings = "One training" if fewest == 1 else f"{count(fewest).capitalize()} trainings"
     untested = sum(row.verdict == UNTESTED for row in context.claims)

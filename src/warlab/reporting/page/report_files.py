@@ -11,19 +11,19 @@ from warlab.artefacts.labelled_data import DataDescription, NoiseManifest
 from warlab.artefacts.run_result import RunResult
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
+from warlab.reporting.names import Labels
 from warlab.reporting.page.committed import read_committed
 from warlab.reporting.page.context import AuditSection, Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
 from warlab.reporting.read.artefacts import paths_by_role
 from warlab.reporting.read.csv_rows import read_table, rows_of
-from warlab.reporting.read.predictions import read_kept
-from warlab.reporting.read.results import complete, epochs_averaged, read_runs, under_other_names
-from warlab.reporting.stats.audit_scores import audit_rows, legend, read_audit
+from warlab.reporting.read.predictions import read_predictions
+from warlab.reporting.read.results import add_aliases, complete_cells, epochs_averaged, read_runs
 from warlab.reporting.stats.comparison import all_readings
 from warlab.reporting.stats.comparison_text import for_page, readings_for_page
 from warlab.reporting.stats.over_settings import Statistic
-from warlab.reporting.tables.labels import Labels
-from warlab.reporting.tables.render import hyperparameter_rows
+from warlab.reporting.tables.audit_table import audit_rows, legend, read_audit
+from warlab.reporting.tables.plain import hyperparameter_rows
 from warlab.reporting.tables.results_table import read_tidy
 
 
@@ -31,7 +31,7 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
     """Read the files of the report by their roles; `spec` is what no file says (`ReportJobs.spec`)."""
     paths, labels = paths_by_role(files), spec["labels"]
     runs, first = read_runs(paths["runs"][0]), spec["headline"]
-    kept = read_kept(paths.get("predictions", []))
+    kept = read_predictions(paths.get("predictions", []))
     return Context(
         scale=spec["scale"],
         description=spec["description"],
@@ -50,12 +50,12 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         results=[RunResult.load(path) for path in paths["results"]],
         claims=rows_of(read_table(paths["claims"][0], Verdict), Verdict),
         statistics=for_page(read_table(paths["statistics"][0], Statistic), labels),
-        readings=readings_for_page(all_readings(complete(runs), spec["metrics"]), labels),
+        readings=readings_for_page(all_readings(complete_cells(runs), spec["metrics"]), labels),
         reductions=spec["reductions"],
         curves=curves(runs, labels),
         audit=_audit(paths["audit"], labels),
         logs={run: _last_lines(Path(log)) for run, log in spec["logs"].items()},
-        epochs=epochs_averaged(under_other_names(runs, first["trained_as"]), first["last"]),
+        epochs=epochs_averaged(add_aliases(runs, first["trained_as"]), first["last"]),
         evidence=evidence.of_runs(runs, spec["aliases"], labels, {}, spec["last"], kept, spec["tested_on"]),
         committed=read_committed(spec["committed"], labels, spec["reductions"], set(runs["method"])),
     )

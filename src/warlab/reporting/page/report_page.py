@@ -17,16 +17,16 @@ from markupsafe import Markup, escape
 from warlab.artefacts.run_result import RunResult
 from warlab.errors import WarlabError
 from warlab.ids import base_method
+from warlab.reporting import names
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
+from warlab.reporting.formats import Row, number, signed
+from warlab.reporting.names import Labels
 from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context, Difference
 from warlab.reporting.page.opening import duration, headlines, opening
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats.comparison_text import NOT_COMPUTED
-from warlab.reporting.tables import labels as names
-from warlab.reporting.tables.grid import grid, legend, number, setting_name, signed, small_print
-from warlab.reporting.tables.labels import Labels
-from warlab.reporting.tables.render import Row
+from warlab.reporting.tables.grid import grid, legend, setting_name, small_print
 
 
 def render(context: Context) -> str:
@@ -86,7 +86,7 @@ def environment(labels: Labels) -> Environment:
     jinja.filters.update(method=partial(method, labels), methods=partial(with_methods, labels))
     jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
     jinja.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
-    jinja.globals["called"] = partial(names.name, labels)
+    jinja.globals["called"] = partial(names.display_name, labels)
     jinja.tests["missing"] = pd.isna
     jinja.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
     return jinja
@@ -146,7 +146,7 @@ def pixel_width(png: Path) -> int:
 
 def method(labels: Labels, identifier: str) -> Markup:
     """Return the printed name of a method, with its subscript."""
-    return _subscripted(names.name(labels, "method", identifier))
+    return _subscripted(names.display_name(labels, "method", identifier))
 
 
 def with_methods(labels: Labels, text: str) -> Markup:
@@ -159,7 +159,7 @@ def with_methods(labels: Labels, text: str) -> Markup:
 
 
 def _subscripted(label: str) -> Markup:
-    head, subscript, rest = names.parts(label)
+    head, subscript, rest = names.split_subscript(label)
     return Markup("{}<sub>{}</sub>{}").format(head, subscript, rest) if subscript else escape(head)
 
 

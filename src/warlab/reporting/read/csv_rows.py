@@ -18,10 +18,10 @@ def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd
     except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
         raise WarlabError(f"{path} cannot be read as CSV ({error}); delete it and run again.") from error
     require_columns(table.columns, columns, str(path))
-    return with_text(table, text)
+    return fill_text(table, text)
 
 
-def with_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def fill_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Empty cells of these columns are empty texts, not missing values."""
     return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
 

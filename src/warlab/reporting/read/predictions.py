@@ -16,10 +16,10 @@ from warlab.ids import RunId
 
 FILE = "test_predictions.npz"
 LABELS = "labels/"
-Kept = Mapping[str, np.ndarray]  # predictions by the id of a run, and true classes by labels/<dataset>
+Predictions = Mapping[str, np.ndarray]  # predictions by the id of a run, and true classes by labels/<dataset>
 
 
-def right_answers(kept: Kept, run: str) -> np.ndarray | None:
+def correct_answers(kept: Predictions, run: str) -> np.ndarray | None:
     """Whether each network was right (E, M, N) in each of the last epochs; None if the run has no predictions."""
     predicted, labels = kept.get(run), kept.get(LABELS + RunId.parse(run).dataset)
     if predicted is None or labels is None or predicted.size == 0:  # empty for runs on tiles
@@ -32,7 +32,7 @@ def right_answers(kept: Kept, run: str) -> np.ndarray | None:
     return predicted == labels
 
 
-def read_kept(files: Sequence[str | Path]) -> Kept:
+def read_predictions(files: Sequence[str | Path]) -> Predictions:
     """Read the one file for all runs; without a file there are no predictions."""
     return read_arrays(Path(files[0])) if files else {}
 

@@ -11,8 +11,8 @@ from warlab.common.files import read_json
 from warlab.common.readings import LAST
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.reporting.read.csv_rows import read_csv, require_columns, with_text
-from warlab.reporting.tables.labels import Labels, name
+from warlab.reporting.names import Labels, display_name
+from warlab.reporting.read.csv_rows import fill_text, read_csv, require_columns
 
 ACCURACY = "test_accuracy"
 RANK = "average_rank"  # the metric of the rows of ranks below a table
@@ -28,8 +28,8 @@ PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
 
-class Setting(NamedTuple):
-    """What the methods of one row of a table share."""
+class Scenario(NamedTuple):
+    """What the methods of one row of a table share: a setting, as documents call it, and what is measured in it."""
 
     dataset: str
     noise: str
@@ -37,7 +37,7 @@ class Setting(NamedTuple):
     metric: str = ACCURACY
 
     @classmethod
-    def parse(cls, text: str) -> "Setting":
+    def parse(cls, text: str) -> "Scenario":
         """Parse dataset, noise and network, separated by blanks as in statistics.csv."""
         return cls(*text.split(" "))
 
@@ -48,14 +48,14 @@ class Setting(NamedTuple):
     def is_rank(self) -> bool:
         return self.metric == RANK
 
-    def called(self, labels: Labels, kinds: Sequence[str] = SETTING) -> str:
-        """The printed names, such as "CIFAR-10, asymmetric 40 %, cnn9"."""
-        return ", ".join(name(labels, kind, getattr(self, kind)) for kind in kinds)
+    def display_name(self, labels: Labels, kinds: Sequence[str] = SETTING) -> str:
+        """Return the printed names, such as "CIFAR-10, asymmetric 40 %, cnn9"."""
+        return ", ".join(display_name(labels, kind, getattr(self, kind)) for kind in kinds)
 
 
-def by_setting(table: pd.DataFrame) -> list[tuple[Setting, pd.DataFrame]]:
+def group_by_setting(table: pd.DataFrame) -> list[tuple[Scenario, pd.DataFrame]]:
     """The rows of each setting, in the order of the table."""
-    return [(Setting(*map(str, key)), part) for key, part in table.groupby(SETTING, sort=False)]
+    return [(Scenario(*map(str, key)), part) for key, part in table.groupby(SETTING, sort=False)]
 
 
 def kind_of_data(kinds: pd.Series) -> str:
@@ -89,19 +89,19 @@ def run_ids(runs: pd.DataFrame) -> list[str]:
 
 
 def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """Choose the declared runs (dataset, noise, net, method, seed) from `runs` as `of_table` does, at least one."""
-    chosen = of_table(runs, declared)
+    """Choose the declared runs from given ones as `select_declared` does; refuse if there is none."""
+    chosen = select_declared(runs, declared)
     if chosen["epoch"].isna().all():
         raise WarlabError("None of the given runs belongs to this scale; name the scale that they were made with.")
     return chosen
 
 
-def of_table(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
+def select_declared(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
     """The declared runs of one table. A missing run is a row without an epoch, from which `summarise` makes an empty
     cell instead of a mean over the other seeds."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
-    return with_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
+    return fill_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
@@ -122,12 +122,12 @@ def published_noise(noise: str) -> str:
     return noise.replace("asym_code-", "asym-")
 
 
-def finished(runs: pd.DataFrame) -> pd.DataFrame:
+def finished_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """The rows of finished runs, without those that stand for a missing run."""
     return runs[runs["epoch"].notna()]
 
 
-def complete(runs: pd.DataFrame) -> pd.DataFrame:
+def complete_cells(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of the cells in which no run is missing."""
     is_finished = runs.assign(finished=runs["epoch"].notna()).groupby(list(CELL))["finished"]
     return runs[is_finished.transform("all").to_numpy(bool)]
@@ -149,7 +149,7 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(
-        {"seeds": finished(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(kind_of_data)}
+        {"seeds": finished_runs(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(kind_of_data)}
     )
     declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
     summary = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
@@ -179,18 +179,18 @@ def _with_metrics(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     runs = runs.assign(**dict.fromkeys(absent, np.nan))
     if BEST not in absent:
         return runs
-    best = at_best(runs, OWN_VALIDATION)
+    best = read_at_best(runs, OWN_VALIDATION)
     return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
 
 
-def at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.Series:
+def read_at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.Series:
     """The metric of each run (dataset, noise, net, method, seed) in the first epoch in which `column` is highest."""
     logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
     order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
     return order.drop_duplicates([*CELL, "seed"]).set_index([*CELL, "seed"])[metric]
 
 
-def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
+def add_aliases(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
     """The rows of `summary`, and a copy for each (dataset, noise, network, name in a table, name of the run):
     "war_w2v+beta=10" is "war_w2v" in the cells in which both are the same run."""
     copies = [
@@ -202,7 +202,7 @@ def under_other_names(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> 
 
 def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...], int]:
     """How many epochs `summarise` averages in each cell: `last`, or fewer if a run is shorter."""
-    lengths = finished(runs).groupby([*CELL, "seed"], sort=False).size()
+    lengths = finished_runs(runs).groupby([*CELL, "seed"], sort=False).size()
     shortest = lengths.groupby(list(CELL), sort=False).min().clip(upper=last)
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}
 
@@ -210,7 +210,7 @@ def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...
 def compare_retrained(runs: pd.DataFrame, metrics: Path, run: str) -> dict[str, str | float]:
     """Compare a reported run with its repetition: both accuracies over the last ten epochs, the largest difference in
     any epoch, and a sentence about them. A difference above TOLERANCE between the accuracies is an error."""
-    done = finished(runs)
+    done = finished_runs(runs)
     chosen = done[np.array(run_ids(done)) == run].sort_values("epoch")
     if chosen.empty:
         raise WarlabError(f"The run {run} is not among the reported ones; give another one with --config verify=1.")

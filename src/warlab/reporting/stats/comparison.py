@@ -10,8 +10,8 @@ from warlab.common.readings import LAST
 from warlab.common.seeds import derive_seed
 from warlab.reporting.read import results
 from warlab.reporting.read.csv_rows import table_of
-from warlab.reporting.read.predictions import Kept
-from warlab.reporting.read.results import ACCURACY, CELL, Setting, by_setting, kind_of_data
+from warlab.reporting.read.predictions import Predictions
+from warlab.reporting.read.results import ACCURACY, CELL, Scenario, group_by_setting, kind_of_data
 from warlab.reporting.stats import intervals, over_settings, pairs
 from warlab.reporting.stats.intervals import Number
 from warlab.reporting.stats.over_settings import Statistic
@@ -35,7 +35,7 @@ def statistics(
     per_run: pd.DataFrame,
     experiments: Mapping[str, Experiment],
     published: pd.DataFrame,
-    kept: Kept | None = None,
+    kept: Predictions | None = None,
     tested_on: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """A row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
@@ -61,14 +61,14 @@ def statistics(
 
 def with_whole(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The readings with a column that says whether all runs of their cell in `runs` are finished."""
-    cells, whole = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, results.complete(runs)))
+    cells, whole = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, results.complete_cells(runs)))
     return per_run.assign(whole=cells.isin(whole))
 
 
 def _shown(per_run: pd.DataFrame, spec: Experiment) -> pd.DataFrame:
     """The runs of the experiment's cells, with the names and the metric of its table."""
     cells = pd.DataFrame(spec["cells"], columns=list(CELL))
-    shown = results.under_other_names(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
+    shown = results.add_aliases(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
     return shown[shown["metric"] == spec.get("metric", ACCURACY)]
 
 
@@ -77,7 +77,7 @@ def _rows(
     spec: Experiment,
     published: pd.DataFrame,
     reading: str,
-    kept: Kept,
+    kept: Predictions,
     tested_on: Mapping[str, int],
 ) -> Iterator[Statistic]:
     methods = list(dict.fromkeys(cell[3] for cell in spec["cells"]))
@@ -101,7 +101,7 @@ def _rows(
 
 
 def _setting_rows(
-    shown: pd.DataFrame, numbers: Mapping[Setting, Mapping[str, Number]], reading: str, kept: Kept
+    shown: pd.DataFrame, numbers: Mapping[Scenario, Mapping[str, Number]], reading: str, kept: Predictions
 ) -> Iterator[Statistic]:
     """Tests of two methods, or of all, in one setting; a test that no setting has the runs for is noted once."""
     seeds = {str(at): [*pairs.over_seeds(found), *pairs.among_all(found)] for at, found in numbers.items()}
@@ -109,8 +109,8 @@ def _setting_rows(
     if reading == "last10_mean":
         images = {str(at): pairs.over_images(found) for at, found in numbers.items()}
     elif reading == "last":
-        images = {str(at): pairs.mcnemar(part, kept) for at, part in by_setting(shown)}
-    for at, _ in by_setting(shown):
+        images = {str(at): pairs.mcnemar(part, kept) for at, part in group_by_setting(shown)}
+    for at, _ in group_by_setting(shown):
         yield from (row._replace(setting=str(at)) for tests in (seeds, images) for row in tests.get(str(at), ()))
     several = any(len(found) > 1 for found in numbers.values())
     for tests, test, note in ((seeds, "paired_t", NO_SEEDS), (images, "bootstrap_images", NO_IMAGES)):
@@ -118,7 +118,7 @@ def _setting_rows(
             yield Statistic(test=test, note=note)
 
 
-def _agreement_row(at: Setting, numbers: Mapping[str, Number], published: pd.DataFrame) -> Statistic:
+def _agreement_row(at: Scenario, numbers: Mapping[str, Number], published: pd.DataFrame) -> Statistic:
     paper = _paper(published, at)
     row = over_settings.kendall({method: number.mean for method, number in numbers.items()}, paper)
     low, high = interval_of_tau(numbers, paper) if not row.note else (np.nan, np.nan)
@@ -136,13 +136,13 @@ def interval_of_tau(numbers: Mapping[str, Number], paper: Mapping[str, float]) -
     return float(low), float(high)
 
 
-def _paper(published: pd.DataFrame, at: Setting) -> dict[str, float]:
+def _paper(published: pd.DataFrame, at: Scenario) -> dict[str, float]:
     setting = at._replace(noise=results.published_noise(at.noise))._asdict()
     rows = published[(published[list(setting)] == pd.Series(setting)).all(axis=1)].drop_duplicates("method")
     return dict(zip(rows["method"].map(str), rows["mean"].map(float), strict=True))
 
 
-def _interval_rows(at: Setting, numbers: Mapping[str, Number]) -> Iterator[Statistic]:
+def _interval_rows(at: Scenario, numbers: Mapping[str, Number]) -> Iterator[Statistic]:
     """The mean of each cell with its 95 % interval over seeds, from three seeds on."""
     for method, number in numbers.items():
         if len(number.by_seed) >= intervals.MIN_SEEDS:

@@ -7,13 +7,11 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.wording import several
-from warlab.reporting.page import PROPOSED
+from warlab.reporting.formats import Row, markdown_table, render, signed
+from warlab.reporting.names import PROPOSED, Labels, display_name, escape_markdown, markdown_method
 from warlab.reporting.read.csv_rows import rows_of
-from warlab.reporting.read.results import CELL, Setting, kind_of_data
+from warlab.reporting.read.results import CELL, Scenario, kind_of_data
 from warlab.reporting.stats.over_settings import Statistic
-from warlab.reporting.tables.grid import signed
-from warlab.reporting.tables.labels import Labels, markdown, markdown_method, name
-from warlab.reporting.tables.render import Row, markdown_table, render
 
 ASSETS = ("reporting/templates/statistics.md",)
 NOT_COMPUTED = "not computed"
@@ -52,7 +50,7 @@ def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) 
         ],
         missing=[(note, ", ".join(titles.get(one, one) for one in where)) for note, where in notes(table)],
         method=partial(markdown_method, labels),
-        where=lambda setting: markdown(Setting.parse(setting).called(labels)),
+        where=lambda setting: escape_markdown(Scenario.parse(setting).display_name(labels)),
         pairs=partial(_pairs, labels=labels),
         tests=TESTS,
         interval=_interval,
@@ -108,8 +106,10 @@ def for_page(table: pd.DataFrame, labels: Labels) -> list[Row]:
         {
             "experiment": _titled(row.experiment, labels),
             "statistic": known[row.test][0],
-            "setting": Setting.parse(row.setting).called(labels) if row.setting else "",
-            "of": Setting.parse(row.subject).called(labels) if row.test == "kendall" else _method(row.subject, labels),
+            "setting": Scenario.parse(row.setting).display_name(labels) if row.setting else "",
+            "of": Scenario.parse(row.subject).display_name(labels)
+            if row.test == "kendall"
+            else _method(row.subject, labels),
             "against": _method(row.against, labels),
             "over": several(row.cells, known[row.test][1]),
             "value": row.value,
@@ -128,11 +128,11 @@ def for_page(table: pd.DataFrame, labels: Labels) -> list[Row]:
 
 
 def _titled(experiment: str, labels: Labels) -> str:
-    return name(labels, "experiment", experiment).replace("_", " ")
+    return display_name(labels, "experiment", experiment).replace("_", " ")
 
 
 def _method(subject: str, labels: Labels) -> str:
-    return name(labels, "method", subject) if subject else ""
+    return display_name(labels, "method", subject) if subject else ""
 
 
 def readings_for_page(per_run: pd.DataFrame, labels: Labels) -> list[Row]:
@@ -145,7 +145,9 @@ def readings_for_page(per_run: pd.DataFrame, labels: Labels) -> list[Row]:
     }
     return [
         {
-            **{kind: name(labels, kind, str(value)) for kind, value in zip((*CELL, "metric"), key, strict=True)},
+            **{
+                kind: display_name(labels, kind, str(value)) for kind, value in zip((*CELL, "metric"), key, strict=True)
+            },
             "seeds": cell["seed"].nunique(),
             **{title: "" if np.isnan(mean := cell[key].mean()) else mean for key, title in columns.items()},
             "data": "stand-in" if kind_of_data(cell["data"]) == "stand-in" else "",

@@ -15,8 +15,8 @@ import pandas as pd
 from scipy import stats
 
 from warlab.ids import RunId
-from warlab.reporting.read.predictions import Kept, right_answers
-from warlab.reporting.read.results import ACCURACY, READINGS, SETTING, Setting, kind_of_data
+from warlab.reporting.read.predictions import Predictions, correct_answers
+from warlab.reporting.read.results import ACCURACY, READINGS, SETTING, Scenario, kind_of_data
 
 LEVEL = 0.95
 MIN_SEEDS = 3
@@ -71,8 +71,8 @@ def on_shared_seeds(numbers: Sequence[Number]) -> list[Number]:
 
 
 def numbers_of(
-    runs: pd.DataFrame, column: str, kept: Kept, last: Callable[[Setting], int], tested_on: Mapping[str, int]
-) -> dict[Setting, dict[str, Number]]:
+    runs: pd.DataFrame, column: str, kept: Predictions, last: Callable[[Scenario], int], tested_on: Mapping[str, int]
+) -> dict[Scenario, dict[str, Number]]:
     """The number of every cell and metric, by setting and method.
 
     runs       a row per run, with the columns CELL, metric, seed, data and `run`, its id
@@ -81,9 +81,9 @@ def numbers_of(
     last       over how many of the last epochs the value is a mean, if it can be computed from predictions; else 0
     tested_on  the number of test images of a dataset
     """
-    numbers: dict[Setting, dict[str, Number]] = {}
+    numbers: dict[Scenario, dict[str, Number]] = {}
     for (*key, method), cell in runs.groupby([*SETTING, "metric", "method"], sort=False):
-        setting, done = Setting(*map(str, key)), cell[cell[column].notna()]
+        setting, done = Scenario(*map(str, key)), cell[cell[column].notna()]
         numbers.setdefault(setting, {})[str(method)] = Number(
             mean=float(cell[column].mean(skipna=False)),
             data=kind_of_data(done["data"]),
@@ -104,12 +104,12 @@ def _folders(runs: Sequence[RunId]) -> str:
     return f"{'/'.join(runs[0].cell)}/seed" + (f"{seeds[0]}…{seeds[-1]}" if successive else ",".join(map(str, seeds)))
 
 
-def _images(runs: pd.DataFrame, kept: Kept, last: int) -> dict[int, np.ndarray]:
+def _images(runs: pd.DataFrame, kept: Predictions, last: int) -> dict[int, np.ndarray]:
     """The share of right answers to each image, by seed; empty if one of the runs has no predictions."""
     shares = {
         int(seed): right[-last:].mean((0, 1))  # over the epochs and the networks
         for seed, run in zip(runs["seed"], runs["run"], strict=True)
-        if last and (right := right_answers(kept, run)) is not None
+        if last and (right := correct_answers(kept, run)) is not None
     }
     return shares if len(shares) == len(runs) else {}
 

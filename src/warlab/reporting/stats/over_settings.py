@@ -14,9 +14,17 @@ from scipy import stats
 
 from warlab.common.readings import LAST
 from warlab.common.wording import several
-from warlab.reporting.read.results import ACCURACY, CELL, READINGS, RUN, SETTING, at_best, finished, last_epochs
+from warlab.reporting.read.results import (
+    ACCURACY,
+    CELL,
+    READINGS,
+    RUN,
+    SETTING,
+    finished_runs,
+    last_epochs,
+    read_at_best,
+)
 from warlab.reporting.stats.intervals import LEVEL
-from warlab.reporting.tables.results_table import average_ranks
 
 NOISY = "validation_accuracy"  # on the split that is kept from training, with its noisy labels
 MIN_SETTINGS = 6  # an exact two-sided Wilcoxon test over five cannot fall below 0.0625
@@ -74,7 +82,7 @@ def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd
     several), empty if a run has no such split. best_on_test_diagnostic chooses by the test labels and must not be
     reported as a result.
     """
-    done, run = finished(runs), [*CELL, "seed"]
+    done, run = finished_runs(runs), [*CELL, "seed"]
     done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
     by_run = done.sort_values("epoch", kind="stable").groupby(run, sort=False)
     read = pd.DataFrame(
@@ -82,7 +90,7 @@ def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd
             "data": by_run["data"].first(),
             "last10_mean": last_epochs(done, [metric], last)["mean"].droplevel("metric"),
             "last": by_run[metric].last(),
-            "best_by_noisy_validation": at_best(done, NOISY, metric).astype(float),
+            "best_by_noisy_validation": read_at_best(done, NOISY, metric).astype(float),
             "best_on_test_diagnostic": by_run[metric].max(),
         },
         index=by_run.size().index,
@@ -113,6 +121,11 @@ def compare(wide: pd.DataFrame) -> Iterator[Statistic]:
     for method, rank in ranks.items():
         yield row._replace(test="average_rank", subject=str(method), value=float(rank))
     yield from _pairs(wide, ranks) if enough else ()
+
+
+def average_ranks(numbers: pd.DataFrame) -> pd.Series:
+    """The average rank of each method (column) over the settings (rows)."""
+    return numbers.rank(axis=1, ascending=False).mean()
 
 
 def critical_difference(methods: int, cells: int) -> float:

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from warlab.common.seeds import derive_seed
-from warlab.reporting.read.predictions import Kept, right_answers
+from warlab.reporting.read.predictions import Predictions, correct_answers
 from warlab.reporting.stats import intervals
 from warlab.reporting.stats.intervals import MIN_SEEDS, Number, on_shared_seeds, shared_seeds
 from warlab.reporting.stats.over_settings import MIN_METHODS, Statistic, holm, signed_rank
@@ -81,12 +81,12 @@ def over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
     return _corrected(found)
 
 
-def mcnemar(setting: pd.DataFrame, kept: Kept) -> list[Statistic]:
+def mcnemar(setting: pd.DataFrame, kept: Predictions) -> list[Statistic]:
     """The exact test on the last epoch of the first seed that both methods have, of the first network, corrected by
     Holm."""
     right: dict[str, dict[int, np.ndarray]] = {}
     for method, seed, run in setting[["method", "seed", "run"]].itertuples(index=False):
-        if (answers := right_answers(kept, run)) is not None:
+        if (answers := correct_answers(kept, run)) is not None:
             right.setdefault(str(method), {})[int(seed)] = answers[-1, 0]
     found = []
     for one, two in of_interest(list(right)) if right else []:

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import pandas as pd
 
 from warlab.ids import ColumnId
-from warlab.reporting.read.results import RANK, Setting
-from warlab.reporting.tables.labels import Labels, name
+from warlab.reporting.formats import DIGITS, number, signed
+from warlab.reporting.names import Labels, display_name
+from warlab.reporting.read.results import RANK, Scenario
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
 Spread = Literal["std_epochs", "std_runs"]
-Key = tuple[Setting, str]  # of a cell: its setting and its method
-DIGITS = 2  # as the paper prints its percentages
+Key = tuple[Scenario, str]  # of a cell: its setting and its method
 RANK_DIGITS = 1
 
 BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
@@ -47,12 +47,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    settings: list[Setting]
+    settings: list[Scenario]
     methods: list[str]
     cells: dict[Key, Cell]
     spread: Spread = "std_epochs"
 
-    def cell(self, setting: Setting, method: str) -> Cell:
+    def cell(self, setting: Scenario, method: str) -> Cell:
         return self.cells.get((setting, method), Cell())
 
     @property
@@ -60,7 +60,7 @@ class Grid:
         """Whether the rows are several scores of the same runs."""
         return len({setting.metric for setting in self.settings if not setting.is_rank}) > 1
 
-    def by_dataset(self) -> list[tuple[str, list[Setting]]]:
+    def by_dataset(self) -> list[tuple[str, list[Scenario]]]:
         datasets = dict.fromkeys(setting.dataset for setting in self.settings)
         return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
 
@@ -69,7 +69,7 @@ def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     """Settings and methods in the order in which the tidy table first names them."""
     rows = _noise_in_columns(table).itertuples(index=False)
     cells = {
-        (Setting(*map(str, (row.dataset, row.noise, row.net, row.metric))), str(row.method)): _cell(row, spread)
+        (Scenario(*map(str, (row.dataset, row.noise, row.net, row.metric))), str(row.method)): _cell(row, spread)
         for row in rows
     }
     settings = list(dict.fromkeys(setting for setting, _ in cells))
@@ -80,15 +80,15 @@ def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
     return Grid(settings, list(dict.fromkeys(method for _, method in cells)), cells, spread)
 
 
-def setting_name(layout: Grid, setting: Setting, labels: Labels) -> str:
+def setting_name(layout: Grid, setting: Scenario, labels: Labels) -> str:
     """The noise, and the network and the metric if the table has several."""
     measured = [s for s in layout.settings if not s.is_rank]
     several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
     if setting.is_rank:
-        return name(labels, "noise", setting.noise)
+        return display_name(labels, "noise", setting.noise)
     noises = {s.noise for s in measured}
     kinds = several if layout.scores and len(noises) == 1 else ["noise", *several]
-    return setting.called(labels, kinds)
+    return setting.display_name(labels, kinds)
 
 
 def legend(layout: Grid) -> list[str]:
@@ -114,19 +114,10 @@ def explained(caption: str, layout: Grid) -> str:
     return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
 
 
-def number(value: float, digits: int = DIGITS) -> str:
-    return f"{value:.{digits}f}"
-
-
 def with_deviation(cell: Cell, plus_minus: str) -> str:
     """Our mean and its standard deviation, which a rank does not have."""
     deviation = "" if math.isnan(cell.std) else plus_minus + number(cell.std, cell.digits)
     return number(cell.mean, cell.digits) + deviation
-
-
-def signed(value: float, digits: int = DIGITS) -> str:
-    """With a typographic minus, so that −9.39 and +9.39 are equally wide."""
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def small_print(cell: Cell) -> str:
@@ -155,7 +146,7 @@ def _cell(row: Any, spread: Spread) -> Cell:
     return Cell(mean, std, published, difference, stand_in=row.data == "stand-in", digits=digits)
 
 
-def _best(cells: Mapping[Key, Cell], setting: Setting) -> list[Key]:
+def _best(cells: Mapping[Key, Cell], setting: Scenario) -> list[Key]:
     """The bold cells of a row: the best as printed, all of them if they are equal. A cell without rivals is not bold,
     and runs on clean labels do not compete with the others."""
     row = {key: cell for key, cell in cells.items() if key[0] == setting and not ColumnId.parse(key[1]).noise}

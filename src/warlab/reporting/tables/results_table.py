@@ -11,8 +11,11 @@ import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
+from warlab.reporting.formats import markdown_table, render
+from warlab.reporting.names import Labels, display_name, escape_latex, escape_markdown, latex_method, markdown_method
 from warlab.reporting.read.csv_rows import read_csv
-from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, Setting, kind_of_data, published_noise
+from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, Scenario, kind_of_data, published_noise
+from warlab.reporting.stats.over_settings import average_ranks
 from warlab.reporting.tables.grid import (
     RANK_DIGITS,
     Cell,
@@ -25,10 +28,9 @@ from warlab.reporting.tables.grid import (
     small_print,
     with_deviation,
 )
-from warlab.reporting.tables.labels import Labels, latex, latex_method, markdown, markdown_method, name
-from warlab.reporting.tables.render import markdown_table, render
 
 Escape = Callable[[str], str]  # of a text that may have special characters
+ASSETS = ("reporting/templates/results.tex",)  # part of the fingerprint
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
@@ -72,10 +74,10 @@ def to_markdown(
 ) -> str:
     """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
     layout = grid(table, spread)
-    rows = _body(layout, orientation, labels, markdown, markdown_method)
+    rows = _body(layout, orientation, labels, escape_markdown, markdown_method)
     body = [[*names, *map(_markdown_cell, cells)] for names, cells in rows]
     header = _markdown_header(layout, orientation, labels)
-    return "\n".join([markdown_table(header, body), "", markdown(explained(caption, layout)), ""])
+    return "\n".join([markdown_table(header, body), "", escape_markdown(explained(caption, layout)), ""])
 
 
 def to_latex(
@@ -98,7 +100,7 @@ def to_latex(
 
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
     """The title, and the methods whose numbers the paper quotes from other publications."""
-    named = ", ".join(name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
+    named = ", ".join(display_name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
     return f"{title}. {quote}: {named}" if named else title
 
@@ -131,11 +133,6 @@ def ranks(table: pd.DataFrame) -> pd.Series:
     numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
     complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
     return average_ranks(numbers).round(RANK_DIGITS) if complete else pd.Series(np.nan, index=methods)
-
-
-def average_ranks(numbers: pd.DataFrame) -> pd.Series:
-    """The average rank of each method (column) over the settings (rows)."""
-    return numbers.rank(axis=1, ascending=False).mean()
 
 
 def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
@@ -184,10 +181,10 @@ def _body(
     raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {', '.join(get_args(Orientation))}.")
 
 
-def _named_settings(layout: Grid, labels: Labels, escape: Escape) -> list[tuple[Setting, str, str]]:
+def _named_settings(layout: Grid, labels: Labels, escape: Escape) -> list[tuple[Scenario, str, str]]:
     """Each setting with the printed names of its dataset, once per dataset, and of its noise."""
     return [
-        (setting, escape(name(labels, "dataset", dataset)) if i == 0 else "", escape(shown))
+        (setting, escape(display_name(labels, "dataset", dataset)) if i == 0 else "", escape(shown))
         for dataset, settings in layout.by_dataset()
         for i, setting in enumerate(settings)
         for shown in [setting_name(layout, setting, labels)]
@@ -202,7 +199,7 @@ def _markdown_header(layout: Grid, orientation: Orientation, labels: Labels) -> 
         methods = [markdown_method(labels, method) for method in layout.methods]
         return ["dataset", "score" if layout.scores else "noise", *methods]
     # Markdown has one line of headings: the dataset stands in its first column only.
-    named = _named_settings(layout, labels, markdown)
+    named = _named_settings(layout, labels, escape_markdown)
     return ["method", *("<br>".join(filter(None, words)) for _, *words in named)]
 
 
@@ -231,7 +228,7 @@ def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> dict[str
         "head": _latex_header(layout, orientation, labels),
         "rows": [
             (names, [*map(_latex_cell, cells)], _latex_small_print(cells))
-            for names, cells in _body(layout, orientation, labels, latex, latex_method)
+            for names, cells in _body(layout, orientation, labels, escape_latex, latex_method)
         ],
     }
 
@@ -240,18 +237,21 @@ def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> lis
     if orientation == "methods_as_columns":
         methods = [latex_method(labels, method) for method in layout.methods]
         return [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *methods])]
-    spans = [(latex(name(labels, "dataset", dataset)), len(settings)) for dataset, settings in layout.by_dataset()]
+    spans = [
+        (escape_latex(display_name(labels, "dataset", dataset)), len(settings))
+        for dataset, settings in layout.by_dataset()
+    ]
     ends = np.cumsum([1, *(width for _, width in spans)]).tolist()
     return [
         _latex_row(["", *(rf"\multicolumn{{{width}}}{{c}}{{{shown}}}" for shown, width in spans)]),
         " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends)),
-        _latex_row(["Method", *(latex(setting_name(layout, setting, labels)) for setting in layout.settings)]),
+        _latex_row(["Method", *(escape_latex(setting_name(layout, setting, labels)) for setting in layout.settings)]),
     ]
 
 
 def _latex_small_print(cells: list[Cell]) -> list[str]:
     papers = [small_print(cell) for cell in cells]
-    return [rf"{{\scriptsize {latex(paper)}}}" if paper else "" for paper in papers] if any(papers) else []
+    return [rf"{{\scriptsize {escape_latex(paper)}}}" if paper else "" for paper in papers] if any(papers) else []
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from warlab import data
+from warlab.reporting.formats import number
+from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.artefacts import Timing
-from warlab.reporting.tables.grid import number
-from warlab.reporting.tables.labels import Labels, name
 from warlab.reporting.tables.results_table import KEY, TIDY
 
 SECONDS, RATIO = "seconds_per_epoch", "ratio"
@@ -53,8 +53,8 @@ def timing_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
     shown = ["dataset", "method", "metric", "mean", "published"]
     return [
         {
-            "dataset": name(labels, "dataset", dataset),
-            "method": " / ".join(name(labels, "method", part) for part in method.split("/")),
+            "dataset": display_name(labels, "dataset", dataset),
+            "method": " / ".join(display_name(labels, "method", part) for part in method.split("/")),
             "ours": _value(mean, metric),
             "paper": _value(published, metric),
         }

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from warlab.ids import ColumnId, MethodId
 
 Labels = Mapping[str, Mapping[str, str]]
+PROPOSED = "war_w2v"  # the variant in the paper's main table
+BASELINE = "cce"  # what methods are compared with
 
 _KNOWN = {
     "dataset": {"all": "Average rank"},
@@ -52,56 +54,56 @@ _LATEX = {
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
-def name(labels: Labels, kind: str, identifier: str) -> str:
-    """The printed name of an id. The settings that a method changes follow its name: "WAR_w2v, β = 5". So does the
-    noise of a column: "cce@clean" is "CCE (clean)"."""
+def display_name(labels: Labels, kind: str, identifier: str) -> str:
+    """Return the printed name of an id. The settings that a method changes follow its name, "WAR_w2v, β = 5", and so
+    does the noise of a column: "cce@clean" is "CCE (clean)"."""
     known = {**_KNOWN.get(kind, {}), **labels.get(kind, {})}
     if identifier in known or kind != "method":
         return known.get(identifier, identifier)
     column = ColumnId.parse(identifier)
     if column.noise:
-        return f"{name(labels, 'method', column.method)} ({name(labels, 'noise', column.noise)})"
+        return f"{display_name(labels, 'method', column.method)} ({display_name(labels, 'noise', column.noise)})"
     method = MethodId.parse(identifier)
     words = [f"{_GREEK.get(key, key)} = {value}" for key, value in method.changed.items()]
     return ", ".join([known.get(method.base, method.base), *words])
 
 
-def parts(text: str) -> tuple[str, str, str]:
-    """A method's name as text, subscript, rest: "WAR_w2v, β = 5" → ("WAR", "w2v", ", β = 5")."""
+def split_subscript(text: str) -> tuple[str, str, str]:
+    """Split a method's name into text, subscript and rest: "WAR_w2v, β = 5" → ("WAR", "w2v", ", β = 5")."""
     match = re.fullmatch(r"([A-Z][A-Z0-9]+)_([a-z0-9][A-Za-z0-9.-]*)((?:,| \().*)?", text)
     return (match[1], match[2], match[3] or "") if match else (text, "", "")
 
 
-def latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
 def latex_method(labels: Labels, identifier: str) -> str:
-    head, subscript, rest = map(latex, parts(name(labels, "method", identifier)))
+    head, subscript, rest = map(escape_latex, split_subscript(display_name(labels, "method", identifier)))
     return f"{head}\\textsubscript{{{subscript}}}{rest}" if subscript else head
 
 
 def markdown_method(labels: Labels, identifier: str) -> str:
-    return markdown_name(name(labels, "method", identifier))
+    return markdown_name(display_name(labels, "method", identifier))
 
 
 def markdown_name(printed: str) -> str:
-    """The printed name of a method with its subscript."""
-    head, subscript, rest = map(markdown, parts(printed))
+    """Return the printed name of a method with its subscript."""
+    head, subscript, rest = map(escape_markdown, split_subscript(printed))
     return f"{head}<sub>{subscript}</sub>{rest}" if subscript else head
 
 
 def plot_text(text: str) -> str:
-    """Any name for matplotlib, in which two dollar signs would enclose a formula."""
+    """Return any name for matplotlib, in which two dollar signs would enclose a formula."""
     return text.replace("$", r"\$")
 
 
 def plot_method(labels: Labels, identifier: str) -> str:
-    """The printed name of a method for matplotlib's mathtext."""
-    head, subscript, rest = map(plot_text, parts(name(labels, "method", identifier)))
+    """Return the printed name of a method for matplotlib's mathtext."""
+    head, subscript, rest = map(plot_text, split_subscript(display_name(labels, "method", identifier)))
     hyphenated = subscript.replace("-", "\N{HYPHEN}")  # mathtext would print a minus sign
     return f"{head}$_{{\\mathrm{{{hyphenated}}}}}${rest}" if subscript else head

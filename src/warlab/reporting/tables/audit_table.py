@@ -8,11 +8,12 @@ import pandas as pd
 from warlab.audit.audited_run import AuditedRun
 from warlab.audit.quality import METRICS
 from warlab.audit.scoring import DEFAULT, SCORES, scores, suggested
+from warlab.reporting.formats import Row
+from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import CELL, kind_of_data
 from warlab.reporting.stats import intervals
-from warlab.reporting.tables.labels import Labels, name
-from warlab.reporting.tables.render import Row, to_markdown
+from warlab.reporting.tables.plain import to_markdown
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
 CORRECTED = "corrected"  # a metric of the suggested labels, not of a score
@@ -83,9 +84,9 @@ def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
         stand_in = "†" if kind_of_data(group["data"]) == "stand-in" else ""
         rows.append(
             {
-                "dataset": name(labels, "dataset", setting[0]) + stand_in,
-                "noise": name(labels, "noise", setting[1]),
-                "method": name(labels, "method", method),
+                "dataset": display_name(labels, "dataset", setting[0]) + stand_in,
+                "noise": display_name(labels, "noise", setting[1]),
+                "method": display_name(labels, "method", method),
                 "metric": METRIC_TEXT[metric],
                 **{SCORE_TEXT[score]: shown.get(score, "–") for score in SCORES},
                 "errors": f"{100 * group['errors'].iloc[0]:.1f} %",
