@@ -10,7 +10,7 @@ def main() -> int:
         if (error.name or "").startswith("warlab"):
             raise
         print(
-            f"warlab: this command belongs to the workflow, and {error.name} is not installed; call "
+            f"warlab: this command belongs to the workflow, and {error.name} is not installed; run "
             "pip install 'warlab[workflow]'.",
             file=sys.stderr,
         )

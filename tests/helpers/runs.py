@@ -66,7 +66,7 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
 
 
 def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
-    """A run of the smoke scale's hyper-parameters with its schedules shrunk to `epochs`, for the files above."""
+    """A run of the smoke scale's hyperparameters with its schedules shrunk to `epochs`, for the files above."""
     file = study().numbers.method_file(method_id)
     own = {**study(epochs).settings.method(method_id, "fashion_mnist"), **settings}
     return {
