@@ -13,18 +13,18 @@ ifndef PYTHON
 PYTHON := $(shell for python in $(PYTHONS); do $$python -c '$(GOOD_PYTHON)' 2>/dev/null && echo $$python && break; done)
 endif
 
-.PHONY: help demo docs test test-data test-faults test-cluster audit check-wheels lint format setup lock benchmark gpu-report crate clean
+.PHONY: help demo docs test test-data test-faults test-cluster audit lint format setup lock benchmark crate clean
 
 help:
 	@sed -n 's/^# //p' Makefile | tr '.' '\n' | sed 's/^ *//' | grep make
-	@echo "make lint, make format, make benchmark, make gpu-report, make crate, make check-wheels, make lock, make clean"
+	@echo "make lint, make format, make benchmark, make crate, make lock, make clean"
 
 setup: $(READY)
 
 $(READY): requirements.txt pyproject.toml
-	@test -n "$(PYTHON)" || { echo "warlab needs Python 3.11 or newer with its venv module: install python3.11 and python3.11-venv (or 3.12, 3.13), or call make PYTHON=/path/to/python"; exit 1; }
-	@$(PYTHON) -c '$(GOOD_PYTHON)' 2>/dev/null || { echo "$(PYTHON) is not Python 3.11 or newer with its venv module; call make PYTHON=/path/to/another, or leave PYTHON out"; exit 1; }
-	@test -d $(VENV) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python cannot make environments here: install its venv package, such as python3.11-venv"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "warlab needs Python 3.11 or newer with its venv module: install python3.11 and python3.11-venv (or 3.12, 3.13), or run make PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c '$(GOOD_PYTHON)' 2>/dev/null || { echo "$(PYTHON) is not Python 3.11 or newer with its venv module; run make PYTHON=/path/to/another, or leave PYTHON out"; exit 1; }
+	@$(BIN)/pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); } || { rm -rf $(VENV); echo "Python cannot make environments here: install its venv package, such as python3.11-venv"; exit 1; }
 	@echo "Installing pinned requirements into $(VENV) (a few minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -45,7 +45,7 @@ docs: $(READY) $(DOCS)/.ready
 	@echo "Open site/index.html"
 
 $(DOCS)/.ready: requirements-docs.txt
-	@test -d $(DOCS) || $(BIN)/python -m venv $(DOCS)
+	@$(DOCS)/bin/pip --version >/dev/null 2>&1 || { rm -rf $(DOCS); $(BIN)/python -m venv $(DOCS); }
 	@$(DOCS)/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@
 
@@ -73,13 +73,6 @@ test-cluster: $(READY)
 	WARLAB_FAULT_COUNTS=$(CURDIR)/.counts-cluster $(BIN)/python -m pytest -m "slow or not slow" tests/cluster
 	$(BIN)/python tools/write_reliability.py cluster
 
-audit: $(READY)
-	$(BIN)/python tools/audit.py
-
-# Has the lock file wheels for every Python that is accepted?
-check-wheels: $(READY)
-	$(BIN)/python tools/check_wheels.py 3.11 3.12 3.13
-
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -92,10 +85,6 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile rules
 
-# One text file to send back: checks, benchmarks and a short training on this machine's GPU.
-gpu-report: $(READY)
-	$(BIN)/python tools/gpu_report.py
-
 # The finished results of a scale for Zenodo or WorkflowHub: make crate SCALE=demo
 SCALE ?= demo
 crate: $(READY)
@@ -105,13 +94,28 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/step.py
 	$(BIN)/python benchmarks/imports.py
 
-# Resolve pyproject.toml again; look at the difference before you commit it. torch and torchvision stay where
-# requirements.txt has them, because the recorded numbers were trained with them: edit these two lines to move them.
-lock:
-	$(PYTHON) -m venv .lock-venv
-	.lock-venv/bin/pip install --quiet --upgrade -e .[dev] $$(grep -E '^torch(vision)?==' requirements.txt)
-	.lock-venv/bin/python tools/write_lock.py
-	rm -rf .lock-venv
+# Tools for the pinned packages, in an environment of their own. Both need the network.
+TOOLS := .venv-tools
+
+$(TOOLS)/.ready: Makefile
+	@$(TOOLS)/bin/pip --version >/dev/null 2>&1 || { rm -rf $(TOOLS); $(PYTHON) -m venv $(TOOLS); }
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check pip-tools==7.6.2 pip-audit==2.10.1
+	@touch $@
+
+# Exit code 1 if a vulnerability is known, or if a package could not be checked.
+audit: $(TOOLS)/.ready
+	$(TOOLS)/bin/pip-audit --strict --progress-spinner off --disable-pip --no-deps --requirement requirements.txt
+
+# Pin what pyproject.toml needs; look at the difference before you commit it. Existing pins stay, unless you name a package:
+# make lock UPGRADE="-P numpy". (The recorded numbers were trained with these versions of torch and torchvision.)
+# torch's CUDA packages are left out: pip adds them if the torch wheel needs them. So are local labels such as +cpu.
+lock: $(TOOLS)/.ready
+	$(TOOLS)/bin/pip-compile --quiet --extra dev $(UPGRADE) --strip-extras --allow-unsafe --no-annotate --no-header \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.txt pyproject.toml
+	sed -i -E '/^(#|$$|warlab|nvidia-|cuda-|triton)/d; s/\+.*//' requirements.txt
+	sed -i '/^ *- pip:$$/q' envs/warlab.yaml
+	sed 's/^/      - /' requirements.txt >>envs/warlab.yaml
+	sed -i '1i # Written by `make lock` from pyproject.toml; pip installs exactly these.' requirements.txt
 
 clean:
-	rm -rf $(VENV) $(DOCS) site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) $(TOOLS) site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

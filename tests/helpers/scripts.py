@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 
 
 def load(path: str) -> ModuleType:
-    """A script outside of the package, such as tools/audit.py, as a module."""
+    """A script outside of the package, such as tools/make_crate.py, as a module."""
     spec = importlib.util.spec_from_file_location((ROOT / path).stem, ROOT / path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""The wheel and the sdist, the core in an environment of its own, the Python that make takes, and the lock's wheels."""
+"""The wheel and the sdist, the core in an environment of its own, and the environment that make sets up."""
 
 import re
 import shutil
@@ -12,7 +12,6 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.helpers.environments import core, core_environment, install, run
-from tests.helpers.scripts import load
 
 ASSETS = {
     f"warlab/{path.relative_to(ROOT / 'src' / 'warlab').as_posix()}"
@@ -111,11 +110,11 @@ def test_the_workflows_command_says_what_it_needs(environment: Path) -> None:
     assert done.returncode == 1 and "pip install 'warlab[workflow]'" in done.stderr and "Traceback" not in done.stderr
 
 
-# ---- make and the lock
+# ---- make
 
 
-def made(folder: Path, *pythons: tuple[str, str]) -> str:
-    """What `make setup` prints where only these interpreters are found, without doing it."""
+def made(folder: Path, *pythons: tuple[str, str], dry: bool = True) -> str:
+    """Return what `make setup` prints if only these interpreters are found; `dry`: without installing anything."""
     tools = folder / "bin"
     tools.mkdir()
     for name, script in pythons:
@@ -126,8 +125,8 @@ def made(folder: Path, *pythons: tuple[str, str]) -> str:
     shutil.copy(ROOT / "Makefile", folder / "Makefile")
     for name in ("requirements.txt", "pyproject.toml"):
         (folder / name).touch()
-    call = [make, "-n" if pythons else "-s", "setup"]
-    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env={"PATH": str(tools)})
+    call, path = [make, "-n" if dry and pythons else "-s", "setup"], str(tools) if dry else f"{tools}:/usr/bin:/bin"
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env={"PATH": path})
     return done.stdout
 
 
@@ -151,27 +150,8 @@ def test_without_a_python_make_says_what_to_install(tmp_path: Path) -> None:
     assert "warlab needs Python 3.11 or newer" in made(tmp_path)
 
 
-WHEELS = load("tools/check_wheels.py")
-
-
-def test_a_pin_without_a_wheel_is_named(
-    built: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
-    for name, value in (
-        ("PIP_NO_INDEX", "1"),
-        ("PIP_FIND_LINKS", str(built[0].parent)),
-        ("PIP_CONFIG_FILE", "/dev/null"),
-    ):
-        monkeypatch.setenv(name, value)
-    lock = tmp_path / "requirements.txt"
-    lock.write_text("# pins\nconnection-pool==0.0.3\nwarlab==0.1.0\n")
-    assert WHEELS.main(["3.12"], lock) == 0
-    lock.write_text("warlab==0.1.0\nno-such-package==1.0\n")
-    assert WHEELS.main(["3.12"], lock) == 1
-    assert "Python 3.12: no-such-package==1.0 has no wheel" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_the_lock_has_wheels(version: str) -> None:
-    assert WHEELS.main([version]) == 0
+def test_make_repairs_an_environment_whose_creation_was_interrupted(tmp_path: Path) -> None:
+    creates_pip = "mkdir -p .venv/bin && echo '#!/bin/sh' >.venv/bin/pip && chmod +x .venv/bin/pip"
+    (tmp_path / ".venv" / "lib").mkdir(parents=True)
+    made(tmp_path, ("python3.11", f'[ "$2" != venv ] || {{ {creates_pip}; }}'), dry=False)
+    assert (tmp_path / ".venv" / ".ready").is_file() and not (tmp_path / ".venv" / "lib").exists()
