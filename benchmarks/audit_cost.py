@@ -10,8 +10,7 @@ also measured directly, as a share of all epochs.
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,9 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import Study, load_study
 from warlab.data import get
 from warlab.data.fetch import fetch
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.inputs import RunFiles
-from warlab.engine.listener import Listener
-from warlab.engine.train import Trainer
+from warlab.engine.train import Recorder, Trainer
 from warlab.ids import RunId
 from warlab.methods.base import LOGITS, Batch, Log, Step
 from warlab.noise import make_noise
@@ -36,28 +33,24 @@ from warlab.ot.costs.base import CostInputs
 ROOT = Path(__file__).parents[1]
 
 
-class Deaf(Listener):
-    """A listener that records nothing."""
+class Silent(Recorder):
+    """A recorder that records nothing."""
 
-    def __init__(self) -> None:
-        super().__init__([], 1, 2)
+    def start_step(self) -> None:
+        pass
 
-    @contextmanager
-    def hearing(self) -> Iterator[None]:
-        yield
-
-    def note(self, batch: Batch, log: Log) -> None:
+    def end_step(self, batch: Batch, log: Log) -> None:
         log.pop(LOGITS, None)
 
 
-class Timed(Listener):
+class Timed(Recorder):
     """Adds up the processor time of recording."""
 
     seconds = 0.0
 
-    def note(self, batch: Batch, log: Log) -> None:
+    def end_step(self, batch: Batch, log: Log) -> None:
         started = time.process_time()
-        super().note(batch, log)
+        super().end_step(batch, log)
         self.seconds += time.process_time() - started
 
 
@@ -87,9 +80,9 @@ def write_files(folder: Path, study: Study) -> RunFiles:
 def compare(study: Study, method: str, files: RunFiles, folder: Path, epochs: int) -> dict[str, Any]:
     run: dict[str, Any] = dict(study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", method, 0)).to_dict())
     trainers = {name: trainer(run, files, folder) for name in ("without", "with")}
-    trainers["without"].listener = Deaf()
-    heard = trainers["with"]
-    heard.listener = Timed(heard.models, len(heard.data), 10)  # the original listener stays attached, but is not used
+    trainers["without"].recorder = Silent([], 1, 2)
+    audited = trainers["with"]
+    audited.recorder = timed = Timed(audited.models, len(audited.data), 10)  # the original one is no longer used
     times: dict[str, list[float]] = {name: [] for name in trainers}
     for number in range(epochs + 1):
         for name, one in trainers.items():
@@ -97,8 +90,8 @@ def compare(study: Study, method: str, files: RunFiles, folder: Path, epochs: in
             if number > 0:  # the first round warms up
                 times[name].append(spent)
             else:
-                heard.listener.seconds = 0.0
-    return {**times, "inside": heard.listener.seconds / sum(times["with"])}
+                timed.seconds = 0.0
+    return {**times, "inside": timed.seconds / sum(times["with"])}
 
 
 def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:

@@ -17,7 +17,7 @@ start = time.process_time()
 import torch
 torch_in = time.process_time()
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
 warlab_in = time.process_time()
 folder = Path(sys.argv[1])

@@ -28,7 +28,6 @@ from torch.nn.functional import cross_entropy
 
 from warlab.common.precision import tf32_allowed, true_float32
 from warlab.engine.device import memory_format, place
-from warlab.methods.base import Losses, differentiate
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import AdversarialLoss, ARLoss, WARLoss
@@ -124,25 +123,27 @@ def make_step(options: argparse.Namespace, name: str, classes: int, device: torc
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=True)
-        differentiate(losses(name, model, x, y, regulariser))
+        backward(name, model, x, y, regulariser)
         optimiser.step()
 
     return step
 
 
-def losses(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: AdversarialLoss | None) -> Losses:
+def backward(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: AdversarialLoss | None) -> None:
+    """Add the gradients of all terms, those of the cross entropy first where that is possible, as in the engine."""
     if name == AUTHORS:
         assert isinstance(regulariser, WARLoss)
-        return as_the_authors(model, x, y, regulariser.get_buffer("cost"))
-    if regulariser is None:
-        return cross_entropy(model(x), y)
-    if name == JOINT or regulariser.direction == "clean":
+        as_the_authors(model, x, y, regulariser.get_buffer("cost")).backward()
+    elif regulariser is None:
+        cross_entropy(model(x), y).backward()
+    elif name == JOINT or regulariser.direction == "clean":
         x = x.detach().requires_grad_(regulariser.direction == "clean")
         logits = model(x)
-        return cross_entropy(logits, y) + BETA * regulariser(model, x, logits)
-    logits = model(x)
-    entropy = cross_entropy(logits, y)
-    return (loss() for loss in (lambda: entropy, lambda: BETA * regulariser(model, x, logits.detach())))
+        (cross_entropy(logits, y) + BETA * regulariser(model, x, logits)).backward()
+    else:
+        logits = model(x)
+        cross_entropy(logits, y).backward()
+        (BETA * regulariser(model, x, logits.detach())).backward()
 
 
 def as_the_authors(model: nn.Module, x: Tensor, y: Tensor, cost: Tensor) -> Tensor:

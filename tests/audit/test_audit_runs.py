@@ -1,6 +1,5 @@
 """The audit inside the workflow: what the loop records, and the lists, sheets, table and command made from it."""
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +20,10 @@ from warlab.audit.scoring import scores
 from warlab.cli import main
 from warlab.common.files import read_arrays, read_json, write_arrays, write_json, write_text
 from warlab.data.formats.flat_tiles import objects, unflat
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.inputs import RunFiles
-from warlab.engine.listener import Listener
 from warlab.engine.run import train_run
-from warlab.engine.train import Trainer
+from warlab.engine.train import Recorder, Trainer
 from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import LOGITS, Step
 from warlab.reporting import figures
@@ -78,8 +75,8 @@ def test_what_is_noted_is_the_clean_pass_of_the_batch(method: str, more: dict, t
 def test_listening_changes_not_one_bit_of_the_training(method: str, tmp_path: Path, monkeypatch) -> None:
     files, run = write_files(tmp_path), resolved(method, epochs=2)
     trained(tmp_path / "heard", run, files)
-    monkeypatch.setattr(Listener, "hearing", lambda self: nullcontext())
-    monkeypatch.setattr(Listener, "note", lambda self, batch, log: log.pop(LOGITS, None))
+    monkeypatch.setattr(Recorder, "start_step", lambda self: None)
+    monkeypatch.setattr(Recorder, "end_step", lambda self, batch, log: log.pop(LOGITS, None))
     unheard = trained(tmp_path / "unheard", run, files)
     assert set(unheard.seen) == {0}
     for a, b in zip(weights(tmp_path / "heard"), weights(tmp_path / "unheard"), strict=True):
@@ -107,7 +104,7 @@ def test_stopped_inside_an_epoch_it_ends_with_the_same_sums(rows: int, tmp_path:
         trainer.fit(stop)
     again = built()
     again.fit(StopRequest())
-    for name, values in vars(again.listener.record.means()).items():
+    for name, values in vars(again.recorder.audit.means()).items():
         np.testing.assert_array_equal(values, vars(calm)[name])
 
 

@@ -14,10 +14,9 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.config.study import Study, load_study
 from warlab.config.validate import validate
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
-from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId
@@ -232,7 +231,7 @@ def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
 
 
 def test_a_run_takes_only_the_files_it_reads() -> None:
-    files = RunFiles.of({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
+    files = RunFiles.select({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
     assert files == RunFiles(Path("d.npz"), Path("n.npz"), None, Path("p.npz"))
 
 

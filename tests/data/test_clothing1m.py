@@ -22,10 +22,9 @@ from warlab.data import user_data
 from warlab.data.fetch import fetch
 from warlab.data.formats import shards
 from warlab.data.sets import clothing1m
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.images import TrainingData
-from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.engine.stored import AHEAD, StoredImages
 from warlab.errors import Interrupted, WarlabError

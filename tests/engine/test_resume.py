@@ -15,9 +15,8 @@ import torch
 from tests.conftest import logged
 from tests.helpers.runs import method_ids, resolved, study, write_files
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.inputs import RunFiles
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.errors import Interrupted
 

@@ -19,10 +19,9 @@ from warlab.common.files import read_json
 from warlab.config.study import load_study
 from warlab.data.formats.flat_tiles import unflat
 from warlab.data.sets import vaihingen
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.finished import map_run
-from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, oriented, scores
 from warlab.errors import Interrupted, WarlabError

@@ -14,10 +14,9 @@ from tests.helpers import runs
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.config.study import load_study
-from warlab.engine.build import build_trainer, training_part
+from warlab.engine.build import RunFiles, build_trainer, training_part
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
-from warlab.engine.inputs import RunFiles
 from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
 from warlab.errors import WarlabError

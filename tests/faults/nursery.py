@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
 from warlab.pipeline.script import job
 

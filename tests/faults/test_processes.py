@@ -24,8 +24,8 @@ from tests.helpers.runs import assert_same, resolved, start, wait_for, write_fil
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
 from warlab.engine import checkpoint
+from warlab.engine.build import RunFiles
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.inputs import RunFiles
 from warlab.engine.lock import only_writer
 from warlab.engine.run import train_run
 

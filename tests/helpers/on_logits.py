@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods
-from warlab.methods.base import Batch, Log, Method, Step, Task, differentiate
+from warlab.methods.base import Batch, Log, Method, Step, Task, add_gradients
 
 LATER = Step(epoch=50, epochs=60)
 
@@ -30,8 +30,7 @@ def evaluate(method: Method, logits: Tensor, y: Tensor, step: Step = LATER) -> t
     given = logits.clone().requires_grad_()
     # With two networks, the one batch holds the logits of both and each network takes its own.
     models = [nn.Identity()] if given.dim() == 2 else [_Take(0), _Take(1)]
-    losses, log = method.loss(models, Batch(given, y, torch.arange(len(y))), step)
-    total = differentiate(losses)
+    total, log = add_gradients(method, models, Batch(given, y, torch.arange(len(y))), step)
     assert given.grad is not None
     return float(total), given.grad, log
 

@@ -19,7 +19,7 @@ from warlab.artefacts.ground_cost import matrix_text
 from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.config.study import Study, load_study
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.engine.train import TIMES
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest

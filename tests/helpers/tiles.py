@@ -13,7 +13,7 @@ from warlab.common.files import write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.flat_tiles import Tile, flat_arrays
 from warlab.data.sets import vaihingen
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 

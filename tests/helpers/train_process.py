@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
 from warlab.pipeline.script import job
 

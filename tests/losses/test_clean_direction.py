@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from tests.helpers.on_logits import make
 from warlab import ARLoss, TVLoss, WARLoss
 from warlab.errors import WarlabError
-from warlab.methods.base import Batch, Step, differentiate
+from warlab.methods.base import Batch, Step, add_gradients
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
 
@@ -110,7 +110,7 @@ def test_the_method_takes_the_same_step_as_the_library() -> None:
         torch.manual_seed(2)
         if way == "method":
             war = make("war", y, classes=3, facts={"cost": COST}, direction="clean")
-            differentiate(war.loss([model], Batch(x, y, torch.arange(8)), Step(100, 101))[0])
+            add_gradients(war, [model], Batch(x, y, torch.arange(8)), Step(100, 101))
         else:
             given = x.clone().requires_grad_()
             logits = model(given)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss
 from warlab.war.adversarial import perturbation
-from warlab.war.passes import extra_pass, same_random_numbers
+from warlab.war.model import extra_pass, same_random_numbers
 
 SETTINGS = {
     "epsilon": 0.005,

@@ -19,9 +19,8 @@ from warlab.common.files import digest, read_json, write_json
 from warlab.data.auxiliary import cifar_n
 from warlab.data.fetch import fetch
 from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
-from warlab.engine.build import build_trainer
+from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.inputs import RunFiles
 from warlab.errors import WarlabError
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest

@@ -18,7 +18,7 @@ from warlab.common.files import read_json, write_json
 from warlab.config.study import Study, load_study
 from warlab.data.base import Classes
 from warlab.data.fetch import fetch
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -273,15 +273,15 @@ def test_the_weights_behind_a_receipt_enter_the_network_and_the_identity(tmp_pat
     receipt = tmp_path / "resnet50" / "stand_in" / "receipt.json"
     write_json(receipt, fetch(warlab.data.resource("resnet50"), receipt.parent, "stand_in"))
     named = {"data": "d.npz", "noise": "n.npz", "initial": str(receipt)}
-    assert RunFiles.of(named).initial == receipt.parent / "resnet50-0676ba61.pth"
+    assert RunFiles.select(named).initial == receipt.parent / "resnet50-0676ba61.pth"
     from warlab import nets
 
-    net = nets.build("resnet50", 3, 14, weights=str(RunFiles.of(named).initial))
+    net = nets.build("resnet50", 3, 14, weights=str(RunFiles.select(named).initial))
     saved = torch.load(receipt.parent / "resnet50-0676ba61.pth", weights_only=True)
     assert torch.equal(net.body.conv1.weight, saved["conv1.weight"])
     write_json(receipt, read_json(receipt) | {"source": "real"})  # drawn weights that call themselves real
     with pytest.raises(WarlabError, match="are not the real files of ResNet-50 with ImageNet weights"):
-        RunFiles.of(named)
+        RunFiles.select(named)
 
 
 def test_what_is_timed_or_drawn_needs_no_weights() -> None:

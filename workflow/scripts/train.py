@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from warlab.artefacts.run_config import RunConfig
-from warlab.engine.inputs import RunFiles
+from warlab.engine.build import RunFiles
 from warlab.engine.lock import gpu_lease
 from warlab.engine.run import train_run
 from warlab.pipeline.script import job
@@ -13,5 +13,5 @@ name = f"{wildcards.dataset} {wildcards.noise} {wildcards.method} seed{wildcards
 out = Path(snakemake.output.result).parent
 slots = snakemake.resources.get("gpu_slots", 1)
 with job(snakemake.log[0], name, out / "history.log"), gpu_lease(slots):
-    files = RunFiles.of(dict(snakemake.input.items()))
+    files = RunFiles.select(dict(snakemake.input.items()))
     train_run(RunConfig.from_dict(snakemake.params.run), snakemake.params.code, files, out, snakemake.threads)

@@ -34,13 +34,13 @@ class Means:
     loss: np.ndarray
     seen: np.ndarray
 
-    def among(self, numbers: np.ndarray, total: int) -> "Means":
-        """The means of `total` samples: these have the given numbers, and the others were never seen."""
+    def expand(self, index: np.ndarray, total: int) -> "Means":
+        """Return the means of `total` samples: these have the indices `index`, the others were never seen."""
         unseen = {"labels": -1, "seen": 0}
         arrays = {}
         for name, values in vars(self).items():
             arrays[name] = np.full((total, *values.shape[1:]), unseen.get(name, np.nan), values.dtype)
-            arrays[name][numbers] = values
+            arrays[name][index] = values
         return Means(**arrays)
 
 

@@ -1,9 +1,7 @@
-"""Build the networks, method, batches and schedule of a run from its settings and arrays."""
+"""Read the input files of a run, and build its networks, method, batches and schedule."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +9,75 @@ import torch
 from torch import Tensor, nn
 
 from warlab import methods, nets
+from warlab.artefacts.ground_cost import read_matrix
+from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
 from warlab.artefacts.run_config import RunConfig, Training
 from warlab.audit.record import Means
+from warlab.common.files import file_digest, read_arrays
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import RunData, SampleSet
+from warlab.data import weights_file
+from warlab.engine import images, stored, tiles
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
-from warlab.engine.inputs import RunInputs
-from warlab.engine.listener import Listener
-from warlab.engine.train import Networks, Row, Schedule, Trainer
+from warlab.engine.images import RunData, SampleSet
+from warlab.engine.train import Networks, Recorder, Row, Schedule, Trainer
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
+
+SAMPLES = {"images": images.sample_set, "stored": stored.sample_set, "tiles": tiles.sample_set}
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What a run reads. `other` are images of another dataset, which open-set noise puts in place of some of these."""
+
+    data: PreparedData
+    noise: NoisyLabels
+    cost: np.ndarray | None = None
+    predictions: np.ndarray | None = None
+    other: np.ndarray | None = None
+    initial: Path | None = None  # weights that the networks begin with
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The paths of what a run reads. The checksums of all files are part of the run's identity, and so are the
+    descriptions of data and noise, JSON files with the same names."""
+
+    data: Path
+    noise: Path
+    cost: Path | None = None
+    predictions: Path | None = None
+    images: Path | None = None
+    initial: Path | None = None
+
+    @classmethod
+    def select(cls, inputs: Mapping[str, str]) -> "RunFiles":
+        """Select the files that a run reads from the inputs of a rule."""
+        files = {one.name: Path(inputs[one.name]) for one in fields(cls) if one.name in inputs}
+        if "initial" in files:
+            files["initial"] = weights_file(files["initial"])
+        return cls(**files)
+
+    def checksums(self) -> dict[str, str]:
+        described = {
+            "data_json": DataDescription.load(self.data).identity(),
+            "noise_json": NoiseManifest.load(self.noise).identity(),
+        }
+        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | described
+
+    def read(self) -> RunInputs:
+        data, noise = PreparedData.load(self.data), NoisyLabels.load(self.noise)
+        noise.check(data.arrays["train_y"], self.noise)
+        replaces = noise.manifest.open_set is not None
+        return RunInputs(
+            data,
+            noise,
+            cost=None if self.cost is None else read_matrix(self.cost, data.about.class_names),
+            predictions=None if self.predictions is None else read_arrays(self.predictions)["probabilities"],
+            other=read_arrays(self.images)["train_x"] if replaces and self.images else None,
+            initial=self.initial,
+        )
 
 
 def build_trainer(
@@ -44,24 +100,34 @@ def build_trainer(
         networks=networks,
         on_epoch=on_epoch,
         evaluate_every=training.get("evaluate_every", 1),
-        listener=Listener(models, len(samples.data), method.task.classes, samples.units and samples.units()),
+        recorder=Recorder(models, len(samples.data), method.task.classes, samples.units and samples.units()),
     )
 
 
 def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, Networks]:
-    """The samples and the method of a run, and a function that builds its networks."""
+    """Return the samples and the method of a run, and a function that builds its networks."""
     device, training, about = best_device(), run.training, inputs.data.about
     # An experiment may scale its inputs differently from the others of its dataset.
     about = replace(about, mean=training.get("mean", about.mean), std=training.get("std", about.std))
-    arrays, trusted = _open_set(inputs)
+    arrays, trusted = _replace_images(inputs)
     noisy, trusted = _hold_out(arrays, inputs.noise.labels, trusted, training.get("validation", 0.0), run.seed)
     labels = torch.from_numpy(noisy).to(device).long()
-    method = methods.make(run.method.file, run.method.settings, _task(inputs, labels, device))
+    method = methods.make(run.method.file, run.method.settings, _make_task(inputs, labels))
     true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
-    # By name, so that only runs on this kind of samples depend on its module; the workflow adds it to the fingerprint.
-    module = import_module(f"warlab.engine.{about.samples}")
-    samples: SampleSet = module.sample_set(RunData(arrays, about, labels, true, training, run.seed))
-    return samples, method, partial(_networks, run, inputs.initial, samples, method, device)
+    samples = SAMPLES[about.samples](RunData(arrays, about, labels, true, training, run.seed))
+    settings = run.net.settings | ({"weights": str(inputs.initial)} if inputs.initial else {})
+
+    def networks(epoch: int) -> Sequence[nn.Module]:
+        """Build the networks that start in this epoch: 0, or that of a restart, which draws other weights. The same
+        seed gives all methods the same initial weights."""
+        models = []
+        for number in range(method.n_models):
+            torch.manual_seed(derive_seed("network", run.seed, number, *([epoch] if epoch else [])))
+            net = nets.build(run.net.name, samples.channels, method.task.classes, **settings)
+            models.append(place(method.extend(samples.adapt(net)), device))
+        return models
+
+    return samples, method, networks
 
 
 def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:
@@ -74,7 +140,7 @@ def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimize
     raise WarlabError(f"The optimiser must be adam or sgd, not {kind!r}.")
 
 
-def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
+def _make_task(inputs: RunInputs, labels: Tensor) -> Task:
     noise, predictions = inputs.noise.manifest, inputs.predictions
     if predictions is not None and len(predictions) != len(labels):
         raise WarlabError(
@@ -86,29 +152,15 @@ def _task(inputs: RunInputs, labels: Tensor, device: torch.device) -> Task:
         classes=len(inputs.data.about.class_names),
         noise_rate=noise.rate,
         realised_rate=noise.realised_rate,
-        device=device,
+        device=labels.device,
         cost=None if inputs.cost is None else torch.from_numpy(inputs.cost).float(),
         predictions=None if predictions is None else torch.from_numpy(predictions),
         noise_kind=noise.kind,
     )
 
 
-def _networks(
-    run: RunConfig, initial: Path | None, samples: SampleSet, method: Method, device: torch.device, epoch: int
-) -> Sequence[nn.Module]:
-    """The networks at the start of an epoch, 0 or that of a restart. The same seed gives all methods the same initial
-    weights; a restart draws others."""
-    models = []
-    settings = run.net.settings | ({"weights": str(initial)} if initial else {})
-    for number in range(method.n_models):
-        torch.manual_seed(derive_seed("network", run.seed, number, *([epoch] if epoch else [])))
-        net = nets.build(run.net.name, samples.channels, method.task.classes, **settings)
-        models.append(place(method.extend(samples.adapt(net)), device))
-    return models
-
-
-def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The arrays with the images that open-set noise puts in place of others, and a mask that is False for these."""
+def _replace_images(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the arrays with the images that open-set noise puts in place of others, and a mask that is False there."""
     arrays, noise = dict(inputs.data.arrays), inputs.noise
     original = np.ones(len(noise.labels), bool)
     if (how := noise.manifest.open_set) is None:
@@ -124,7 +176,7 @@ def _open_set(inputs: RunInputs) -> tuple[dict[str, np.ndarray], np.ndarray]:
 
 
 def training_part(count: int, share: float, seed: int) -> np.ndarray:
-    """The numbers of the samples to train on, in their order; (seed, share) decides which others are held out."""
+    """Return the indices of the samples to train on, in order; (seed, share) decides which others are held out."""
     held = np.random.default_rng(derive_seed("validation", seed)).permutation(count)[: round(count * share)]
     return np.setdiff1d(np.arange(count), held)
 
@@ -132,22 +184,22 @@ def training_part(count: int, share: float, seed: int) -> np.ndarray:
 def _hold_out(
     arrays: dict[str, np.ndarray], labels: np.ndarray, trusted: np.ndarray, share: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The labels and `trusted` of the samples to train on; the others become `held_x` and `held_y` of the arrays. A
-    share of 0, as in the paper, changes nothing."""
+    """Return the labels and `trusted` of the samples to train on; `held_x` and `held_y` in the arrays are the others.
+    A share of 0, as in the paper, changes nothing."""
     if not share:
         return labels, trusted
     if "train_x" not in arrays or len(arrays["train_x"]) != len(labels):
         raise WarlabError("`validation` cuts a split from images in memory; leave it at 0 for tiles and stored images.")
-    kept = training_part(len(labels), share, seed)
-    held = np.setdiff1d(np.arange(len(labels)), kept)
-    if len(held) == 0 or len(kept) < 2:
-        raise WarlabError(f"`validation` of {share} leaves {len(kept)} of {len(labels)} samples; choose another share.")
+    part = training_part(len(labels), share, seed)
+    held = np.setdiff1d(np.arange(len(labels)), part)
+    if len(held) == 0 or len(part) < 2:
+        raise WarlabError(f"`validation` of {share} leaves {len(part)} of {len(labels)} samples; choose another share.")
     arrays |= {"held_x": arrays["train_x"][held], "held_y": labels[held]}
-    arrays |= {name: arrays[name][kept] for name in ("train_x", "train_y")}
-    return labels[kept], trusted[kept]
+    arrays |= {name: arrays[name][part] for name in ("train_x", "train_y")}
+    return labels[part], trusted[part]
 
 
-def of_all_samples(means: Means, run: RunConfig, total: int) -> Means:
-    """The means of all `total` samples, of which those held out were never seen."""
+def add_held_out(means: Means, run: RunConfig, total: int) -> Means:
+    """Return the means of all `total` samples; those that were held out have never been seen."""
     share = run.training.get("validation", 0.0)
-    return means.among(training_part(total, share, run.seed), total) if share else means
+    return means.expand(training_part(total, share, run.seed), total) if share else means

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -10,10 +9,10 @@ from torch import nn
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import write_arrays
-from warlab.engine.batches import SampleSet
-from warlab.engine.build import build_parts
+from warlab.engine.build import RunFiles, RunInputs, build_parts
 from warlab.engine.device import device_settings
-from warlab.engine.inputs import RunFiles, RunInputs
+from warlab.engine.images import Evaluator, SampleSet
+from warlab.engine.tiles import TileEvaluator
 from warlab.errors import WarlabError, reason
 from warlab.methods.base import Method, evaluating, features
 
@@ -23,7 +22,7 @@ BATCH = 500  # images whose features are computed at once
 def predict_run(run: RunConfig, files: RunFiles, weights: Path, out: Path, threads: int) -> None:
     """Write the `probabilities` (N, C) of the training images, in their order: softmax in evaluation mode, averaged
     over the networks. Other runs read them."""
-    samples, method, models = _trained(run, files.read(), weights, threads)
+    samples, method, models = _load_trained(run, files.read(), weights, threads)
     with evaluating(*models):
         scores = [method.predict(models, batch.x) for batch in samples.data.in_order()]
     write_arrays(out, probabilities=torch.cat([one.softmax(2).mean(0) for one in scores]).cpu().numpy())
@@ -33,9 +32,10 @@ def write_activations(run: RunConfig, files: RunFiles, weights: Path, out: Path,
     """Write the features (N, D) of the test images, the vector before the classifier, with labels, class_names, run
     and data."""
     inputs = files.read()
-    samples, _, models = _trained(run, inputs, weights, threads)
-    evaluator: Any = samples.evaluate
-    net, images = models[0], evaluator.images
+    samples, _, models = _load_trained(run, inputs, weights, threads)
+    if not isinstance(samples.evaluate, Evaluator):
+        raise WarlabError("Features of test images need a dataset of images; this one has tiles.")
+    net, images = models[0], samples.evaluate.images
     with evaluating(net):
         vectors = [features(net, images[start : start + BATCH]) for start in range(0, len(images), BATCH)]
     write_arrays(
@@ -49,16 +49,17 @@ def write_activations(run: RunConfig, files: RunFiles, weights: Path, out: Path,
 
 
 def map_run(run: RunConfig, files: RunFiles, weights: Path, threads: int) -> np.ndarray:
-    """The classes of all pixels of the test tiles, flat (P,) uint8, predicted by the first network."""
-    samples, method, models = _trained(run, files.read(), weights, threads)
-    evaluator: Any = samples.evaluate
-    return np.concatenate([maps[0].reshape(-1) for maps in evaluator.maps(method, models)])
+    """Return the classes of all pixels of the test tiles, flat (P,) uint8, predicted by the first network."""
+    samples, method, models = _load_trained(run, files.read(), weights, threads)
+    if not isinstance(samples.evaluate, TileEvaluator):
+        raise WarlabError("Maps need a dataset of tiles; this one has images.")
+    return np.concatenate([maps[0].reshape(-1) for maps in samples.evaluate.maps(method, models)])
 
 
-def _trained(
+def _load_trained(
     run: RunConfig, inputs: RunInputs, weights: Path, threads: int
 ) -> tuple[SampleSet, Method, Sequence[nn.Module]]:
-    """The samples, method and networks of a run, with its final weights. Only tensors are read: a file that is a
+    """Return the samples, method and networks of a run, with its final weights. Only tensors are read: a file that is a
     program, damaged, or of another network is refused and not run."""
     device_settings(threads, run.device)
     samples, method, networks = build_parts(run, inputs)

@@ -14,10 +14,9 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.common.files import digest, read_json, write_arrays, write_atomic, write_json, write_text
 from warlab.common.progress import duration, seconds_per_epoch
-from warlab.engine.build import build_trainer, of_all_samples
+from warlab.engine.build import RunFiles, add_held_out, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.device import device_settings
-from warlab.engine.inputs import RunFiles
 from warlab.engine.lock import only_writer
 from warlab.engine.provenance import provenance
 from warlab.engine.train import TIMES, Row, Trainer, summary, test_predictions
@@ -87,7 +86,7 @@ def _write_arrays(out: Path, run: RunConfig, trainer: Trainer, total: int) -> No
     weights = [model.state_dict() for model in trainer.models]
     write_atomic(out / "weights.pt", lambda file: torch.save(weights, file))
     write_arrays(out / "test_predictions.npz", **test_predictions(trainer.evaluate.recent, len(trainer.rows)))
-    write_arrays(out / "audit.npz", **vars(of_all_samples(trainer.listener.record.means(), run, total)))
+    write_arrays(out / "audit.npz", **vars(add_held_out(trainer.recorder.audit.means(), run, total)))
 
 
 def to_csv(rows: list[Row]) -> str:

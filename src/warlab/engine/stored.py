@@ -10,8 +10,7 @@ from torch import Tensor
 
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.data.formats.shards import Pack
-from warlab.engine.batches import Normalise, RunData, SampleSet
-from warlab.engine.images import Evaluator, Images, TrainingData
+from warlab.engine.images import Evaluator, Images, Normalise, RunData, SampleSet, TrainingData
 
 AHEAD = 4  # batches that are decoded in advance
 EVALUATED = 100  # images at once

@@ -22,7 +22,7 @@ from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.flat_tiles import objects, starts, unflat
-from warlab.engine.batches import Normalise, RunData, SampleSet, purity
+from warlab.engine.images import Normalise, RunData, SampleSet, purity
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 

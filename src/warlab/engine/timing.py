@@ -19,10 +19,10 @@ from warlab.artefacts.run_config import MethodConfig, NetConfig, TimingSpec
 from warlab.common.progress import Progress
 from warlab.engine.build import make_optimiser
 from warlab.engine.device import best_device, memory_format, place
-from warlab.methods.base import Batch, Losses, Step, Task, differentiate
+from warlab.methods.base import Batch, Step, Task, add_gradients
 from warlab.ot.sinkhorn import sinkhorn
 
-AS_THE_AUTHORS_CODE = "war_code"
+AUTHORS_CODE = "war_code"
 _PROBE, _TINY = 1e-6, 1e-8  # length of the random probe, and what avoids a division by zero, in the authors' code
 TrainingStep = Callable[[], None]
 
@@ -64,41 +64,32 @@ def _measure(steps: dict[str, TrainingStep], repeats: int, device: torch.device)
 
 
 def _training_step(method: MethodConfig, spec: TimingSpec, device: torch.device) -> TrainingStep:
-    """A function that makes one complete training step of a method, after its warm-up."""
+    """Return a function that makes one complete training step of a method, after its warm-up."""
     torch.manual_seed(0)
-    net = NetConfig(**spec["net"])
-    model = place(nets.build(net.name, spec["shape"][0], spec["classes"], **net.settings), device)
-    batch = _batch(spec, device)
-    loss = _loss(method, model, batch, spec["classes"])
-    optimiser = make_optimiser(model, spec["training"])
+    net, size, classes = NetConfig(**spec["net"]), spec["training"]["batch_size"], spec["classes"]
+    model = place(nets.build(net.name, spec["shape"][0], classes, **net.settings), device)
+    x = torch.randn(size, *spec["shape"], device=device).contiguous(memory_format=memory_format(device))
+    batch = Batch(x, torch.randint(classes, (size,), device=device), torch.arange(size, device=device))
+    optimiser, cost, late = make_optimiser(model, spec["training"]), 1 - torch.eye(classes), Step(10**6, 10**6)
+    authors = method.id == AUTHORS_CODE
+    algorithm = (
+        None if authors else methods.make(method.file, method.settings, Task(batch.y, classes, 0, 0, device, cost))
+    )
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=True)
-        differentiate(loss())
+        if algorithm is None:
+            _authors_loss(model, batch, cost.to(x), method.settings).backward()
+        else:
+            add_gradients(algorithm, [model], batch, late)
         optimiser.step()
 
     return step
 
 
-def _batch(spec: TimingSpec, device: torch.device) -> Batch:
-    size = spec["training"]["batch_size"]
-    x = torch.randn(size, *spec["shape"], device=device).contiguous(memory_format=memory_format(device))
-    return Batch(x, torch.randint(spec["classes"], (size,), device=device), torch.arange(size, device=device))
-
-
-def _loss(method: MethodConfig, model: nn.Module, batch: Batch, classes: int) -> Callable[[], Losses]:
-    cost = 1 - torch.eye(classes)
-    if method.id == AS_THE_AUTHORS_CODE:
-        return lambda: _as_the_authors_code(model, batch, cost.to(batch.x), method.settings)
-    task = Task(batch.y, classes, 0.0, 0.0, batch.x.device, cost)
-    algorithm = methods.make(method.file, method.settings, task)
-    late = Step(10**6, 10**6)  # past every warm-up
-    return lambda: algorithm.loss([model], batch, late)[0]
-
-
-def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings: Mapping[str, Any]) -> Tensor:
-    """Four forwards, and for the direction the gradients of all weights too, which are discarded. They are part of what
-    is timed, so that `warlab.adversarial.perturbation`, which avoids them, cannot be used here."""
+def _authors_loss(model: nn.Module, batch: Batch, cost: Tensor, settings: Mapping[str, Any]) -> Tensor:
+    """Return WAR as the authors' code computes it: four forward passes, and for the direction also the gradients of all
+    weights, which are discarded. `warlab.war.adversarial.perturbation` avoids them, so it cannot be used here."""
 
     def transport(x: Tensor) -> Tensor:
         value = sinkhorn(model(x).softmax(1), reference, cost, settings["lam"], settings["iterations"], False)
@@ -106,13 +97,13 @@ def _as_the_authors_code(model: nn.Module, batch: Batch, cost: Tensor, settings:
 
     entropy = cross_entropy(model(batch.x), batch.y)
     reference = model(batch.x).softmax(1).detach()
-    probe = _of_length(torch.randn_like(batch.x), _PROBE).requires_grad_()
+    probe = _scale(torch.randn_like(batch.x), _PROBE).requires_grad_()
     transport(batch.x + probe).backward()
     model.zero_grad(set_to_none=True)
     assert probe.grad is not None
-    return entropy + settings["beta"] * transport(batch.x + _of_length(probe.grad, settings["epsilon"]))
+    return entropy + settings["beta"] * transport(batch.x + _scale(probe.grad, settings["epsilon"]))
 
 
-def _of_length(x: Tensor, length: float) -> Tensor:
+def _scale(x: Tensor, length: float) -> Tensor:
     norm = x.flatten(1).norm(dim=1).view(-1, *([1] * (x.dim() - 1)))
     return length * x / (norm + _TINY)

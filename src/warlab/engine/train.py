@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,13 +16,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from warlab.audit.record import Record
 from warlab.common.readings import LAST, is_tested
 from warlab.common.seeds import derive_seed
-from warlab.engine.batches import Batches, Evaluation
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.listener import Listener
+from warlab.engine.images import Batches, Evaluation
 from warlab.errors import Interrupted, WarlabError
-from warlab.methods.base import SELECTED, Log, Method, Step, differentiate
+from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Method, Step, add_gradients
 
 logger = logging.getLogger(__name__)
 Row = dict[str, float]
@@ -78,6 +79,38 @@ class _Meter:
         return {name: float(value) / self.counts[name] for name, value in self.sums.items()}
 
 
+class Recorder:
+    """Record the logits of every training batch for the audit of the labels, without an extra forward pass.
+
+    The first forward pass of a network in a step is that of the batch itself; those of a regulariser follow. All
+    networks of a method are recorded, and means are over all of them. A method that never calls a whole network logs
+    its LOGITS. `units` (samples,) is the unit that each sample belongs to, such as the object of a pixel; without it
+    every sample is judged by itself.
+    """
+
+    def __init__(self, models: Sequence[nn.Module], samples: int, classes: int, units: Tensor | None = None) -> None:
+        self.audit = Record(samples if units is None else int(units.max()) + 1, classes)
+        self.units = units
+        self.logits: dict[int, Tensor] | None = None  # network → its first logits in this step; None between steps
+        for number, model in enumerate(models):
+            model.register_forward_hook(partial(self._receive, number))
+
+    def _receive(self, number: int, _model: nn.Module, _inputs: Any, output: Tensor) -> None:
+        if self.logits is not None:
+            self.logits.setdefault(number, output.detach())
+
+    def start_step(self) -> None:
+        self.logits = {}
+
+    def end_step(self, batch: Batch, log: Log) -> None:
+        """Add the logits of the batch to the audit, and remove LOGITS from the log."""
+        logged, received = log.pop(LOGITS, None), self.logits or {}
+        self.logits = None
+        index = batch.index if self.units is None else self.units[batch.index]
+        for logits in [logged] if isinstance(logged, Tensor) else received.values():
+            self.audit.update(logits, batch.y, index)
+
+
 @dataclass
 class Trainer:
     """All parts of one run; `fit` trains it, from its checkpoint if there is one."""
@@ -92,7 +125,7 @@ class Trainer:
     seed: int
     networks: Networks
     on_epoch: Callable[[list[Row]], object]
-    listener: Listener
+    recorder: Recorder
     evaluate_every: int = 1  # epochs
     rows: list[Row] = field(default_factory=list)  # one for each finished epoch
     meter: _Meter = field(default_factory=_Meter)  # of the unfinished epoch
@@ -108,7 +141,7 @@ class Trainer:
         epoch = len(self.rows)
         step = Step(epoch, self.schedule.epochs)
         if self.meter.batches == 0:
-            with self._watching(stop):
+            with self._interruptible(stop):
                 self._begin(step)
         rate = self.method.lr(step, self.schedule.rate)
         for group in (group for optimiser in self.optimisers for group in optimiser.param_groups):
@@ -123,7 +156,7 @@ class Trainer:
             if self.checkpoints.due():
                 self._save()
         self._check_loss()
-        with self._watching(stop):
+        with self._interruptible(stop):
             tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
             scores = self.evaluate(self.method, self.models) if tested else {}
         self.rows.append({"epoch": epoch + 1, "lr": rate, **self.meter.means(), **scores, **self.meter.tick()})
@@ -132,7 +165,7 @@ class Trainer:
         self.on_epoch(self.rows)
 
     def _begin(self, step: Step) -> None:
-        if self.method.begins_anew(step):
+        if self.method.restarts(step):
             for model, new in zip(self.models, self.networks(step.epoch), strict=True):
                 model.load_state_dict(new.state_dict())
             for optimiser in self.optimisers:
@@ -141,21 +174,21 @@ class Trainer:
         self.method.on_epoch_start(self.models, step, self.data)
 
     def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
+        """Train on one batch; return its loss and the numbers to log."""
         batch = self.data.batch(index)
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
-        with self.listener.hearing():
-            losses, log = self.method.loss(self.models, batch, step)
-        self.listener.note(batch, log)
-        total = differentiate(losses)
-        if isinstance(selected := log.pop(SELECTED, None), Tensor):
-            log |= self.evaluate.purity(selected, batch.index)
+        self.recorder.start_step()
+        loss, log = add_gradients(self.method, self.models, batch, step)
+        self.recorder.end_step(batch, log)
         for optimiser in self.optimisers:
             optimiser.step()
-        return total, log
+        if isinstance(selected := log.pop(SELECTED, None), Tensor):
+            log |= self.evaluate.purity(selected, batch.index)
+        return loss, log
 
     @contextmanager
-    def _watching(self, stop: StopRequest) -> Iterator[None]:
+    def _interruptible(self, stop: StopRequest) -> Iterator[None]:
         """Interrupt before the next layer is computed: an evaluation may take longer than a scheduler waits."""
         handle = register_module_forward_pre_hook(lambda *_: self._interrupt(stop) if stop else None)
         try:
@@ -195,7 +228,7 @@ class Trainer:
             "method": self.method.state_dict(),
             "rows": self.rows,
             "recent": self.evaluate.recent,
-            "audit": self.listener.record.state_dict(),
+            "audit": self.recorder.audit.state_dict(),
             "meter": vars(self.meter),
         }
 
@@ -209,7 +242,7 @@ class Trainer:
         self.method.load_state_dict(state["method"])
         self.rows, self.meter = state["rows"], _Meter(**state["meter"])
         self.evaluate.recent = state["recent"]
-        self.listener.record.load_state_dict(state["audit"])
+        self.recorder.audit.load_state_dict(state["audit"])
         done = len(self.rows)
         place = self._place() if done < self.schedule.epochs else f"epoch {done}, which was the last"
         logger.info(f"resumed from {place}")

@@ -5,11 +5,10 @@
 R is not computed during the warm-up. (The authors' code computes it and multiplies it by 0.)
 """
 
-from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any, ClassVar
+from abc import abstractmethod
+from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Step, Task
@@ -17,39 +16,39 @@ from warlab.war.adversarial import AdversarialLoss
 
 
 class Regularised(Method):
-    loss_class: ClassVar[type[AdversarialLoss]]  # R, the only difference between these methods
+    """Cross entropy plus beta times an adversarial regulariser R, which a subclass makes."""
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.regulariser = self.make_regulariser().to(task.device)
+        self.adversarial_loss = self.make_loss().to(task.device)
+        self.clean_logits: Tensor | None = None  # of the batch, where R is still to be computed
 
-    def make_regulariser(self) -> AdversarialLoss:
-        return self.loss_class(**self.options())
+    @abstractmethod
+    def make_loss(self) -> AdversarialLoss:
+        """Return R."""
 
     def options(self) -> dict[str, Any]:
-        """The settings that are parameters of the regulariser."""
-        names = [field.name for field in fields(self.loss_class)]
-        return {name: getattr(self.config, name) for name in names if hasattr(self.config, name)}
+        """Return the settings that all regularisers share."""
+        names = ("epsilon", "dropout", "batchnorm_update", "direction", "power_iterations")
+        return {name: getattr(self.config, name) for name in names}
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
+        """Return the cross entropy; `regulariser` adds the second term after its gradient, in half the memory."""
+        self.clean_logits = None
         if step.epoch < self.config.warmup or self.config.beta == 0:
             return cross_entropy(models[0](batch.x), batch.y), {}
-        if self.config.direction == "clean" and self.regulariser.epsilon > 0:
-            return self._through_one_graph(models[0], batch)
+        if self.config.direction == "clean" and self.adversarial_loss.epsilon > 0:
+            # The direction is a gradient of the clean forward pass, whose graph must be kept: both terms at once.
+            x = batch.x.detach().requires_grad_()
+            logits = models[0](x)
+            penalty = self.adversarial_loss(models[0], x, logits)
+            return cross_entropy(logits, batch.y) + self.config.beta * penalty, {"regulariser": penalty.detach()}
         logits = models[0](batch.x)
-        log: Log = {}
-        return self._both(models[0], batch, logits.detach(), cross_entropy(logits, batch.y), log), log
+        self.clean_logits = logits.detach()
+        return cross_entropy(logits, batch.y), {}
 
-    def _through_one_graph(self, model: nn.Module, batch: Batch) -> tuple[Losses, Log]:
-        """The direction is a gradient of the clean forward, so that its graph must be kept."""
-        x = batch.x.detach().requires_grad_()
-        logits = model(x)
-        penalty = self.regulariser(model, x, logits)
-        return cross_entropy(logits, batch.y) + self.config.beta * penalty, {"regulariser": penalty.detach()}
-
-    def _both(self, model: nn.Module, batch: Batch, logits: Tensor, entropy: Tensor, log: Log) -> Iterator[Tensor]:
-        """The same gradients as those of the sum, in half the memory."""
-        yield entropy
-        penalty = self.regulariser(model, batch.x, logits)
-        log["regulariser"] = penalty.detach()
-        yield self.config.beta * penalty
+    def regulariser(self, models: Models, batch: Batch, step: Step) -> tuple[Tensor | None, Log]:
+        if self.clean_logits is None:
+            return None, {}
+        penalty = self.adversarial_loss(models[0], batch.x, self.clean_logits)
+        return self.config.beta * penalty, {"regulariser": penalty.detach()}

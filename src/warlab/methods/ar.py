@@ -27,4 +27,6 @@ class Config:
 
 class Algorithm(Regularised):
     label = "AR"
-    loss_class = ARLoss
+
+    def make_loss(self) -> ARLoss:
+        return ARLoss(self.config.order, **self.options())

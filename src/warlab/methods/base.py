@@ -61,9 +61,7 @@ class Task:
 
 
 Models = Sequence[nn.Module]  # the networks of a run: one, or two
-# One scalar for all models, or one each; or an iterator of scalars, each differentiated before the next is computed, so
-# that only one graph is in memory at a time.
-Losses = Tensor | Sequence[Tensor] | Iterator[Tensor]
+Losses = Tensor | Sequence[Tensor]  # one scalar for all models, or one each
 Log = dict[str, Tensor | float]
 SELECTED = "selected"  # in a Log: mask (M, B) of the samples that each network trains on, for the purity
 LOGITS = "logits"  # in a Log: logits (B, C) for the audit of labels, if the method never calls a whole network
@@ -83,7 +81,12 @@ class Method(ABC):
 
     @abstractmethod
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        """The loss to minimise on this batch, and numbers to log (their epoch mean reaches metrics.csv)."""
+        """Return the loss to minimise on this batch, and numbers to log (their epoch mean reaches metrics.csv)."""
+
+    def regulariser(self, models: Models, batch: Batch, step: Step) -> tuple[Tensor | None, Log]:
+        """Return a second loss, or None, and numbers to log. It is computed after the gradients of `loss`, so that only
+        one of the two graphs is in memory at a time."""
+        return None, {}
 
     def extend(self, network: nn.Module) -> nn.Module:
         """The network with additions of the method, such as a layer, which are trained, saved and evaluated with it."""
@@ -93,8 +96,8 @@ class Method(ABC):
         """The learning rate of this epoch; `scheduled(epoch)` is the schedule that all methods share."""
         return scheduled(step.epoch)
 
-    def begins_anew(self, step: Step) -> bool:
-        """Whether this epoch starts with fresh networks and optimisers."""
+    def restarts(self, step: Step) -> bool:
+        """Return whether this epoch starts with new networks and optimisers."""
         return False
 
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
@@ -114,24 +117,17 @@ class Method(ABC):
             setattr(self, name, value.to(self.task.device) if isinstance(value, Tensor) else value)
 
 
-def in_turn(losses: Losses) -> Iterator[Tensor]:
-    """The losses to differentiate in turn. Losses of several networks have disjoint graphs and are summed."""
-    if isinstance(losses, Tensor):
-        yield losses
-    elif isinstance(losses, Iterator):
-        yield from losses
-    else:
-        yield torch.stack(list(losses)).sum()
-
-
-def differentiate(losses: Losses) -> Tensor:
-    """Add the gradients of all losses to those of the weights, and return the total without its graph."""
-    total: Tensor | None = None
-    for loss in in_turn(losses):
-        loss.backward()
-        total = loss.detach() if total is None else total + loss.detach()
-    assert total is not None
-    return total
+def add_gradients(method: Method, models: Models, batch: Batch, step: Step) -> tuple[Tensor, Log]:
+    """Add the gradients of the method's losses on this batch to those of the weights; return the total and the log."""
+    losses, log = method.loss(models, batch, step)
+    # Losses of several networks have disjoint graphs and are summed.
+    loss = losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()
+    loss.backward()
+    penalty, more = method.regulariser(models, batch, step)
+    if penalty is None:
+        return loss.detach(), log | more
+    penalty.backward()
+    return loss.detach() + penalty.detach(), log | more
 
 
 def features(model: nn.Module, x: Tensor) -> Tensor:

@@ -40,7 +40,7 @@ class Algorithm(Method):
         self.targets = hard(task.labels, task.classes)
         self.history = self.targets.new_zeros(max(1, config.memory), len(task.labels), task.classes)
 
-    def begins_anew(self, step: Step) -> bool:
+    def restarts(self, step: Step) -> bool:
         return step.epoch == self.config.retrain
 
     def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:

@@ -27,4 +27,6 @@ class Config:
 
 class Algorithm(Regularised):
     label = "TV"
-    loss_class = TVLoss
+
+    def make_loss(self) -> TVLoss:
+        return TVLoss(**self.options())

@@ -1,12 +1,12 @@
 """WAR: Wasserstein adversarial regularisation, equation 5 of the paper; the loss itself is `warlab.war.WARLoss`.
 
-    R(x) = OT_C^lambda( p(x + r), sg[p(x)] )
+    L = mean_i CE(p(x_i), y_i) + beta mean_i R(x_i),   R(x) = OT_C^lambda( p(x + r), sg[p(x)] )
 
-The variants of the paper (war_01, war_w2v, war_embed, war_random) differ in the ground cost C alone.
+`Regularised` computes L, with R after the warm-up only. The variants of the paper (war_01, war_w2v, war_embed,
+war_random) differ in the ground cost C alone.
 """
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch import Tensor
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.methods._regularised import Regularised
-from warlab.methods.base import Batch, Log, Losses, Models, Samples, Step, Task, in_turn
+from warlab.methods.base import Batch, Log, Losses, Models, Samples, Step, Task
 from warlab.war.war import WARLoss
 
 logger = logging.getLogger(__name__)
@@ -56,12 +56,12 @@ class EpsilonRule:
     total: Tensor | float = 0.0
     batches: int = 0
 
-    def see(self, loss: Tensor) -> None:
+    def add(self, loss: Tensor) -> None:
         self.total = self.total + loss.detach()
         self.batches += 1
 
-    def begin(self, epoch: int) -> None:
-        """Called before each epoch; the decision falls once."""
+    def start_epoch(self, epoch: int) -> None:
+        """Finish the mean of the epoch before, and decide in the epoch `after`."""
         if self.batches:
             self.means.append(float(self.total) / self.batches)
             self.total, self.batches = 0.0, 0
@@ -76,39 +76,35 @@ class EpsilonRule:
 
 class Algorithm(Regularised):
     label = "WAR"
-    loss_class = WARLoss
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
         self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
 
+    def make_loss(self) -> WARLoss:
+        if self.task.cost is None:
+            raise WarlabError("WAR needs a ground cost between classes; name one in its settings (cost: w2v).")
+        # `verify_cost` has refused a cost of the wrong sign before any training; random_raw may be signed.
+        return WARLoss(self.task.cost, self.config.lam, self.config.iterations, signed=True, **self.options())
+
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
-        self.rule.begin(step.epoch)
+        self.rule.start_epoch(step.epoch)
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        self.regulariser.epsilon = self.rule.epsilon
-        losses, log = super().loss(models, batch, step)
-        if self.config.epsilon_rule == "never":
-            return losses, log
-        log["epsilon"] = self.rule.epsilon
-        return self._recorded(losses), log
+        self.adversarial_loss.epsilon = self.rule.epsilon
+        loss, log = super().loss(models, batch, step)
+        self.first_term = torch.as_tensor(loss).detach()
+        return loss, log
 
-    def _recorded(self, losses: Losses) -> Iterator[Tensor]:
-        """The losses in turn; the rule follows their sum."""
-        parts = []
-        for loss in in_turn(losses):
-            parts.append(loss.detach())
-            yield loss
-        self.rule.see(torch.stack(parts).sum())
+    def regulariser(self, models: Models, batch: Batch, step: Step) -> tuple[Tensor | None, Log]:
+        penalty, log = super().regulariser(models, batch, step)
+        if self.config.epsilon_rule == "never":
+            return penalty, log
+        self.rule.add(self.first_term if penalty is None else self.first_term + penalty.detach())
+        return penalty, {"epsilon": self.rule.epsilon, **log}
 
     def state_dict(self) -> dict[str, Any]:
         return dict(vars(self.rule))
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         vars(self.rule).update(state)
-
-    def make_regulariser(self) -> WARLoss:
-        if self.task.cost is None:
-            raise WarlabError("WAR needs a ground cost between classes; name one in its settings (cost: w2v).")
-        # `verify_cost` has refused a cost of the wrong sign before any training; random_raw may be signed.
-        return WARLoss(self.task.cost, signed=True, **self.options())

@@ -17,7 +17,7 @@ The forward of the cross entropy is reused, so that a step costs 3 forwards and 
 
 from warlab.war.adversarial import AdversarialLoss
 from warlab.war.ar import ARLoss, kl_divergence
-from warlab.war.logits import probabilities
+from warlab.war.model import probabilities
 from warlab.war.tv import TVLoss
 from warlab.war.war import WARLoss
 

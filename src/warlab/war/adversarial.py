@@ -21,8 +21,19 @@ from torch import Tensor, nn
 
 from warlab.common.precision import tf32_allowed
 from warlab.errors import WarlabError
-from warlab.war.logits import Rows, class_axis, logits_of, looks_like_probabilities, rows_of_mask
-from warlab.war.passes import Dropout, Predict, extra_pass, forwards, perturbable, with_same_masks
+from warlab.war.model import (
+    Dropout,
+    Predict,
+    Rows,
+    class_axis,
+    extra_pass,
+    forwards,
+    logits_of,
+    looks_like_probabilities,
+    perturbable,
+    rows_of_mask,
+    with_same_masks,
+)
 
 Direction = Literal["sum", "mean", "clean"]
 Divergence = Callable[[Tensor, Tensor], Tensor]  # (adversarial probabilities, clean probabilities) → one per sample
