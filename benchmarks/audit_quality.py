@@ -24,7 +24,7 @@ from warlab.audit.quality import METRICS
 from warlab.audit.record import Means
 from warlab.audit.scoring import DEFAULT, scores
 from warlab.common.files import read_json, write_text
-from warlab.reporting.stats.intervals import of_seeds
+from warlab.reporting.stats import mean_over_seeds
 from warlab.reporting.tables.audit_table import audit_table
 
 Quality = Callable[..., np.ndarray]
@@ -129,7 +129,7 @@ def differences(rows: list[dict[str, Any]]) -> str:
         by = group.pivot(index="seed", columns="score", values="value")
         for score in [name for name in map(str, by) if name.startswith("cleanlab")]:
             paired = (by[DEFAULT] - by[score]).to_numpy()
-            low, high = of_seeds(paired.tolist()).interval()
+            low, high = mean_over_seeds(paired.tolist()).interval()
             lines.append(
                 "| " + " | ".join([*map(str, key), score, f"{paired.mean():+.3f} ({low:+.3f} to {high:+.3f})"]) + " |"
             )

@@ -19,6 +19,7 @@ import csv
 import io
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -35,10 +36,8 @@ from warlab.ids import base_method
 from warlab.reporting.formats import markdown_table
 from warlab.reporting.read import results
 from warlab.reporting.read.predictions import Predictions, collect_predictions, read_predictions
-from warlab.reporting.read.results import CELL, SETTING, Scenario, group_by_setting, read_runs, run_ids
-from warlab.reporting.stats.comparison import interval_of_tau
-from warlab.reporting.stats.intervals import Number, difference, numbers_of
-from warlab.reporting.stats.over_settings import kendall, readings
+from warlab.reporting.read.results import CELL, SETTING, Scenario, group_by_setting, read_runs, readings, run_ids
+from warlab.reporting.stats import Number, collect_numbers, difference, kendall
 
 Numbers = Mapping[Scenario, Mapping[str, Number]]  # setting → method → number
 
@@ -98,7 +97,7 @@ def evidence(source: Path, target: Path, times: bool, unfinished: bool, add: boo
         text, runs, kept = added(target, runs, kept)
     timed = runs if times else runs.drop(columns=list(TIMES), errors="ignore")
     per_run = readings(runs)
-    numbers = numbers_of(per_run.assign(run=run_ids(per_run)), "last10_mean", kept, lambda _: LAST, {})
+    numbers = collect_numbers(per_run.assign(run=run_ids(per_run), epochs=LAST), "last10_mean", kept, {})
     table = summary(timed, results.read_published(PUBLISHED), numbers)
     pages = [
         f"{page(' · '.join(at[:3]), part, numbers[at])}\n\n{pairs(numbers[at])}" for at, part in group_by_setting(table)
@@ -262,9 +261,8 @@ def page(setting: str, part: pd.DataFrame, numbers: Mapping[str, Number]) -> str
     header = [title for title, _ in shown.values()]
     table = markdown_table(header, zip(*columns, strict=True), right=header[1:])
     ours, published = (dict(zip(part["method"], part[name], strict=True)) for name in ("above_cce", "published"))
-    tau = kendall(ours, published)
-    low, high = interval_of_tau(numbers, published)
-    interval = "" if np.isnan(low) else f"; 95 %: {low:.2f} to {high:.2f} on resampled seeds or test images"
+    tau = kendall({method: replace(numbers[method], mean=value) for method, value in ours.items()}, published)
+    interval = "" if np.isnan(tau.low) else f"; 95 %: {tau.low:.2f} to {tau.high:.2f}, other seeds or test images"
     agreement = f"τ with the paper: {tau.value:.2f} (p = {tau.p_value:.3f}, {tau.cells:g} methods{interval})"
     return "\n\n".join([f"### {setting}", table, tau.note or f"Kendall's {agreement}"])
 

@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 
 from tests.helpers.reports import LABELS, PUBLISHED, runs_table, texts
-from warlab.reporting import figures
+from warlab.reporting import figures, stats
 from warlab.reporting.claims import evidence
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.opening import headlines
 from warlab.reporting.read import results
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats import comparison, over_settings
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
 from warlab.reporting.tables.results_table import ranks
@@ -169,8 +168,8 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
     runs = with_a_gap()
     assert np.isnan(results.summarise(runs).set_index("method").loc["cce", "mean"])
     cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
-    per_run = comparison.with_whole(over_settings.readings(runs), runs)
-    found = comparison.statistics(per_run, {"x": {"cells": cells, "trained_as": []}}, results.read_published(PUBLISHED))
+    per_run = results.add_complete_flag(results.readings(runs), runs)
+    found = stats.statistics(per_run, {"x": {"cells": cells, "trained_as": []}}, results.read_published(PUBLISHED))
     found = found[found["reading"] == "last10_mean"].set_index("test")
     assert set(found.loc["interval", "subject"]) == {f"fashion_mnist asym-40 cnn9 {m}" for m in ("ar", "war_w2v")}
     assert found.loc["kendall", "cells"] == 2, "CCE has no mean to be put in order"

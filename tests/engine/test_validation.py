@@ -21,7 +21,6 @@ from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
 from warlab.errors import WarlabError
 from warlab.reporting.read import results
-from warlab.reporting.stats import over_settings
 
 
 def wanted(method: str = "cce", share: float | None = 0.25, **other: Any) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> N
     train_run(RunConfig.from_dict(wanted(epochs=5)), "code", written(tmp_path), folder, 1)
     table = results.collect([folder])
     best = table["test_accuracy"].iloc[int(table["validation_accuracy"].to_numpy().argmax())]
-    assert over_settings.readings(table)["best_by_noisy_validation"].tolist() == [best]
+    assert results.readings(table)["best_by_noisy_validation"].tolist() == [best]
 
 
 def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
+from warlab.reporting import stats
 from warlab.reporting.claims import checks, evidence, verdicts
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
 from warlab.reporting.read.results import SETTING, Scenario
-from warlab.reporting.stats import intervals
-from warlab.reporting.stats.intervals import Number
+from warlab.reporting.stats import Number
 from warlab.reporting.tables import results_table
 
 AT = Scenario("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
@@ -105,7 +105,7 @@ def test_stand_in_runs_test_nothing_and_say_so() -> None:
 
 def item(value: float, error: float, above: float = 0.0, **known: Any) -> evidence.Item:
     """A difference with a standard error, which must be above a threshold."""
-    part = evidence.Part("a − b", intervals.Estimate(value, error), above)
+    part = evidence.Part("a − b", stats.Estimate(value, error), above)
     return evidence.Item("x", value > above, (part,), ("r",), **known)
 
 
@@ -163,7 +163,7 @@ def test_the_best_of_several_must_be_above_each_of_them() -> None:
 
 
 def test_the_chance_that_one_of_many_rivals_is_above_is_allowed_for() -> None:
-    many = tuple(evidence.Part(str(k), intervals.Estimate(-2.1, 1.0), 0.0) for k in range(10))
+    many = tuple(evidence.Part(str(k), stats.Estimate(-2.1, 1.0), 0.0) for k in range(10))
     assert evidence.Item("x", False, many[:1]).decided is False and evidence.Item("x", False, many).decided is None
 
 
@@ -297,8 +297,7 @@ EXPECTED = {
     "zero_one_below_cce": "held",  # 74.15 and 76.23
     "w2v_above_zero_one": "held",
     "embed_above_zero_one": "held",
-    "overhead_1000_classes": "did not hold",  # 1.215
-    "overhead_10_classes": "held in this setting",  # 1.133, of one dataset
+    "overhead_1000_classes": "not tested here",  # seconds are measured by the rule timing only
     "vaihingen_averages": "did not hold",  # Co-Teaching: 63.6 printed, 62.70 computed
     "vaihingen_most_classes": "held",  # three of five
     "w2v_better_elsewhere": "did not hold",  # CIFAR-100 at 20 %: 62.72 and 62.82
@@ -324,6 +323,12 @@ def test_the_papers_numbers_as_runs_give_the_verdicts_known_from_its_tables(
 def test_runs_and_tables_are_judged_alike(judged: pd.DataFrame) -> None:
     tested = judged[(judged["paper_verdict"] != "") & (judged["verdict"] != "not tested here")]
     assert len(tested) >= 25 and (tested["verdict"] == tested["paper_verdict"]).all()
+
+
+def test_the_papers_seconds_are_judged_as_printed(judged: pd.DataFrame) -> None:
+    verdict = judged["paper_verdict"]
+    assert verdict["overhead_1000_classes"] == "did not hold"  # 1.215
+    assert verdict["overhead_10_classes"] == "held in this setting"  # 1.133, of one dataset
 
 
 def test_verdicts_name_their_numbers_and_runs(judged: pd.DataFrame) -> None:

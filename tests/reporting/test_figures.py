@@ -19,11 +19,10 @@ from tests.helpers.reports import (
     texts,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import figures, style
+from warlab.reporting import figures, stats, style
 from warlab.reporting.figures import Design, base, critical_difference, published_cells, segmentation_maps, why_not
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.read import results
-from warlab.reporting.stats import comparison, over_settings
 from warlab.war import toy
 
 
@@ -327,7 +326,7 @@ def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     own = Design({"main_benchmark": cells}, cells, published_cells(PUBLISHED))
     published = results.read_published(PUBLISHED)
     spec = {"main_benchmark": {"cells": cells, "trained_as": []}}
-    statistics = comparison.statistics(over_settings.readings(runs), spec, published)
+    statistics = stats.statistics(results.readings(runs), spec, published)
     inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
     for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):
         figure, caption = base.make(name, inputs)  # never an error

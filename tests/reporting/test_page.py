@@ -31,7 +31,8 @@ from warlab.reporting.page import SECTIONS, report_page
 from warlab.reporting.page.context import Context, FigureSection, TableSection
 from warlab.reporting.page.curves import curves
 from warlab.reporting.page.opening import headlines
-from warlab.reporting.stats import comparison, comparison_text
+from warlab.reporting.read import results
+from warlab.reporting.tables import statistics_text
 from warlab.reporting.tables.plain import hyperparameter_rows
 
 
@@ -114,8 +115,8 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
             claim_row("B </script> failed", "did not hold"),
             claim_row("C undecided", "undecided, points for"),
         ],
-        statistics=comparison_text.for_page(figure_inputs(data).statistics, LABELS),
-        readings=comparison_text.readings_for_page(comparison.all_readings(figure_inputs(data).runs, []), LABELS),
+        statistics=statistics_text.page_rows(figure_inputs(data).statistics, LABELS),
+        readings=statistics_text.page_readings(results.all_readings(figure_inputs(data).runs, []), LABELS),
         reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
         curves=curves(figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}),
         evidence=evidence.of_runs(figure_inputs(data).runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
@@ -197,7 +198,7 @@ def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(
     text = report_page.render(replace(context, claims=[*context.claims, untested]))
     folded = text.index("1 claims that these runs do not test")
     assert text.index("A held") < text.index("C undecided") < folded < text.index("D untested")
-    lacking = [row["note"] for row in context.statistics if row["statistic"] == comparison_text.NOT_COMPUTED]
+    lacking = [row["note"] for row in context.statistics if row["statistic"] == statistics_text.NOT_COMPUTED]
     assert lacking and all(text.count(note) == 1 for note in lacking)
 
 

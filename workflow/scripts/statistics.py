@@ -5,9 +5,9 @@ from pathlib import Path
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.read.predictions import read_predictions
-from warlab.reporting.read.results import read_published, read_runs
-from warlab.reporting.stats.comparison import all_readings, statistics, with_whole
-from warlab.reporting.stats.comparison_text import to_markdown
+from warlab.reporting.read.results import add_complete_flag, all_readings, read_published, read_runs
+from warlab.reporting.stats import statistics
+from warlab.reporting.tables.statistics_text import to_markdown
 
 with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
@@ -15,7 +15,7 @@ with job(snakemake.log[0]):
     per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
     kept = read_predictions(given.get("predictions", []))
     published = read_published(Path(given.published))
-    found = statistics(with_whole(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
+    found = statistics(add_complete_flag(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
     titles = {name: spec["title"] for name, spec in experiments.items()}
     write_text(snakemake.output.readings, per_run.to_csv(index=False))
     write_text(snakemake.output.csv, found.to_csv(index=False))

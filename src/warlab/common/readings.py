@@ -1,5 +1,6 @@
 """Which epochs are tested: always the last ones, whose mean accuracy is the paper's figure of merit."""
 
+HELD_OUT = "validation_accuracy"  # by the noisy labels of the samples that are held out from training
 LAST = 10  # epochs that are averaged, unless an experiment has its own number
 
 

@@ -14,12 +14,10 @@ from torch import Tensor, nn
 
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
-from warlab.common.readings import LAST
+from warlab.common.readings import HELD_OUT, LAST
 from warlab.common.seeds import derive_seed
 from warlab.engine.device import memory_format
 from warlab.methods.base import Batch, Method, Samples, evaluating
-
-HELD_OUT = "validation_accuracy"  # by the noisy labels of the samples that `build` holds out
 
 
 class Batches(Samples, Protocol):

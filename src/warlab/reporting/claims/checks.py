@@ -15,11 +15,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from warlab.common.seeds import derive_seed
+from warlab.reporting import stats
 from warlab.reporting.claims.evidence import Case, Evidence, Item, NotRun, Part, shown
 from warlab.reporting.formats import signed
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats import intervals
-from warlab.reporting.stats.intervals import Estimate, Number
+from warlab.reporting.stats import Estimate, Number
 
 Check = Callable[..., list[Item]]  # of evidence, settings and the arguments in the claim's `with`
 CHECKS: dict[str, Check] = {}
@@ -92,7 +92,7 @@ def _against_best(case: Case, method: str, others: list[str], low: float, high: 
 def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: float = math.inf) -> Item:
     """left / right, say of seconds, lies between two limits."""
     one, two = case.numbers(left, right)
-    found, names = intervals.ratio(one, two), (case.called(left), case.called(right))
+    found, names = stats.ratio(one, two), (case.called(left), case.called(right))
     text = f"{case.where}: {names[0]} {shown(one)} / {names[1]} {shown(two)} = {found.value:.3f}"
     part = Part(f"{case.where}: {names[0]} / {names[1]}", found, at_least, at_most)
     return Item(text, at_least <= found.value <= at_most, (part,), (one.source, two.source))
@@ -125,7 +125,7 @@ def number(case: Case, method: str, at_least: float = -math.inf, at_most: float 
     """The method's number lies between two limits."""
     (found,) = case.numbers(method)
     label = f"{case.where}: {case.called(method)}"
-    part = Part(label, intervals.single(found), at_least, at_most)
+    part = Part(label, stats.single(found), at_least, at_most)
     return Item(f"{label} {shown(found)}", at_least <= found.mean <= at_most, (part,), (found.source,))
 
 
@@ -136,7 +136,7 @@ def difference_of_readings(case: Case, method: str, high: str, low: str, at_leas
     names = high.replace("_", " "), low.replace("_", " ")
     label, gap = f"{case.where}: {case.called(method)}", one.mean - two.mean
     text = f"{label} {names[0]} {shown(one)}, {names[1]} {shown(two)}, {signed(gap)}"
-    part = Part(f"{label} {names[0]} − {names[1]}", intervals.difference(one, two), at_least)
+    part = Part(f"{label} {names[0]} − {names[1]}", stats.difference(one, two), at_least)
     return Item(text, gap > at_least, (part,), (one.source,))
 
 
@@ -192,13 +192,13 @@ def _lead(numbers: Sequence[Sequence[Number]], index: int, at_most: int) -> Esti
     """The distance from the average rank of the method `index` to that of the first one that must come after it. Each
     setting is resampled by itself, since settings differ more than seeds do."""
     generator = np.random.default_rng(derive_seed("ranks", *(number.mean for row in numbers for number in row)))
-    drawn = [intervals.resampled(row, generator) for row in numbers]
+    drawn = [stats.draw_means(row, generator) for row in numbers]
     draws = np.mean([rankdata(-means, axis=-1) for means, _ in drawn], axis=0)
     value = _before(_average_ranks(numbers)[None], index, at_most)[0]
     if not all(basis for _, basis in drawn):
         return Estimate(value)
     words = ", ".join(dict.fromkeys(basis for _, basis in drawn))
-    if words == intervals.PRINTED:
+    if words == stats.PRINTED:
         return Estimate(value, 0.0, basis=words)
     return Estimate(value, basis=words, draws=_before(draws, index, at_most))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypedDict
 
+import numpy as np
 import pandas as pd
 
 from warlab.common.readings import LAST
@@ -16,8 +17,7 @@ from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import Timing
 from warlab.reporting.read.predictions import Predictions
 from warlab.reporting.read.results import ACCURACY, CELL, RUN, SETTING, Scenario
-from warlab.reporting.stats.intervals import LEVEL, PRINTED, Estimate, Number, difference, numbers_of
-from warlab.reporting.stats.over_settings import readings
+from warlab.reporting.stats import LEVEL, PRINTED, Estimate, Number, collect_numbers, difference
 
 OTHERS = results.READINGS[1:]  # of the test accuracy, other than the mean of the last epochs
 
@@ -59,17 +59,12 @@ def of_runs(
     kept       the predictions of the runs
     tested_on  the number of test images of a dataset
     """
-    if "seconds" in runs and "seconds_per_epoch" not in runs:  # the last ten epochs are after the warm-up
-        runs = runs.assign(seconds_per_epoch=runs["seconds"])
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
     long = results.add_aliases(_per_run(runs, epochs), aliases)
-    numbers = numbers_of(
-        long,
-        "value",
-        kept or {},
-        lambda at: {ACCURACY: epochs[at.dataset], "last": 1}.get(at.metric, 0),
-        tested_on or {},
+    long["epochs"] = np.select(
+        [long["metric"] == ACCURACY, long["metric"] == "last"], [long["dataset"].map(epochs), 1], 0
     )
+    numbers = collect_numbers(long, "value", kept or {}, tested_on or {})
     by_cell = {(at, method): number for at, cells in numbers.items() for method, number in cells.items()}
     return Evidence(by_cell, labels, propositions)
 
@@ -87,7 +82,9 @@ def _per_run(runs: pd.DataFrame, epochs: Mapping[str, int]) -> pd.DataFrame:
     kinds = runs[list(RUN)].drop_duplicates([*CELL, "seed"])
     means = pd.concat(parts, ignore_index=True).merge(kinds, on=[*CELL, "seed"])
     read = (
-        readings(results.complete_cells(runs)).drop(columns="metric").melt(list(RUN), list(OTHERS), "metric", "value")
+        results.readings(results.complete_cells(runs))
+        .drop(columns="metric")
+        .melt(list(RUN), list(OTHERS), "metric", "value")
     )
     long = pd.concat([means, read[read["value"].notna()]], ignore_index=True)
     return long.assign(run=results.run_ids(long))

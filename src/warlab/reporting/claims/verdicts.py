@@ -20,7 +20,7 @@ from warlab.reporting.formats import markdown_table, render, signed
 from warlab.reporting.names import escape_markdown
 from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats.intervals import LEVEL
+from warlab.reporting.stats import LEVEL
 
 ASSETS = ("reporting/templates/claims.md",)
 HELD = "held"

@@ -33,7 +33,7 @@ from warlab.reporting.read.results import (
     read_published,
     read_runs,
 )
-from warlab.reporting.stats.over_settings import Statistic
+from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import TABLE, read_audit
 
 Arrays = Mapping[str, np.ndarray]

@@ -10,7 +10,7 @@ from warlab.common.wording import several
 from warlab.reporting import names, style
 from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
 from warlab.reporting.read.csv_rows import rows_of
-from warlab.reporting.stats.over_settings import Statistic
+from warlab.reporting.stats import Statistic
 
 TITLE = "Average ranks of the methods"
 SECTION = "statistics"

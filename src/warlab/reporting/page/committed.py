@@ -15,8 +15,7 @@ from warlab.reporting.formats import number, signed
 from warlab.reporting.names import BASELINE, PROPOSED, Labels, display_name
 from warlab.reporting.page.context import Committed
 from warlab.reporting.page.opening import count
-from warlab.reporting.read.results import CELL, read_runs
-from warlab.reporting.stats.over_settings import readings
+from warlab.reporting.read.results import CELL, read_runs, readings
 
 Cells = Mapping[str, str]
 Source = Mapping[str, str]  # a `folder` of docs/evidence, the `command` that made it, and its `path`

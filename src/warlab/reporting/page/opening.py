@@ -19,7 +19,7 @@ from warlab.reporting.names import BASELINE, PROPOSED, Labels, display_name
 from warlab.reporting.page.context import Context, Epochs
 from warlab.reporting.page.curves import Line, Panel, Picture, picture, pictured, prominent
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats.intervals import LEVEL, MIN_SEEDS, Estimate, difference, single
+from warlab.reporting.stats import LEVEL, MIN_SEEDS, Estimate, difference, single
 from warlab.reporting.tables.grid import Cell, Grid, grid, setting_name
 
 TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line

@@ -18,13 +18,12 @@ from warlab.reporting.page.curves import curves
 from warlab.reporting.read.artefacts import paths_by_role
 from warlab.reporting.read.csv_rows import read_table, rows_of
 from warlab.reporting.read.predictions import read_predictions
-from warlab.reporting.read.results import add_aliases, complete_cells, epochs_averaged, read_runs
-from warlab.reporting.stats.comparison import all_readings
-from warlab.reporting.stats.comparison_text import for_page, readings_for_page
-from warlab.reporting.stats.over_settings import Statistic
+from warlab.reporting.read.results import add_aliases, all_readings, complete_cells, epochs_averaged, read_runs
+from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import audit_rows, legend, read_audit
 from warlab.reporting.tables.plain import hyperparameter_rows
 from warlab.reporting.tables.results_table import read_tidy
+from warlab.reporting.tables.statistics_text import page_readings, page_rows
 
 
 def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str]]) -> Context:
@@ -49,8 +48,8 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
         results=[RunResult.load(path) for path in paths["results"]],
         claims=rows_of(read_table(paths["claims"][0], Verdict), Verdict),
-        statistics=for_page(read_table(paths["statistics"][0], Statistic), labels),
-        readings=readings_for_page(all_readings(complete_cells(runs), spec["metrics"]), labels),
+        statistics=page_rows(read_table(paths["statistics"][0], Statistic), labels),
+        readings=page_readings(all_readings(complete_cells(runs), spec["metrics"]), labels),
         reductions=spec["reductions"],
         curves=curves(runs, labels),
         audit=_audit(paths["audit"], labels),

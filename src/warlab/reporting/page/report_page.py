@@ -25,8 +25,8 @@ from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context, Difference
 from warlab.reporting.page.opening import duration, headlines, opening
 from warlab.reporting.read.results import CELL
-from warlab.reporting.stats.comparison_text import NOT_COMPUTED
 from warlab.reporting.tables.grid import grid, legend, setting_name, small_print
+from warlab.reporting.tables.statistics_text import NOT_COMPUTED
 
 
 def render(context: Context) -> str:

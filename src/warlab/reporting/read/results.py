@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from warlab.common.files import read_json
-from warlab.common.readings import LAST
+from warlab.common.readings import HELD_OUT, LAST
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting.names import Labels, display_name
@@ -188,6 +188,41 @@ def read_at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.
     logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
     order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
     return order.drop_duplicates([*CELL, "seed"]).set_index([*CELL, "seed"])[metric]
+
+
+def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd.DataFrame:
+    """Return a row per finished run that has the metric: CELL, seed, data, metric and its READINGS in percent.
+
+    best_by_noisy_validation is that of the epoch with the highest accuracy on the noisy validation split (the first of
+    several), empty if a run has no such split. best_on_test_diagnostic chooses by the test labels and must not be
+    reported as a result.
+    """
+    done, run = finished_runs(runs), [*CELL, "seed"]
+    done = done[done[metric].notna()] if metric in done else done.head(0).assign(**{metric: np.nan})
+    by_run = done.sort_values("epoch", kind="stable").groupby(run, sort=False)
+    read = pd.DataFrame(
+        {
+            "data": by_run["data"].first(),
+            "last10_mean": last_epochs(done, [metric], last)["mean"].droplevel("metric"),
+            "last": by_run[metric].last(),
+            "best_by_noisy_validation": read_at_best(done, HELD_OUT, metric).astype(float),
+            "best_on_test_diagnostic": by_run[metric].max(),
+        },
+        index=by_run.size().index,
+    )
+    return read.reset_index().assign(metric=metric)[[*RUN, "metric", *READINGS]]
+
+
+def all_readings(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return the readings of every run in each of the metrics that tables show."""
+    wanted = dict.fromkeys([ACCURACY, *metrics])
+    return pd.concat([readings(runs, metric=metric) for metric in wanted], ignore_index=True)
+
+
+def add_complete_flag(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Add a column `complete`: whether all runs of the cell in `runs` are finished."""
+    cells, complete = (pd.MultiIndex.from_frame(table[list(CELL)]) for table in (per_run, complete_cells(runs)))
+    return per_run.assign(complete=cells.isin(complete))
 
 
 def add_aliases(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:

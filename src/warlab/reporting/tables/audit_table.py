@@ -12,7 +12,7 @@ from warlab.reporting.formats import Row
 from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import CELL, kind_of_data
-from warlab.reporting.stats import intervals
+from warlab.reporting.stats import mean_over_seeds
 from warlab.reporting.tables.plain import to_markdown
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
@@ -64,7 +64,7 @@ def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
     found = []
     for where, group in frame.groupby(key, sort=False):
         values = group["value"].to_list()
-        low, high = intervals.of_seeds(values).interval() if len(values) > 1 else (float("nan"), float("nan"))
+        low, high = mean_over_seeds(values).interval() if len(values) > 1 else (float("nan"), float("nan"))
         mean = group["value"].mean(skipna=False)
         found.append((*where, mean, low, high, len(group), group["errors"].mean(), group["data"].iloc[0]))
     return pd.DataFrame(found, columns=list(TABLE))

@@ -15,7 +15,7 @@ from warlab.reporting.formats import markdown_table, render
 from warlab.reporting.names import Labels, display_name, escape_latex, escape_markdown, latex_method, markdown_method
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, Scenario, kind_of_data, published_noise
-from warlab.reporting.stats.over_settings import average_ranks
+from warlab.reporting.stats import average_ranks
 from warlab.reporting.tables.grid import (
     RANK_DIGITS,
     Cell,
