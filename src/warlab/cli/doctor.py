@@ -1,10 +1,10 @@
-"""`warlab doctor`: checks whether this machine is ready for a scale, and says what to do if it is not."""
+"""`warlab doctor`: check whether this machine is ready for a scale, and say what to do if it is not."""
 
 import fcntl
 import os
 import platform
+import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -19,7 +19,7 @@ from warlab.config.study import Study
 from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.run_times import core_hours, measured
+from warlab.pipeline.run_times import load_run_times
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), estimated from the number of
 # parameters at full width, for methods with two networks
@@ -40,39 +40,43 @@ class Finding:
 Check = Callable[[Study, Path], Iterator[Finding]]  # the path is that of the repository
 
 
-def doctor(study: Study, root: Path) -> tuple[str, bool]:
-    """The findings as lines, and whether nothing is wrong."""
+def doctor(study: Study, root: Path, configfile: Path | None = None) -> tuple[str, bool]:
+    """Return the findings as lines, and whether nothing is wrong."""
     findings = [finding for check in CHECKS for finding in check(study, root)]
     lines = [f"{finding.state:7}{finding.topic:12}{finding.text}" for finding in findings]
     counts = Counter(finding.state for finding in findings)
-    left = ", ".join(f"{state}: {counts[state]}" for state in ("wrong", "absent") if counts[state])
-    lines.append(f"{left.capitalize()}; the lines above say what to do." if left else "Nothing is wrong.")
+    if counts["absent"]:
+        options = ["--configfile", str(configfile)] if configfile else []
+        command = ["snakemake", "--cores", "1", "data", *options, "--config", f"scale={study.config['scale']}"]
+        lines.append(f"To fetch what is absent, run: {shlex.join(command)}")
+    problems = ", ".join(f"{state}: {counts[state]}" for state in ("wrong", "absent") if counts[state])
+    lines.append(f"{problems.capitalize()}; the lines above say what to do." if problems else "Nothing is wrong.")
     return "\n".join(lines), counts["wrong"] == 0
 
 
 def python_version(_study: Study, _root: Path) -> Iterator[Finding]:
-    python = platform.python_version()
-    if sys.version_info[:2] == (3, 11):
-        yield Finding("python", "good", python)
-    else:
-        yield Finding("python", "wrong", f"{python}, but the lock file is for 3.11: call make PYTHON=python3.11 setup")
+    supported = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    remedy = (
+        "" if supported else ", but warlab needs 3.11, 3.12 or 3.13: run make clean, then make PYTHON=python3.11 setup"
+    )
+    yield Finding("python", "good" if supported else "wrong", platform.python_version() + remedy)
 
 
 def packages(_study: Study, root: Path) -> Iterator[Finding]:
     """Compare the installed versions with those of requirements.txt."""
     lock = root / "requirements.txt"
-    if not lock.is_file():
-        yield Finding("packages", "note", f"{lock} is not here, so versions are not compared: call this in the project")
-        return
-    pins = dict(line.split("==") for line in lock.read_text().splitlines() if "==" in line)
-    other = {name: found for name, pin in pins.items() if (found := _installed(name)) != pin}
-    if not other:
+    lines = lock.read_text().splitlines() if lock.is_file() else []
+    pins = dict(line.split("==") for line in lines if "==" in line)
+    other = {name: installed for name, pin in pins.items() if (installed := _installed(name)) != pin}
+    named = [f"{name} {installed or 'missing'} instead of {pins[name]}" for name, installed in other.items()]
+    rest = f" and {len(named) - 5} more" if len(named) > 5 else ""
+    if not pins:
+        yield Finding("packages", "note", f"not compared, because there is no {lock}: run this in the repository")
+    elif named:
+        text = f"{', '.join(named[:5])}{rest}: run {sys.executable} -m pip install -r requirements.txt"
+        yield Finding("packages", "wrong" if None in other.values() else "note", text)
+    else:
         yield Finding("packages", "good", f"all {len(pins)} as requirements.txt pins them")
-        return
-    named = ", ".join(f"{name} {found or 'missing'} instead of {pins[name]}" for name, found in list(other.items())[:5])
-    rest = f" and {len(other) - 5} more" if len(other) > 5 else ""
-    state: Literal["note", "wrong"] = "wrong" if None in other.values() else "note"
-    yield Finding("packages", state, f"{named}{rest}: call make setup, or pip install -r requirements.txt")
 
 
 def _installed(name: str) -> str | None:
@@ -86,128 +90,89 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
     try:
         import torch
     except ImportError:
-        yield Finding("gpu", "wrong", "torch cannot be imported: call make setup")
+        yield Finding("gpu", "wrong", "torch cannot be imported: run make setup")
         return
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())]
         yield Finding("gpu", "good", f"{', '.join(names)}: use --workflow-profile profiles/gpu")
     elif shutil.which("nvidia-smi"):
-        yield Finding("gpu", "wrong", "a driver is here but torch sees no GPU: install the torch wheel of its CUDA")
+        text = "NVIDIA driver found, but torch does not see a GPU: install the torch build for your CUDA version"
+        yield Finding("gpu", "wrong", text)
     else:
-        hours = core_hours(study, measured(root))
+        hours = load_run_times(study, root).hours()
         rounded = f"{hours:,.{2 if hours < 100 else 0}f}"  # as in the plan
         yield Finding("gpu", "note", f"none: {study.name} takes about {rounded} core hours, see snakemake plan")
-    yield _tf32()
-
-
-def _tf32() -> Finding:
-    from warlab.common.precision import float32_precision, tf32_allowed
-
-    for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"):
-        if os.environ.get(name, "0") != "0":
-            return Finding("tf32", "wrong", f"{name} forces TF32, in which ε = 0.005 is lost: unset it")
-    parts = ", ".join(f"{name} {precision}" for name, precision in float32_precision().items())
-    text = f"torch allows it by default ({parts})" if tf32_allowed() else f"off by default ({parts})"
-    return Finding("tf32", "good", f"{text}; every training switches it off")
+    names = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
+    forced = next((name for name in names if os.environ.get(name, "0") != "0"), None)
+    text = (
+        f"{forced} forces TF32, in which ε = 0.005 is lost: unset it" if forced else "off unless device.tf32 allows it"
+    )
+    yield Finding("tf32", "wrong" if forced else "good", text)
 
 
 def disk(study: Study, _root: Path) -> Iterator[Finding]:
-    results, raw = Path(study.config.get("results_root", "results")), Path(study.config.get("data_root", "data"))
-    for folder, need, key in ((results, needed_mb(study), "results_root"), (raw, 0, "data_root")):
+    """Check the folders for results and data: permission to write, space and file locks."""
+    for key, default, need in (("results_root", "results", needed_mb(study)), ("data_root", "data", 0)):
+        folder = Path(str(study.config.get(key, default)))
+        nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        free = shutil.disk_usage(nearest).free // 2**20
         try:
-            tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-").close()
+            with tempfile.NamedTemporaryFile(dir=nearest, prefix=".warlab-") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            text = f"{folder} cannot be written ({error.strerror}): change its permissions, or set another folder"
-            yield Finding("disk", "wrong", text)
-            continue
-        free = shutil.disk_usage(_nearest(folder)).free // 2**20
-        if free < need:
-            text = f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}"
-            yield Finding("disk", "wrong", text)
-        else:
-            yield Finding("disk", "good", f"{folder} has {free} MB free")
+            if error.errno not in UNSUPPORTED:
+                text = f"{folder} is not writable ({error.strerror}): allow it, or set another {key}"
+                yield Finding("disk", "wrong", text)
+                continue
+            # some mounts of Lustre and NFS
+            text = f"{folder} is on a file system without file locks ({error.strerror}): a run is reserved by a file"
+            yield Finding("locks", "note", f"{text} there, which you delete if its process was killed elsewhere")
+        lacks = f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}"
+        yield (
+            Finding("disk", "wrong", lacks) if free < need else Finding("disk", "good", f"{folder} has {free} MB free")
+        )
 
 
 def needed_mb(study: Study) -> int:
-    """Size of the results: an upper bound, which grows with the square of the networks' width."""
-    sizes = []
-    for cell in study.plan.runs:
-        width = study.settings.width(cell.net, cell.dataset)
-        sizes.append([width**2 * size for size in MB_OF_RUN.get(cell.net, MB_OF_OTHER_RUN)])
+    """Return an upper bound of the size of the results, which grows with the square of the networks' width."""
+    runs = [(study.settings.width(run.net, run.dataset), run.net) for run in study.plan.runs]
+    sizes = [[width**2 * size for size in MB_OF_RUN.get(net, MB_OF_OTHER_RUN)] for width, net in runs]
     at_once = sorted((checkpoints for _, checkpoints in sizes), reverse=True)[: os.cpu_count() or 1]
-    return round(200 + sum(run for run, _ in sizes) + sum(at_once))
-
-
-def _nearest(folder: Path) -> Path:
-    """The folder, or the closest one above it that exists."""
-    return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-
-
-def locks(study: Study, _root: Path) -> Iterator[Finding]:
-    """Whether files can be locked, so that no two processes train the same run; some Lustre and NFS mounts cannot."""
-    folder = Path(study.config.get("results_root", "results"))
-    try:
-        with tempfile.NamedTemporaryFile(dir=_nearest(folder), prefix=".warlab-") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in UNSUPPORTED:
-            text = f"{folder} is on a file system without file locks ({error.strerror}): a run is reserved by a file"
-            yield Finding("locks", "note", f"{text} there, which you delete if its process was killed elsewhere")
+    return round(200 + sum(weights for weights, _ in sizes) + sum(at_once))
 
 
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
-    """Whether everything that `snakemake data` fetches is here."""
+    """Look for everything that `snakemake data` fetches."""
     for needed in sources.needed(study):
+        name, local = needed.name, study.config.get("local_data", {}).get(needed.name)
         if Path(needed.receipt(Paths.of(study))).is_file():
-            yield Finding("data", "good", f"{needed.name} ({needed.source}) is there")
+            yield Finding("data", "good", f"{name} ({needed.source}) is there")
         elif needed.source != "real":
-            yield Finding("data", "good", f"{needed.name} ({needed.source}) is made without a network")
+            yield Finding("data", "good", f"{name} ({needed.source}) is made without a network")
+        elif local and Path(local).exists():
+            yield Finding("data", "absent", f"{name} is taken from {local}")
+        elif not sources.gated(name):
+            yield Finding("data", "absent", f"{name} is fetched from the network")
         else:
-            yield _absent(study, needed.name)
-
-
-def _absent(study: Study, name: str) -> Finding:
-    call = f"snakemake data --cores 1 --config scale={study.config['scale']}"
-    local = study.config.get("local_data", {}).get(name)
-    if local and Path(local).exists():
-        return Finding("data", "absent", f"{name} is not there: {call} takes it from {local}")
-    if not sources.gated(name):
-        return Finding("data", "absent", f"{name} is not there: {call}, where there is a network")
-    if data.resource(name).homepage.startswith("docs/"):
-        return Finding("data", "wrong", f"{name} needs a place: write local_data: {{{name}: path}} in the settings")
-    where = f"{local}, which local_data names, is not there" if local else "no address gives it to a program"
-    return Finding(
-        "data",
-        "wrong",
-        f"{name} needs a folder from its owners ({where}): see {data.resource(name).homepage}, then write "
-        f"local_data: {{{name}: folder}} in the settings, or leave {name} out of the scale",
-    )
+            where = f"{local}, which local_data names, is not there" if local else "it cannot be downloaded"
+            text = f"{name} needs a folder ({where}): see {data.resource(name).homepage}, then write"
+            remedy = f"local_data: {{{name}: folder}} in the settings, or leave {name} out of the scale"
+            yield Finding("data", "wrong", f"{text} {remedy}")
 
 
 def programs(_study: Study, _root: Path) -> Iterator[Finding]:
-    wanted = {"pdflatex": "texlive-latex-recommended, for tables as PDF", "chromium": "chromium, to check the report"}
-    for name, package in wanted.items():
-        if shutil.which(name):
-            yield Finding(name, "good", "is here")
-        else:
-            yield Finding(name, "note", f"is not here and not needed for results: install {package}")
-
-
-def slurm(_study: Study, _root: Path) -> Iterator[Finding]:
+    if shutil.which("pdflatex"):
+        yield Finding("pdflatex", "good", "is installed")
+    else:
+        yield Finding(
+            "pdflatex", "note", "is not installed: install texlive-latex-recommended to get the tables as PDF"
+        )
     if shutil.which("sbatch") is None:
-        yield Finding("slurm", "note", "is not here: on a cluster, call this on its login node")
-        return
-    try:
-        done = subprocess.run(["sinfo", "-h", "-o", "%P"], capture_output=True, text=True, timeout=15)
-        problem = done.stderr.strip().splitlines()[-1] if done.returncode else ""
-    except (OSError, subprocess.TimeoutExpired, IndexError) as error:
-        problem = type(error).__name__
-    if problem:
-        yield Finding("slurm", "note", f"is installed but does not answer ({problem}): ask who runs it")
-        return
-    yield Finding("slurm", "good", f"partitions {', '.join(done.stdout.split())}")
-    if _installed(PLUGIN) is None:
-        yield Finding("slurm", "wrong", f"{PLUGIN} is missing: pip install -e .[slurm]")
+        yield Finding("slurm", "note", "is not installed: on a cluster, run this on its login node")
+    elif _installed(PLUGIN) is None:
+        yield Finding("slurm", "wrong", f"{PLUGIN} is missing: run pip install -c requirements.txt -e .[slurm]")
+    else:
+        yield Finding("slurm", "good", "is installed: use --workflow-profile profiles/slurm")
 
 
-CHECKS: tuple[Check, ...] = (python_version, packages, gpu, disk, locks, data_present, programs, slurm)
+CHECKS: tuple[Check, ...] = (python_version, packages, gpu, disk, data_present, programs)

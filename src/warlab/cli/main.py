@@ -1,4 +1,4 @@
-"""The command line: `warlab status | plan | explain | doctor | speed | audit`."""
+"""The command line: `warlab status | plan | explain | doctor | audit`."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from warlab.cli.status import audit, status
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.pipeline.run_times import measure_speed, overview
+from warlab.pipeline.run_times import overview
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,8 +39,6 @@ def _parser() -> argparse.ArgumentParser:
         if name == "explain":
             command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
             command.add_argument("setting", nargs="?", help="one setting, such as warmup or training.lr (default: all)")
-        if name == "speed":
-            command.add_argument("--write", action="store_true", help="write into config/speed.yaml, which plan uses")
     return parser
 
 
@@ -49,7 +47,6 @@ _COMMANDS = {
     "plan": "number of trainings and their time for every scale",
     "explain": "show the settings of a run: each value, the layer that decides it, and its source",
     "doctor": "check whether this machine is ready, and say what to do if it is not",
-    "speed": "measure the speed of this machine from the finished runs of the scale",
     "audit": "show the lists of labels that look wrong, and the first ten of one list",
 }
 
@@ -78,10 +75,10 @@ def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> 
     if options.command == "plan":
         return overview(config, root), True
     study = load_study(config, root)
-    if options.command == "speed":
-        return measure_speed(study, root, options.write), True
     if options.command == "explain":
         return explain(study, options.run, options.setting), True
     if options.command == "audit":
         return audit(study)
-    return doctor(study, root) if options.command == "doctor" else (status(study, root), True)
+    if options.command == "doctor":
+        return doctor(study, root, options.configfile)
+    return status(study, root), True

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from warlab.artefacts.run_result import RunResult
 from warlab.audit.audited_run import read_suspects
@@ -17,7 +16,7 @@ from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.run_times import measured, seconds
+from warlab.pipeline.run_times import load_run_times
 
 STATES = ("done", "running", "stopped", "failed", "waiting")
 _FAILED = "warlab: "  # what `warlab.pipeline.script.job` writes before the error that ended a job
@@ -58,20 +57,19 @@ def _line(run: RunState, width: int) -> str:
 def remaining(study: Study, root: Path, states: Mapping[RunId, RunState]) -> list[str]:
     """A line about the remaining time, unless all runs are done.
 
-    The rest of a run that has begun is estimated from its own epochs, the others as in `warlab plan`, corrected by the
-    ratio of actual to planned time of the runs that have begun or finished.
+    The rest of a run that has begun is estimated from its own epochs, the others as in `warlab plan`, by the runs that
+    have begun or finished.
     """
     rest = {run: state for run, state in states.items() if state.state != "done"}
     if not rest:
         return []
-    speed = measured(root)
-    ratios = [state.whole / seconds(study, run, speed) for run, state in states.items() if state.whole]
-    slower = median(ratios) if ratios else 1.0
-    left = [slower * seconds(study, run, speed) if state.left is None else state.left for run, state in rest.items()]
-    source = f"by the times of {len(ratios)} run{'s' * (len(ratios) > 1)}" if ratios else "by config/speed.yaml"
+    times = load_run_times(study, root, {run: state.whole for run, state in states.items() if state.whole})
+    left = [times.seconds_of_run(run) if state.left is None else state.left for run, state in rest.items()]
     running = sum(state.state == "running" for state in rest.values())
     together = f", {duration(sum(left) / running)} with {running} at a time as now" if running > 1 else ""
-    return [f"remaining: about {duration(sum(left))} of training, one run after the other{together} ({source})"]
+    return [
+        f"remaining: about {duration(sum(left))} of training, one run after the other{together} (by {times.source})"
+    ]
 
 
 def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
