@@ -102,8 +102,8 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
         hours = load_run_times(study, root).hours()
         rounded = f"{hours:,.{2 if hours < 100 else 0}f}"  # as in the plan
         yield Finding("gpu", "note", f"none: {study.name} takes about {rounded} core hours, see snakemake plan")
-    names = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
-    forced = next((name for name in names if os.environ.get(name, "0") != "0"), None)
+    switches = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
+    forced = next((name for name in switches if os.environ.get(name, "0") != "0"), None)
     text = (
         f"{forced} forces TF32, in which ε = 0.005 is lost: unset it" if forced else "off unless device.tf32 allows it"
     )
