@@ -14,8 +14,6 @@ rule fetch:
         mem_mb=1000,
         runtime=120,
     params:
-        local=jobs.data.local,
-        state=jobs.data.local_state,
         code=flow.code_of("fetch", "dataset"),
     script:
         "../workflow/scripts/fetch.py"

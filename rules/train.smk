@@ -21,7 +21,8 @@ rule train:
         runtime=jobs.train.minutes,
     params:
         run=jobs.train.run,
-        code=jobs.train.code("train"),
+        code=jobs.train.modules,
+        sources=jobs.train.sources,
     script:
         "../workflow/scripts/train.py"
 

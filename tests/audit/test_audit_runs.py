@@ -42,7 +42,7 @@ from warlab.reporting.tables.audit_table import (
 
 
 def trained(folder: Path, run: dict, files: RunFiles) -> Means:
-    train_run(RunConfig.from_dict(run), "code", files, folder, 1)
+    train_run(RunConfig.from_dict(run), {}, files, folder, 1)
     return Means(**read_arrays(folder / "audit.npz"))
 
 

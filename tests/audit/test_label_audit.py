@@ -243,7 +243,7 @@ def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_p
         study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0)),
     )
     run["training"] |= {"epochs": 6, "drops": [6]}
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
     found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))
     wrong = read_arrays(files.noise)["labels"] != read_arrays(files.data)["train_y"]
     theirs = {name: auroc(values, wrong) for name, values in benchmark.theirs(found, quality).items()}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.helpers.runs import resolved, wait_for
-from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
 from warlab.cli import doctor, main
 from warlab.cli.status import run_state, status
@@ -113,7 +113,7 @@ def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
 
 
 def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    result = RunResult("id", RunConfig.from_dict(resolved("cce")), "real", {"last": 71.25}, {})
+    result = RunResult(RunIdentity(resolved("cce"), {}, {}, {}), "real", {"last": 71.25}, {})
     result.save(folder(study) / "runs" / str(CELL) / "result.json")
     text = status(study, ROOT)
     assert re.search(rf"^done +{CELL} +4/4 +71\.25 %$", text, re.MULTILINE)
@@ -282,7 +282,7 @@ def planned(study: Study) -> RunTimes:
 
 def done(study: Study, run: RunId, took: float) -> None:
     made = {"summary": {"last": 70.0}, "provenance": {"seconds": took}}
-    RunResult("id", RunConfig.from_dict(resolved("cce")), "real", **made).save(
+    RunResult(RunIdentity(resolved("cce"), {}, {}, {}), "real", **made).save(
         folder(study) / "runs" / str(run) / "result.json"
     )
 

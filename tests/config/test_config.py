@@ -1,4 +1,4 @@
-"""Configuration: from YAML to fully resolved runs, and what the code's fingerprint notices."""
+"""Configuration: from YAML to fully resolved runs."""
 
 import json
 import tomllib
@@ -19,7 +19,6 @@ from warlab.config.reading import as_yaml, parse_changes, read_yaml
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.pipeline.fingerprint import fingerprint
 from warlab.pipeline.run_times import overview
 from warlab.registry import Registry
 
@@ -154,42 +153,6 @@ def test_no_configuration_ends_in_a_traceback(key: str, value: object) -> None:
         load_study({"scale": "smoke", key: value}, ROOT)
     except WarlabError as error:
         assert "\n" not in str(error)
-
-
-def test_fingerprint_sees_meaning_and_nothing_else(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-
-    def hash_of(text: str) -> str:
-        script.write_text(text)
-        return fingerprint(script)
-
-    base = hash_of('"""Doc."""\nimport warlab.ot.sinkhorn\nx = 1\n')
-    assert base == hash_of('"""Other words."""\nimport warlab.ot.sinkhorn  # why\n\nx = 1\n')
-    assert base != hash_of('"""Doc."""\nimport warlab.ot.sinkhorn\nx = 2\n')
-    assert base != hash_of('"""Doc."""\nimport warlab.war\nx = 1\n')
-
-
-def test_a_general_value_trains_only_the_runs_that_have_it_in_their_parameters(tmp_path: Path) -> None:
-    """Not all runs of the method: another dataset may have another value. Source and range train nothing."""
-    script = tmp_path / "script.py"
-
-    def hash_of(call: str) -> str:
-        script.write_text(f"from warlab.common.setting import setting\nclass Config:\n    a: float = {call}\n")
-        return fingerprint(script)
-
-    assert hash_of('setting(1.0, "paper")') == hash_of('setting(1.0, "our choice", minimum=0)')
-    assert hash_of('setting(1.0, "paper")') == hash_of('setting(2.0, "paper")') != hash_of("1.0")
-
-
-def test_fingerprint_follows_imports_and_skips_what_cannot_matter(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text("from warlab.engine import run\n")
-    with_method = fingerprint(script, "warlab.methods.war")
-    assert with_method != fingerprint(script, "warlab.methods.ar") != fingerprint(script)
-    script.write_text("import warlab.engine.lock\n")
-    quiet = fingerprint(script)
-    script.write_text("import warlab.errors\n")
-    assert quiet != fingerprint(script)  # the script's own tree differs, not the module's
 
 
 @pytest.mark.parametrize(

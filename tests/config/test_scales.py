@@ -212,7 +212,7 @@ def test_forward_needs_the_cce_run_of_its_cell() -> None:
 def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     run = resolved("cce", epochs=2)
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
     out = tmp_path / "run" / "predictions.npz"
     predict_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", out, 1)
     found = torch.from_numpy(read_arrays(out)["probabilities"])

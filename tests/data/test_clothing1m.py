@@ -16,9 +16,10 @@ from tests.conftest import ROOT, logged
 from tests.helpers.artefacts import data_on_disk
 from tests.helpers.runs import assert_same, metrics, resolved
 from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_identity import RunIdentity
 from warlab.config.study import load_study
 from warlab.config.validate import validate
-from warlab.data import user_data
+from warlab.data import in_place
 from warlab.data.fetch import fetch
 from warlab.data.formats import shards
 from warlab.data.sets import clothing1m
@@ -129,11 +130,11 @@ def test_edited_lists_of_the_owners_are_noticed(root: Path, tmp_path: Path) -> N
     for name in clothing1m.NEEDS[:-1]:
         shutil.copy(root / name, tmp_path)
     (tmp_path / "images").mkdir()
-    before = user_data.state(DATASET, tmp_path)
+    before = in_place.content_digest(DATASET, tmp_path)
     (tmp_path / "images" / "new.jpg").write_bytes(b"")
-    assert user_data.state(DATASET, tmp_path) == before  # a million images are not looked at
+    assert in_place.content_digest(DATASET, tmp_path) == before  # a million images are not looked at
     (tmp_path / "noisy_label_kv.txt").write_text("images/a.jpg 3\n")
-    assert user_data.state(DATASET, tmp_path) != before
+    assert in_place.content_digest(DATASET, tmp_path) != before
 
 
 @pytest.mark.parametrize(
@@ -218,17 +219,17 @@ def run(method: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
 
 
 def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_path: Path) -> None:
-    train_run(RunConfig.from_dict(run("jocor")), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run("jocor")), {}, files, tmp_path / "run", 1)
     header = metrics(tmp_path / "run")[0].split(",")
     assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
 
 
 def test_a_run_is_the_same_after_an_interruption(files: RunFiles, tmp_path: Path) -> None:
     task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
-    train_run(RunConfig.from_dict(task), "code", files, tmp_path / "whole", 1)
+    train_run(RunConfig.from_dict(task), {}, files, tmp_path / "whole", 1)
     for stop_after in (2, 5):  # inside the first epoch, and after epsilon has changed
         _interrupted(task, files, tmp_path / "broken", stop_after)
-    train_run(RunConfig.from_dict(task), "code", files, tmp_path / "broken", 1)
+    train_run(RunConfig.from_dict(task), {}, files, tmp_path / "broken", 1)
     assert_same(tmp_path / "whole", tmp_path / "broken")
     epsilon = [line.split(",") for line in metrics(tmp_path / "whole")]
     column = epsilon[0].index("epsilon")
@@ -249,11 +250,7 @@ class _StopAfter:
 
 
 def _interrupted(task: dict[str, Any], files: RunFiles, out: Path, n: int) -> None:
-    import json
-
-    from warlab.common.files import digest
-
-    run_id = digest(json.dumps([task, "code", files.checksums()], sort_keys=True).encode())
+    run_id = RunIdentity(RunConfig.from_dict(task).to_dict(), {}, {}, files.checksums()).id
     trainer = build_trainer(RunConfig.from_dict(task), files.read(), CheckpointFolder(out, run_id))
     with pytest.raises(Interrupted):
         trainer.fit(_StopAfter(n))  # type: ignore[arg-type]

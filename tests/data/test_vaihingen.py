@@ -11,10 +11,10 @@ from warlab import data
 from warlab.common.files import write_json
 from warlab.data.fetch import fetch
 from warlab.data.formats.flat_tiles import Tile, flat, pooled, scaled_world, starts, unflat
+from warlab.data.in_place import POINTER, write_pointer
 from warlab.data.sets import vaihingen
 from warlab.data.synthetic.aerial import town
 from warlab.data.synthetic.photograph import irrg, shadows, surface
-from warlab.data.user_data import POINTER, write_pointer
 from warlab.errors import WarlabError
 
 NDSM = "ndsm/dsm_09cm_matching_area12_normalized.jpg"
@@ -25,7 +25,7 @@ TRUTH = "gts_for_participants/top_mosaic_09cm_area12.tif"
 def folder(tmp_path: Path) -> Path:
     """Tile 12 alone, as the stand-in writes it."""
     vaihingen._write_tile(tmp_path, 12, 64, 80, np.random.default_rng(0))
-    write_json(tmp_path / POINTER, {"place": ".", "listing": ""})
+    write_json(tmp_path / POINTER, {"place": "."})
     return tmp_path
 
 
@@ -175,7 +175,7 @@ def test_prepare_takes_as_many_tiles_as_asked(tmp_path: Path) -> None:
 
 def test_real_tiles_stay_where_they_are(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     own, root = data.get("vaihingen"), tmp_path_factory.mktemp("real")
-    with pytest.raises(WarlabError, match="ISPRS Vaihingen need a place: write local_data"):
+    with pytest.raises(WarlabError, match="No folder is set for ISPRS Vaihingen; write local_data"):
         fetch(own, root, "real")
     (folder / POINTER).unlink()
     assert fetch(own, root, "real", folder)["data"] == "real"

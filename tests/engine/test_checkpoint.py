@@ -153,7 +153,7 @@ def test_a_resume_on_another_machine_is_said_and_recorded(tmp_path: Path, monkey
 
 
 def test_a_result_names_its_machines(tmp_path: Path) -> None:
-    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path), tmp_path / "out", 1)
+    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path), tmp_path / "out", 1)
     (entry,) = read_json(tmp_path / "out" / "result.json")["provenance"]["machines"]
     assert entry["threads"] == 1 and entry["torch"] == torch.__version__
 
@@ -161,10 +161,10 @@ def test_a_result_names_its_machines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", ["metrics.csv", "weights.pt", "result.json"])
 def test_a_run_with_a_missing_output_is_not_finished(missing: str, tmp_path: Path) -> None:
     said = logged()
-    given = RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path), tmp_path / "out", 1
+    given = RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path), tmp_path / "out", 1
     train_run(*given)
     train_run(*given)
-    assert "its result stands" in said[-1]
+    assert "keeping its result" in said[-1]
     (tmp_path / "out" / missing).unlink()
     train_run(*given)
     assert (tmp_path / "out" / missing).exists() and "epoch 1/1" in said[-1]

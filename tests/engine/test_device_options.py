@@ -84,7 +84,7 @@ def test_a_compiled_network_trains_as_the_other_does(
     files, run = write_files(tmp_path), resolved(method, epochs=2)
     run["net"]["settings"]["dropout"] = 0.0
     for name, device in (("plain", {}), ("compiled", {"device": {"compile": True}})):
-        train_run(RunConfig.from_dict(run | device), "code", files, tmp_path / name, 1)
+        train_run(RunConfig.from_dict(run | device), {}, files, tmp_path / name, 1)
     plain, compiled = (RunResult.load(tmp_path / name / "result.json") for name in ("plain", "compiled"))
     assert plain.id != compiled.id and compiled.run.device == DeviceOptions(compile=True)
     assert [one.keys() for one in weights(tmp_path / "plain")] == [one.keys() for one in weights(tmp_path / "compiled")]

@@ -28,7 +28,7 @@ from warlab.errors import WarlabError
 @pytest.fixture
 def undisturbed(tmp_path: Path) -> Path:
     train_run(
-        RunConfig.from_dict(resolved("war_w2v", epochs=6)), "code", write_files(tmp_path, n=200), tmp_path / "calm", 1
+        RunConfig.from_dict(resolved("war_w2v", epochs=6)), {}, write_files(tmp_path, n=200), tmp_path / "calm", 1
     )
     return tmp_path / "calm"
 
@@ -52,7 +52,7 @@ def test_killed_at_a_random_moment_it_continues_to_the_same_bits(tmp_path: Path,
 @pytest.mark.parametrize("method", ["cce", "coteaching"])
 def test_the_predictions_of_the_last_ten_epochs_give_their_accuracies(method: str, tmp_path: Path) -> None:
     files = write_files(tmp_path)
-    train_run(RunConfig.from_dict(resolved(method, epochs=12)), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(resolved(method, epochs=12)), {}, files, tmp_path / "run", 1)
     kept, labels = read_arrays(tmp_path / "run" / "test_predictions.npz"), read_arrays(files.data)["test_y"]
     assert kept["predictions"].dtype == np.uint8
     assert kept["predictions"].shape == (10, 2 if method == "coteaching" else 1, len(labels))
@@ -81,7 +81,7 @@ def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
 def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
     """This test plays the first process: it holds the lock, finishes the run, and releases the lock."""
     run, files = resolved("cce", epochs=2), write_files(tmp_path)
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "elsewhere", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "elsewhere", 1)
     out, log = tmp_path / "two", tmp_path / "two" / "log.txt"
     with only_writer(out):
         second = start(run, files, out)
@@ -90,7 +90,7 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
             shutil.copy(tmp_path / "elsewhere" / file, out)
     assert second.wait(60) == 0
     text = log.read_text()
-    assert "trains this run already; waiting" in text and "its result stands" in text and "epoch 1/2" not in text
+    assert "trains this run already; waiting" in text and "keeping its result" in text and "epoch 1/2" not in text
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:
@@ -121,13 +121,13 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
 def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:
     files, ids = write_files(tmp_path), set()
     for out, run, code in (
-        ("a", resolved("cce", epochs=1), "code"),
-        ("b", resolved("cce", epochs=2), "code"),
-        ("c", resolved("cce", epochs=1), "other"),
+        ("a", resolved("cce", epochs=1), {"a.py": "0"}),
+        ("b", resolved("cce", epochs=2), {"a.py": "0"}),
+        ("c", resolved("cce", epochs=1), {"a.py": "1"}),
     ):
         train_run(RunConfig.from_dict(run), code, files, tmp_path / out, 1)
         ids.add(read_json(tmp_path / out / "result.json")["id"])
-    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), "code", write_files(tmp_path, n=65), tmp_path / "d", 1)
+    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path, n=65), tmp_path / "d", 1)
     ids.add(read_json(tmp_path / "d" / "result.json")["id"])
     assert len(ids) == 4
 
@@ -136,7 +136,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(tmp_path: 
     files = write_files(tmp_path)
     run = resolved("war_w2v", epochs=3, beta=float("inf"), warmup=2)
     with pytest.raises(WarlabError, match="loss of war is not a finite number in epoch 3, batch 1"):
-        train_run(RunConfig.from_dict(run), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(run), {}, files, tmp_path / "out", 1)
     (latest,) = (tmp_path / "out" / "checkpoint").glob("*/latest.ckpt")
     folder = CheckpointFolder(tmp_path / "out", latest.parent.name)
     folder.run_id = torch.load(__import__("io").BytesIO(latest.read_bytes()[64:]), weights_only=True)["run_id"]
@@ -149,7 +149,7 @@ def test_noise_of_other_data_is_refused(tmp_path: Path) -> None:
     manifest = read_json(files.noise.with_suffix(".json"))
     write_json(files.noise.with_suffix(".json"), {**manifest, "clean_sha256": "0"})
     with pytest.raises(WarlabError, match="does not belong to the data"):
-        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
 
 
 def test_every_sample_once_per_epoch_in_an_order_of_seed_and_epoch() -> None:

@@ -146,7 +146,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> RunFiles:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_of_the_table_trains_on_pixels(method: str, files: RunFiles, tmp_path: Path) -> None:
-    train_run(RunConfig.from_dict(tile_run(method)), "code", files, tmp_path, 1)
+    train_run(RunConfig.from_dict(tile_run(method)), {}, files, tmp_path, 1)
     lines = (tmp_path / "metrics.csv").read_text().splitlines()
     last = dict(zip(lines[0].split(","), map(float, lines[-1].split(",")), strict=True))
     assert set(vaihingen.DATASET.scored.values()) | {"f1_average", "overall_accuracy"} <= set(last)
@@ -158,7 +158,7 @@ def test_every_method_of_the_table_trains_on_pixels(method: str, files: RunFiles
 def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("cce", epochs=4)
     run["training"] |= {"steps": 16, "batch_size": 4, "lr": 0.01}
-    train_run(RunConfig.from_dict(run), "code", write_tile_files(tmp_path, "clean"), tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), {}, write_tile_files(tmp_path, "clean"), tmp_path / "run", 1)
     rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
     accuracy = [float(row.split(",")[rows[0].split(",").index("overall_accuracy")]) for row in rows[1:]]
     assert accuracy[-1] > max(70, accuracy[0] + 5)
@@ -166,7 +166,7 @@ def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
 
 def test_stopped_and_continued_it_ends_with_the_same_bits(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("war_w2v", epochs=2)
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "calm", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "calm", 1)
     trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
     stop = StopRequest()
     step = trainer._step
@@ -186,13 +186,13 @@ def test_stopped_and_continued_it_ends_with_the_same_bits(files: RunFiles, tmp_p
 
 def test_two_trainings_of_one_seed_are_equal(files: RunFiles, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        train_run(RunConfig.from_dict(tile_run("coteaching")), "code", files, tmp_path / name, 1)
+        train_run(RunConfig.from_dict(tile_run("coteaching")), {}, files, tmp_path / name, 1)
     assert_same(tmp_path / "one", tmp_path / "two")
 
 
 def test_beta_of_zero_is_cce(files: RunFiles, tmp_path: Path) -> None:
-    train_run(RunConfig.from_dict(tile_run("cce")), "code", files, tmp_path / "cce", 1)
-    train_run(RunConfig.from_dict(tile_run("war_w2v", beta=0.0)), "code", files, tmp_path / "war", 1)
+    train_run(RunConfig.from_dict(tile_run("cce")), {}, files, tmp_path / "cce", 1)
+    train_run(RunConfig.from_dict(tile_run("war_w2v", beta=0.0)), {}, files, tmp_path / "war", 1)
     assert_same(tmp_path / "cce", tmp_path / "war")
 
 
@@ -206,7 +206,7 @@ def test_methods_that_ask_for_all_samples_are_told_so() -> None:
 
 def test_the_maps_of_a_run_are_what_was_scored(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("coteaching")
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
     labels = map_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", 1)
     trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "y", "id"))
     for model, state in zip(trainer.models, weights(tmp_path / "run"), strict=True):

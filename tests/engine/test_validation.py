@@ -70,14 +70,14 @@ def test_its_accuracy_is_by_the_noisy_labels(tmp_path: Path) -> None:
 def test_a_share_of_zero_changes_not_one_bit(tmp_path: Path) -> None:
     files = written(tmp_path)
     for share, name in ((None, "without"), (0.0, "zero")):
-        train_run(RunConfig.from_dict(wanted(share=share)), "code", files, tmp_path / name, 1)
+        train_run(RunConfig.from_dict(wanted(share=share)), {}, files, tmp_path / name, 1)
     runs.assert_same(tmp_path / "without", tmp_path / "zero")
     assert "validation" not in (tmp_path / "zero" / "metrics.csv").read_text()
 
 
 def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> None:
     folder = tmp_path / "fashion_mnist" / "asym-40" / "cnn9" / "cce" / "seed0"
-    train_run(RunConfig.from_dict(wanted(epochs=5)), "code", written(tmp_path), folder, 1)
+    train_run(RunConfig.from_dict(wanted(epochs=5)), {}, written(tmp_path), folder, 1)
     table = results.collect([folder])
     best = table["test_accuracy"].iloc[int(table["validation_accuracy"].to_numpy().argmax())]
     assert results.readings(table)["best_by_noisy_validation"].tolist() == [best]
@@ -85,7 +85,7 @@ def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> N
 
 def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
     files, run = written(tmp_path, n=128), wanted("coteaching", epochs=4, batch_size=4)
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "whole", 1)
     process = runs.start(run, files, tmp_path / "cut")
     runs.wait_for(tmp_path / "cut" / "log.txt", "epoch 1/")
     process.send_signal(signal.SIGTERM)
@@ -100,7 +100,7 @@ def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
 
 def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) -> None:
     files = written(tmp_path)
-    train_run(RunConfig.from_dict(wanted()), "code", files, tmp_path / "cce", 1)
+    train_run(RunConfig.from_dict(wanted()), {}, files, tmp_path / "cce", 1)
     made = tmp_path / "cce" / "predictions.npz"
     predict_run(
         RunConfig.from_dict(wanted()), RunFiles(files.data, files.noise), tmp_path / "cce" / "weights.pt", made, 1
@@ -130,7 +130,7 @@ def test_a_share_without_a_sample_is_refused(tmp_path: Path) -> None:
 
 def test_the_audit_names_samples_by_their_numbers_among_all(tmp_path: Path) -> None:
     files = written(tmp_path, n=64, noise="sym-40")
-    train_run(RunConfig.from_dict(wanted()), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(wanted()), {}, files, tmp_path / "run", 1)
     found, kept = read_arrays(tmp_path / "run" / "audit.npz"), training_part(64, 0.25, 0)
     assert (np.flatnonzero(found["seen"]) == kept).all()
     assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()

@@ -26,7 +26,7 @@ def train(given: dict) -> None:
         log.info("ready")
         train_run(
             RunConfig.from_dict(given["run"]),
-            "code",
+            {},
             RunFiles(**{k: Path(v) for k, v in given["files"].items()}),
             out,
             1,

@@ -221,7 +221,7 @@ def test_data_changed_under_a_finished_noise_manifest_are_noticed_by_hash(tmp_pa
     write_arrays(files.data, **arrays)
     os.utime(files.data, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(WarlabError, match=r"does not belong to the data it is used with .*: delete it and run again"):
-        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
     assert not (tmp_path / "out" / "result.json").exists()
 
 
@@ -230,7 +230,7 @@ def test_noisy_labels_changed_under_their_manifest_are_noticed_by_hash(tmp_path:
     labels = read_arrays(files.noise)["labels"]
     write_arrays(files.noise, labels=np.roll(labels, 1))
     with pytest.raises(WarlabError, match="checksums differ"):
-        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
 
 
 # ---- names
@@ -290,6 +290,6 @@ def test_a_manifest_that_is_no_json_is_one_sentence(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     files.noise.with_suffix(".json").write_text("{")
     with pytest.raises(WarlabError, match="cannot be read as JSON") as error:
-        train_run(RunConfig.from_dict(resolved("cce")), "code", files, tmp_path / "out", 1)
+        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
     refused(error)
     write_json(files.noise.with_suffix(".json"), {})

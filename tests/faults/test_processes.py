@@ -67,7 +67,7 @@ def nursery() -> Iterator[Nursery]:
 def calm(folder: Path, method: str) -> tuple[dict, RunFiles, float]:
     """An undisturbed run in folder/calm, what it was made of, and how long its training took."""
     run, files = resolved(method, epochs=EPOCHS), write_files(folder, n=120, noise="sym-40")
-    train_run(RunConfig.from_dict(run), "code", files, folder / "calm", 1)
+    train_run(RunConfig.from_dict(run), {}, files, folder / "calm", 1)
     return run, files, read_json(folder / "calm" / "result.json")["provenance"]["seconds"]
 
 

@@ -67,7 +67,7 @@ def test_a_killed_snakemake_started_again_waits_for_its_running_job(calm: Path, 
     os.kill(training, signal.SIGCONT)
     assert second.wait(300) == 0, said(folder)[-3000:]
     text = log.read_text()
-    assert "its result stands" in text
+    assert "keeping its result" in text
     assert [text.count(f"epoch {k}/{EPOCHS} ") for k in range(1, EPOCHS + 1)] == [1] * EPOCHS, (
         "no epoch is trained twice"
     )

@@ -14,5 +14,5 @@ out = Path(given["out"])
 with job(str(out / "log.txt")) as log:
     log.info("ready")
     train_run(
-        RunConfig.from_dict(given["run"]), "code", RunFiles(**{k: Path(v) for k, v in given["files"].items()}), out, 1
+        RunConfig.from_dict(given["run"]), {}, RunFiles(**{k: Path(v) for k, v in given["files"].items()}), out, 1
     )

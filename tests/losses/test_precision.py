@@ -126,6 +126,6 @@ def test_the_backward_of_many_rows_is_in_true_float32(monkeypatch: pytest.Monkey
 
 def test_a_result_says_its_precision_and_the_versions_of_cuda_and_cudnn() -> None:
     use_tf32(False)
-    found = provenance({}, 1.0, 1.0)
+    found = provenance(1.0, 1.0)
     assert found["float32"] == {"matmul": "ieee", "conv": "ieee", "rnn": "ieee"}
     assert found["cuda"] == torch.version.cuda and "cudnn" in found

@@ -21,7 +21,7 @@ METHODS = method_ids()
 
 def train(method_id: str, folder: Path, out: str = "out", **options: object) -> Path:
     files = write_files(folder, noise=str(options.pop("noise", "clean")), clean=options.pop("clean", None))  # type: ignore[arg-type]
-    train_run(RunConfig.from_dict(resolved(method_id, **options)), "code", files, folder / out, 1)  # type: ignore[arg-type]
+    train_run(RunConfig.from_dict(resolved(method_id, **options)), {}, files, folder / out, 1)  # type: ignore[arg-type]
     return folder / out
 
 

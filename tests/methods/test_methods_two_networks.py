@@ -78,7 +78,7 @@ def test_with_nothing_to_forget_it_is_two_runs_of_cce(tmp_path: Path) -> None:
     for method in ("cce", "coteaching"):
         run = resolved(method, epochs=2)
         run["net"]["settings"]["dropout"] = 0.0  # masks are drawn one after the other: two networks draw others
-        train_run(RunConfig.from_dict(run), "code", files, tmp_path / method, 1)
+        train_run(RunConfig.from_dict(run), {}, files, tmp_path / method, 1)
     (alone,), (first, second) = weights(tmp_path / "cce"), weights(tmp_path / "coteaching")
     for name, value in alone.items():
         torch.testing.assert_close(value, first[name], rtol=1e-4, atol=1e-5)
@@ -209,7 +209,7 @@ def test_purity_is_the_share_of_true_labels_among_the_selected() -> None:
 @pytest.mark.parametrize("method", ["coteaching", "coteaching_plus", "jocor", "gce_truncated", "iterative"])
 def test_selecting_methods_report_their_purity(method: str, tmp_path: Path) -> None:
     files = write_files(tmp_path, noise="sym-40")
-    train_run(RunConfig.from_dict(resolved(method, epochs=2)), "code", files, tmp_path / "out", 1)
+    train_run(RunConfig.from_dict(resolved(method, epochs=2)), {}, files, tmp_path / "out", 1)
     header, *rows = [line.split(",") for line in (tmp_path / "out" / "metrics.csv").read_text().splitlines()]
     values = [float(row[header.index("purity")]) for row in rows if row[header.index("purity")]]
     assert values and all(0 <= value <= 100 for value in values)

@@ -152,7 +152,7 @@ def test_a_run_with_other_true_labels_estimates_and_learns_the_same(name: str, t
     for folder, clean in (("one", None), ("two", np.arange(64) % CLASSES)):
         (tmp_path / folder).mkdir()
         files = write_files(tmp_path / folder, noise="sym-30", clean=clean)
-        train_run(RunConfig.from_dict(run), "code", files, tmp_path / folder / "run", 1)
+        train_run(RunConfig.from_dict(run), {}, files, tmp_path / folder / "run", 1)
     rates = [line for line in said if "estimated share" in line]
     assert len(rates) == 2 and rates[0] == rates[1]
     for one, two in zip(weights(tmp_path / "one/run"), weights(tmp_path / "two/run"), strict=True):

@@ -22,8 +22,8 @@ from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
-from warlab.pipeline.fingerprint import ROOT as PACKAGE
-from warlab.pipeline.fingerprint import assets, fingerprint
+from warlab.pipeline.digests import ROOT as PACKAGE
+from warlab.pipeline.digests import asset_patterns
 from warlab.pipeline.jobs import Jobs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.sources import Needed, datasets, gated, needed
@@ -126,12 +126,12 @@ def test_stand_ins_go_with_stand_ins_and_human_labels_are_a_source(tmp_path: Pat
 # ---- assets
 
 
-def test_every_file_of_the_package_counts_in_a_fingerprint() -> None:
+def test_every_file_of_the_package_counts_in_a_digest() -> None:
     """Templates and word vectors by ASSETS, embedded data by their own checksums; texts for people decide nothing."""
     import ast
 
     sources = [*PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]
-    patterns = {pattern for source in sources for pattern in assets(ast.parse(source.read_text()))}
+    patterns = {pattern for source in sources for pattern in asset_patterns(ast.parse(source.read_text()))}
     counted = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
     embedded = {PACKAGE / "assets" / name / file for name in warlab.data.names() for file in _embedded(name)}
     others = {p for p in PACKAGE.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc", ".md", ".typed")}
@@ -141,33 +141,6 @@ def test_every_file_of_the_package_counts_in_a_fingerprint() -> None:
 
 def _embedded(name: str) -> list[str]:
     return [source.file for source in warlab.data.get(name).embedded]
-
-
-@pytest.mark.parametrize(
-    ("script", "asset", "others"),
-    [
-        ("report", "reporting/page/style.html", ("hyperparameters", "table", "figure")),
-        ("figure", "reporting/warlab.mplstyle", ("hyperparameters", "table", "claims")),
-        ("cost", "assets/wordvectors/glove_6b_100d_classes.txt", ("train", "verify_cost", "corrupt")),
-    ],
-)
-def test_an_edited_asset_changes_the_fingerprint_of_the_job_that_reads_it(
-    script: str, asset: str, others: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def prints() -> list[str]:
-        scripts = ROOT / "workflow" / "scripts"
-        modules = ["warlab.ot.costs.w2v"] if script == "cost" else []
-        return [fingerprint(scripts / f"{script}.py", *modules), *(fingerprint(scripts / f"{o}.py") for o in others)]
-
-    import shutil
-
-    shutil.copytree(PACKAGE, tmp_path / "warlab", ignore=shutil.ignore_patterns("__pycache__", "fashion_mnist"))
-    monkeypatch.setattr("warlab.pipeline.fingerprint.ROOT", tmp_path / "warlab")
-    before = prints()
-    file = tmp_path / "warlab" / asset
-    file.write_text(file.read_text() + "\n")
-    after = prints()
-    assert after[0] != before[0] and after[1:] == before[1:]
 
 
 def test_the_rate_that_owners_give_is_a_parameter_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +209,7 @@ class _Stop:
 def stopped(run: dict, files: RunFiles, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
         patch.setattr("warlab.engine.run.StopRequest", lambda: _Stop(7))
-        train_run(RunConfig.from_dict(run), "code", files, out, 1)
+        train_run(RunConfig.from_dict(run), {}, files, out, 1)
 
 
 def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why(
@@ -246,13 +219,13 @@ def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why
     stopped(run, files, tmp_path / "run", monkeypatch)
     edited(files.data.with_suffix(".json"), mean=[0.1])
     said = logged()
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
     assert said[0] == (
-        "starting from the beginning, because the description of the data (mean, deviation, classes or shards) changed "
-        "since the saved state was made"
+        "starting from the beginning instead of the saved state: description of the data (mean, deviation, classes or "
+        "shards) changed"
     )
     assert not any("resumed" in line for line in said) and len(metrics(tmp_path / "run")) == 4
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "whole", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "whole", 1)
     assert_same(tmp_path / "run", tmp_path / "whole")
 
 
@@ -262,7 +235,7 @@ def test_a_stopped_run_whose_data_were_prepared_again_goes_on(tmp_path: Path, mo
     stopped(run, files, tmp_path / "run", monkeypatch)
     write_files(tmp_path / "files")
     edited(files.data.with_suffix(".json"), source="the same, from another folder")
-    train_run(RunConfig.from_dict(run), "code", files, tmp_path / "run", 1)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
     assert any("resumed" in line for line in said) and not any("beginning" in line for line in said)
 
 

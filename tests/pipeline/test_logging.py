@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.runs import resolved
-from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
 from warlab.common import progress
 from warlab.common.files import read_json, write_json
@@ -75,14 +75,16 @@ def test_progress_may_count_in_another_unit(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_a_result_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    result = RunResult("id", RunConfig.from_dict(resolved("war_w2v")), "real", {"last": 1.0}, {"git": "x"})
+    identity = RunIdentity(resolved("war_w2v"), {"data": {"train": 300}}, {"methods/war.py": "0"}, {"noise": "1"})
+    result = RunResult(identity, "real", {"last": 1.0}, {"git": "x"})
     result.save(tmp_path / "result.json")
     assert RunResult.load(tmp_path / "result.json") == result
-    assert set(read_json(tmp_path / "result.json")) == {"id", "run", "data", "summary", "provenance", "finished"}
-    assert read_json(tmp_path / "result.json")["run"] == resolved("war_w2v")
+    content = read_json(tmp_path / "result.json")
+    assert content["id"] == identity.id and content["run"] == result.run.to_dict() == resolved("war_w2v")
+    assert set(content) - {"id", *vars(identity)} == {"data", "summary", "provenance", "finished"}
 
 
 def test_what_is_no_result_is_one_sentence(tmp_path: Path) -> None:
     write_json(tmp_path / "result.json", {"id": "x"})
-    with pytest.raises(WarlabError, match=r"result\.json lacks 'data'; delete it and run again\."):
+    with pytest.raises(WarlabError, match=r"result\.json lacks 'code'; delete it and run again\."):
         RunResult.load(tmp_path / "result.json")

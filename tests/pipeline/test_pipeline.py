@@ -11,7 +11,6 @@ import yaml
 from tests.conftest import ROOT
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.pipeline import fingerprint as fingerprints
 from warlab.pipeline.jobs import Jobs, load_jobs
 from warlab.pipeline.paths import RUN, WILDCARDS, Paths
 
@@ -208,28 +207,3 @@ def test_without_latex_the_pdf_is_left_out_and_that_is_said_once(monkeypatch: py
     assert tables.typeset == tables.typeset == [] and TOLD == [
         "No pdflatex here: tables.pdf is left out, the .tex files stand."
     ]
-
-
-# ---- what was found in source files is kept
-
-
-def test_a_kept_tree_gives_the_same_fingerprint_and_another_content_another_one(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text('"""A script."""\nfrom warlab.ids import RunId\n\nprint(RunId)\n')
-    first = fingerprints.fingerprint(script)
-    fingerprints._parse.cache_clear()
-    assert fingerprints.fingerprint(script) == first
-    script.write_text(script.read_text() + "print(2)\n")
-    assert fingerprints.fingerprint(script) != first
-
-
-def test_a_store_is_written_beside_snakemakes_notes_and_never_trusted_blindly(tmp_path: Path) -> None:
-    store = fingerprints.TreeStore(tmp_path / "notes" / "trees.json")
-    store.known["0123"] = {"tree": ["a"], "imports": [], "assets": []}
-    store.save()
-    assert not (tmp_path / "notes").exists()  # no folder of Snakemake, nothing to keep it in
-    (tmp_path / "notes").mkdir()
-    store.save()
-    assert fingerprints.TreeStore(store.file).known == store.known
-    store.file.write_text("{not json")
-    assert fingerprints.TreeStore(store.file).known == {}

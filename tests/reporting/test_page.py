@@ -23,6 +23,7 @@ from tests.helpers.reports import (
     verification,
 )
 from warlab.artefacts.run_config import MethodConfig, NetConfig, RunConfig
+from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
 from warlab.errors import WarlabError
 from warlab.reporting import figures, style
@@ -88,7 +89,8 @@ def run_result(data: str) -> RunResult:
     provenance: Any = {"seconds": 75.0, "peak_memory_mb": 512.4, "versions": {"torch": "2.13.0"}, "git": "abc</script>"}
     provenance |= {"host": "here", "processor": "x", "threads": 2}
     run = RunConfig("fashion_mnist", "asym-40", net, method, training, 0)
-    return RunResult("0", run, data, {"last10_mean": 75.25}, provenance, "2026-01-01T00:00:00Z")
+    identity = RunIdentity(run.to_dict(), {}, {}, {})
+    return RunResult(identity, data, {"last10_mean": 75.25}, provenance, "2026-01-01T00:00:00Z")
 
 
 def page_context(tmp_path: Path, data: str = "real") -> Context:

@@ -56,7 +56,7 @@ def test_open_set_noise_brings_its_images_to_the_run_and_to_its_cost(folder: Pat
     manifest = read_json(folder / "results/noise/noise/cifar10/openset_svhn-40/seed0.json")
     assert manifest["open_set"]["source"] == "svhn" and manifest["open_set"]["images_per_class"] == [4] * 10
     result = read_json(folder / RUN)
-    assert result["data"] == "stand-in" and {"images", "noise", "data"} <= set(result["provenance"]["inputs_sha256"])
+    assert result["data"] == "stand-in" and {"images", "noise", "data"} <= set(result["inputs"])
     cost = folder / "results/noise/costs/cifar10/embed@openset_svhn-40@seed0/cost.csv"
     assert cost.stat().st_size > 0
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +20,8 @@ from tests.project.test_adding_a_method import PARTS
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
 from warlab.data.images_in_memory import Arrays
+from warlab.data.in_place import content_digest
 from warlab.data.synthetic.patterns import draw, shuffled_labels
-from warlab.data.user_data import state
 from warlab.errors import WarlabError
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
@@ -136,13 +137,19 @@ def test_a_place_that_is_not_named_or_not_there_is_one_sentence(tmp_path: Path) 
         warlab.data.get("cifar10").prepare(tmp_path / "c", {"source": "stand_in", "size": 16})
 
 
-def test_the_receipt_changes_with_the_folder(tmp_path: Path) -> None:
-    photos = paint(tmp_path / "photos", 12)
-    dataset = warlab.data.get("image_folder")
-    one = fetch(dataset, tmp_path / "raw", "real", photos)
-    assert fetch(dataset, tmp_path / "raw", "real", photos) == one
-    (photos / "cat" / "new.png").write_bytes(b"x")
-    assert fetch(dataset, tmp_path / "raw", "real", photos) != one
+def test_the_digest_of_a_folder_is_that_of_its_names_and_contents(tmp_path: Path) -> None:
+    dataset, photos = warlab.data.get("image_folder"), paint(tmp_path / "photos", 12)
+    before = content_digest(dataset, photos)
+    image = next(photos.rglob("*.png"))
+    os.utime(image, (0, 0))
+    shutil.copytree(photos, tmp_path / "copy")
+    photos.rename(tmp_path / "renamed")
+    assert content_digest(dataset, tmp_path / "copy") == content_digest(dataset, tmp_path / "renamed") == before
+    (tmp_path / "copy" / "cat" / "new.png").write_bytes(b"x")
+    next((tmp_path / "renamed").rglob("*.png")).rename(tmp_path / "renamed" / "cat" / "other name.png")
+    digests = {content_digest(dataset, tmp_path / name) for name in ("copy", "renamed")}
+    assert len(digests) == 2 and before not in digests
+    assert content_digest(dataset, tmp_path / "none") is content_digest(warlab.data.get("cifar10"), tmp_path) is None
 
 
 @pytest.mark.parametrize("spec", [{}, {"train": 12}])
@@ -186,13 +193,13 @@ def test_arrays_of_any_layout_are_read(tmp_path: Path, shape: tuple[int, ...], e
 def test_classes_beside_arrays_are_watched(tmp_path: Path) -> None:
     np.savez(tmp_path / "my.npz", train_x=np.zeros((6, 8, 8), np.uint8), train_y=np.arange(6) % 3)
     dataset = warlab.data.get("arrays")
-    found = [state(dataset, tmp_path / "my.npz")]
+    digests = [content_digest(dataset, tmp_path / "my.npz")]
     for text in ("cat\ndog\nship\n", "cat\ndog\nship: yacht\n"):
         (tmp_path / "classes.txt").write_text(text)
-        found.append(state(dataset, tmp_path / "my.npz"))
+        digests.append(content_digest(dataset, tmp_path / "my.npz"))
     (tmp_path / "other.txt").write_text("not read")
-    assert len(set(found)) == 3 and state(dataset, tmp_path / "my.npz") == found[-1]
-    assert state(dataset, None) is None and state(warlab.data.get("cifar10"), tmp_path) is None
+    (tmp_path / "my.npz").rename(tmp_path / "renamed.npz")
+    assert len(set(digests)) == 3 and content_digest(dataset, tmp_path / "renamed.npz") == digests[-1]
 
 
 def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_every_cost_was_verified_before_training(finished: Path) -> None:
 
 def test_all_methods_of_a_cell_share_the_noise_file(finished: Path) -> None:
     runs = (finished / "results" / "smoke" / "runs" / "fashion_mnist" / "asym-40" / "cnn9").iterdir()
-    hashes = {read_json(run / "seed0" / "result.json")["provenance"]["inputs_sha256"]["noise"] for run in runs}
+    hashes = {read_json(run / "seed0" / "result.json")["inputs"]["noise"] for run in runs}
     assert len(hashes) == 1
 
 
@@ -169,7 +169,7 @@ def test_only_what_another_run_reads_is_predicted(finished: Path) -> None:
     runs = finished / "results" / "smoke" / "runs"
     assert [path.parts[-3] for path in runs.rglob("predictions.npz")] == ["cce"]
     forward = read_json(runs / "fashion_mnist" / "asym-40" / "cnn9" / "forward" / "seed0" / "result.json")
-    assert "predictions" in forward["provenance"]["inputs_sha256"]
+    assert "predictions" in forward["inputs"]
 
 
 def test_the_main_benchmark_has_every_method_and_their_ranks(finished: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from warlab import data
 from warlab.common.files import digest, read_json, write_arrays, write_json
 from warlab.data.auxiliary import _weights
+from warlab.data.in_place import update_pointer
 from warlab.engine.device import device_settings
 from warlab.engine.features import image_features
 from warlab.engine.lock import gpu_lease
@@ -19,7 +20,9 @@ with (
     fetched = read_json(receipts["weights"])
     # The network sees the original images, not those that the scale pools for training.
     spec = {**snakemake.params.spec, "pool": 1}
-    prepared = data.get(names.dataset).prepare(receipts["receipt"].parent, spec)
+    dataset, raw = data.get(names.dataset), receipts["receipt"].parent
+    update_pointer(dataset, spec["source"], raw, snakemake.config.get("local_data", {}).get(names.dataset))
+    prepared = dataset.prepare(raw, spec)
     device_settings(snakemake.threads)
     content = _weights.read(names.network, receipts["weights"])
     features = image_features(prepared.arrays["train_x"], names.network, content, int(names.size))

@@ -5,7 +5,7 @@ from warlab.pipeline.script import job
 from warlab.reporting.page.report_files import read_context
 from warlab.reporting.page.report_page import render
 
-ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's fingerprint
+ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's digest
 
 with job(snakemake.log[0]) as log:
     for what, why in snakemake.params.spec["left_out"].items():

@@ -13,5 +13,5 @@ name = f"{wildcards.dataset} {wildcards.noise} {wildcards.method} seed{wildcards
 out = Path(snakemake.output.result).parent
 slots = snakemake.resources.get("gpu_slots", 1)
 with job(snakemake.log[0], name, out / "history.log"), gpu_lease(slots):
-    files = RunFiles.select(dict(snakemake.input.items()))
-    train_run(RunConfig.from_dict(snakemake.params.run), snakemake.params.code, files, out, snakemake.threads)
+    files, given = RunFiles.select(dict(snakemake.input.items())), snakemake.params
+    train_run(RunConfig.from_dict(given.run), given.code, files, out, snakemake.threads, given.sources)

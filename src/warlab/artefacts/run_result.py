@@ -1,21 +1,21 @@
 """The result of one training: result.json."""
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from warlab.artefacts import read_entries
 from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_identity import RunIdentity
 from warlab.common.files import write_json
 
 Machine = dict[str, str | int]
 
 
 class RunProvenance(TypedDict):
-    """The inputs, the code and the machines of a run."""
+    """The versions, the machines and the time of a run."""
 
-    inputs_sha256: dict[str, str]
     git: str
     versions: dict[str, str]
     host: str
@@ -38,20 +38,28 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """`id` identifies everything that the result depends on; `run` has the settings."""
+    """What a run has reached, and what that depends on."""
 
-    id: str
-    run: RunConfig
+    identity: RunIdentity
     data: str  # "real" or "stand-in"
     summary: dict[str, float]
     provenance: RunProvenance
     finished: str = field(default_factory=now)
 
+    @property
+    def run(self) -> RunConfig:
+        return RunConfig.from_dict(self.identity.run)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return one entry for each field; those of the identity stand beside the others."""
+        content = asdict(self)
+        return content.pop("identity") | {"id": self.identity.id} | content
+
     def save(self, path: Path) -> None:
-        write_json(path, {**vars(self), "run": self.run.to_dict()})
+        write_json(path, self.to_dict())
 
     @classmethod
     def load(cls, path: Path) -> "RunResult":
-        names = {field.name for field in fields(cls)}
-        content = read_entries(path, names)
-        return cls(**{name: content[name] for name in names} | {"run": RunConfig.from_dict(content["run"])})
+        names = {field.name for field in fields(cls)} - {"identity"}
+        content = read_entries(path, names | {field.name for field in fields(RunIdentity)})
+        return cls(RunIdentity.from_dict(content), **{name: content[name] for name in names})

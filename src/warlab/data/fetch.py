@@ -23,7 +23,7 @@ from warlab.common.files import file_digest, write_atomic
 from warlab.common.seeds import derive_seed
 from warlab.data.base import STAND_IN, Package, Resource, Source, check_source
 from warlab.data.download import Unavailable, download
-from warlab.data.user_data import InPlace
+from warlab.data.in_place import InPlace
 from warlab.errors import WarlabError
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from warlab.common.files import digest
 from warlab.data.base import Dataset, DataSpec
 from warlab.data.formats.shards import pack
 from warlab.data.images_in_memory import choose, subset_seed
-from warlab.data.user_data import InPlace, place
+from warlab.data.in_place import InPlace, place
 
 # part (train, val, test) → the files of its images, and their labels
 Lists = Mapping[str, tuple[list[str], np.ndarray]]

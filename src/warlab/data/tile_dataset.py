@@ -10,7 +10,7 @@ import numpy as np
 from warlab.artefacts.labelled_data import PreparedData
 from warlab.data.base import DataSpec
 from warlab.data.formats.flat_tiles import Tile, flat_arrays, pooled
-from warlab.data.user_data import InPlace
+from warlab.data.in_place import InPlace
 from warlab.errors import WarlabError
 
 

@@ -1,6 +1,6 @@
-"""Data that stay where the user has them, and the user's own images, whose classes are found when they are read."""
+"""The user's own images, whose classes are found when they are read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -8,71 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from warlab.artefacts.labelled_data import PreparedData
-from warlab.common.files import digest, read_json, write_json
-from warlab.data.base import Classes, Dataset, DataSpec, Pixels, Resource
+from warlab.data.base import Classes, Dataset, DataSpec, Pixels
 from warlab.data.images_in_memory import Arrays, prepare_images, validate
+from warlab.data.in_place import CLASSES, InPlace
 from warlab.errors import WarlabError
 
-POINTER = "place.json"
-CLASSES = "classes.txt"
 HELD_OUT = 5  # without a test part, every fifth image of a class is for the test
-
-
-@dataclass(frozen=True, kw_only=True)
-class InPlace(Dataset):
-    """A dataset that is not copied; `needs` are the files that its owners give out on request."""
-
-    needs: tuple[str, ...] = ()
-
-    def point(self, root: Path, local: Path | None) -> str:
-        """Store where the data are."""
-        if self.needs and (local is None or not local.exists()):
-            raise self._gated(local)
-        if local is None:
-            raise WarlabError(f"{self.title} need a place: write local_data: {{{self.name}: path}} in the settings.")
-        if not local.exists():
-            raise WarlabError(f"There is no {local}, which local_data names for {self.name}; correct the path.")
-        if missing := [name for name in self.needs if not (local / name).exists()]:
-            raise WarlabError(
-                f"{local} has no {missing[0]}, which the owners' folder of {self.title} has; complete it."
-            )
-        write_pointer(root, str(local.resolve()), state(self, local) or "")
-        return str(local)
-
-    def _gated(self, local: Path | None) -> WarlabError:
-        absent = f" ({local}, which local_data names, is not there)" if local else ""
-        return WarlabError(
-            f"{self.title} is given out by its owners only{absent}: ask for it at {self.homepage}, put "
-            f"{', '.join(self.needs)} into one folder and write local_data: {{{self.name}: folder}} in the settings, "
-            f"or leave {self.name} out of the scale."
-        )
-
-    def watched(self, local: Path) -> Iterable[Path]:
-        """The files whose changes are noticed: all of the user's, but of a million images only the owners' lists."""
-        if self.needs:
-            return [local / name for name in self.needs]
-        return [local, local.parent / CLASSES] if local.is_file() else local.rglob("*")
-
-
-def write_pointer(root: Path, place: str, listing: str = "") -> None:
-    """Store that the data of `root` are at `place`, which may be relative to it; `listing` is their state."""
-    write_json(root / POINTER, {"place": place, "listing": listing})
-
-
-def place(root: Path) -> Path:
-    return root / read_json(root / POINTER)["place"]
-
-
-def state(resource: Resource, local: Path | None) -> str | None:
-    """A checksum that changes when a file is added, removed, renamed or written, so that the data are read again.
-
-    None if there are no data, or if they are copied and checked when they are fetched.
-    """
-    if local is None or not local.exists() or not isinstance(resource, InPlace):
-        return None
-    files = sorted(path for path in resource.watched(local) if path.is_file())
-    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return digest(repr(states).encode())
 
 
 @dataclass(frozen=True)

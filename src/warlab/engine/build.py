@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from warlab import methods, nets
 from warlab.artefacts.ground_cost import read_matrix
-from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
+from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
 from warlab.artefacts.run_config import RunConfig, Training
+from warlab.artefacts.run_identity import input_checksums
 from warlab.audit.record import Means
-from warlab.common.files import file_digest, read_arrays
+from warlab.common.files import read_arrays
 from warlab.common.seeds import derive_seed
 from warlab.data import weights_file
 from warlab.engine import images, stored, tiles
@@ -60,11 +61,7 @@ class RunFiles:
         return cls(**files)
 
     def checksums(self) -> dict[str, str]:
-        described = {
-            "data_json": DataDescription.load(self.data).identity(),
-            "noise_json": NoiseManifest.load(self.noise).identity(),
-        }
-        return {name: file_digest(path) for name, path in vars(self).items() if path is not None} | described
+        return input_checksums({role: path for role, path in vars(self).items() if path is not None})
 
     def read(self) -> RunInputs:
         data, noise = PreparedData.load(self.data), NoisyLabels.load(self.noise)

@@ -1,4 +1,4 @@
-"""Where a result comes from: code version, packages, machine, checksums of its inputs, time and memory."""
+"""Where a result comes from: code version, packages, machine, time and memory."""
 
 import os
 import platform
@@ -16,9 +16,8 @@ from warlab.engine.device import uses_gpu
 PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
 
 
-def provenance(hashes: dict[str, str], seconds: float, processor_seconds: float) -> RunProvenance:
+def provenance(seconds: float, processor_seconds: float) -> RunProvenance:
     return {
-        "inputs_sha256": hashes,
         "git": git_version(),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "host": platform.node(),

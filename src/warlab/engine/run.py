@@ -2,17 +2,18 @@
 
 import csv
 import io
-import json
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import torch
 
 from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_identity import RunIdentity, compare
 from warlab.artefacts.run_result import RunResult
-from warlab.common.files import digest, read_json, write_arrays, write_atomic, write_json, write_text
+from warlab.common.files import read_json, write_arrays, write_atomic, write_json, write_text
 from warlab.common.progress import duration, seconds_per_epoch
 from warlab.engine.build import RunFiles, add_held_out, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
@@ -24,33 +25,26 @@ from warlab.engine.train import TIMES, Row, Trainer, summary, test_predictions
 logger = logging.getLogger(__name__)
 OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 IDENTITY = "identity.json"
-_DEPENDS_ON = {  # all that a run depends on, in words
-    "run": "its settings",
-    "code": "the code",
-    "data": "the data",
-    "data_json": "the description of the data (mean, deviation, classes or shards)",
-    "noise": "the noisy labels",
-    "noise_json": "the description of the noise (rate or kind)",
-    "cost": "the ground cost",
-    "predictions": "the predictions that it reads",
-    "images": "the images of the open-set noise",
-    "initial": "the initial weights",
-}
 
 
-def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: int) -> None:
-    """Train `run` into the folder `out`, or continue it; `code` is the fingerprint of the modules it depends on."""
-    checksums = files.checksums()
-    sources = {"code": code, **checksums}
-    run_id = digest(json.dumps([run.to_dict(), code, checksums], sort_keys=True).encode())
-    checkpoints = CheckpointFolder(out, run_id)
+def train_run(
+    run: RunConfig,
+    code: Mapping[str, str],
+    files: RunFiles,
+    out: Path,
+    threads: int,
+    sources: Mapping[str, object] = {},
+) -> None:
+    """Train `run` into the folder `out`, or continue it. `code` has the digests of the modules that it depends on, and
+    `sources` what its input files were made from."""
+    identity = RunIdentity(run.to_dict(), sources, code, files.checksums())
+    checkpoints = CheckpointFolder(out, identity.id)
     with only_writer(out, checkpoints.path.name), StopRequest() as stop:
-        if _is_finished(out, run_id):
-            logger.info("another process has finished this run meanwhile; its result stands")
+        if _is_finished(out, identity.id):
+            logger.info("another process finished this run in the meantime; keeping its result")
             return
         device_settings(threads, run.device)
-        settings = digest(json.dumps(run.to_dict(), sort_keys=True).encode())
-        _write_identity(checkpoints.path, {"run": settings, **sources})
+        _save_identity(checkpoints.path, identity)
         inputs = files.read()
         data, total = inputs.data.about.data, len(inputs.noise.labels)
         on_epoch = partial(_log_epoch, run.training["epochs"], checkpoints.path / "metrics.csv")
@@ -58,27 +52,27 @@ def train_run(run: RunConfig, code: str, files: RunFiles, out: Path, threads: in
         del inputs  # the trainer has what it needs, and the rest would fill the memory
         rows = trainer.fit(stop)
         _write_arrays(out, run, trainer, total)
-        source = provenance(sources, *(sum(row[name] for row in rows) for name in TIMES))
+        source = provenance(*(sum(row[name] for row in rows) for name in TIMES))
         source["machines"] = checkpoints.machines  # more than one if the run was continued on another machine
-        RunResult(run_id, run, data, summary(rows), source).save(out / "result.json")
+        RunResult(identity, data, summary(rows), source).save(out / "result.json")
         checkpoints.remove()
 
 
 def _is_finished(out: Path, run_id: str) -> bool:
     complete = all((out / name).exists() for name in OUTPUTS)
-    return complete and RunResult.load(out / "result.json").id == run_id
+    return complete and RunResult.load(out / "result.json").identity.id == run_id
 
 
-def _write_identity(folder: Path, checksums: Mapping[str, str]) -> None:
-    """Save the checksums of all that a run depends on with its checkpoints. If there are checkpoints of other
-    configurations only, log what has changed."""
+def _save_identity(folder: Path, identity: RunIdentity) -> None:
+    """Save the identity of a run with its checkpoints. If there are only checkpoints of another identity, log what has
+    changed."""
     others = sorted(folder.parent.glob(f"*/{IDENTITY}"), key=lambda path: path.stat().st_mtime)
     if not folder.exists() and others:
-        before = read_json(others[-1])
-        names = [name for name in {**before, **checksums} if before.get(name) != checksums.get(name)]
-        changed = " and ".join(_DEPENDS_ON.get(name, name) for name in names)
-        logger.info(f"starting from the beginning, because {changed} changed since the saved state was made")
-    write_json(folder / IDENTITY, dict(checksums))
+        stored = read_json(others[-1])
+        known = "sources" in stored
+        changes = compare(RunIdentity.from_dict(stored), identity) if known else ["it is of an older version of warlab"]
+        logger.info(f"starting from the beginning instead of the saved state: {'; '.join(changes)}")
+    write_json(folder / IDENTITY, asdict(identity))
 
 
 def _write_arrays(out: Path, run: RunConfig, trainer: Trainer, total: int) -> None:

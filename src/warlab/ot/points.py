@@ -19,7 +19,7 @@ import numpy as np
 
 from warlab.errors import WarlabError
 
-ASSETS = ("assets/wordvectors/*.txt",)  # of the package; part of the fingerprint of a cost
+ASSETS = ("assets/wordvectors/*.txt",)  # of the package; part of the digest of a cost
 EMBEDDED_VECTORS = "glove_6b_100d_classes.txt"
 
 

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 
-from warlab import data, noise
+from warlab import noise
 from warlab.artefacts.run_config import Options
-from warlab.data.user_data import state
 from warlab.ids import CostId
 from warlab.pipeline import cluster, sources
 from warlab.pipeline.workflow import Files, JobGroup, Wildcards
@@ -17,15 +15,6 @@ class DataJobs(JobGroup):
         """All prepared data, and the receipts of all that is fetched."""
         receipts = [needed.receipt(self.paths) for needed in sources.needed(self.study)]
         return receipts + self.flow.of_datasets(self.paths.data, sources.datasets(self.study))
-
-    def local(self, wildcards: Wildcards) -> str | None:
-        """The user's folder with the raw files of a dataset."""
-        return self.study.config.get("local_data", {}).get(wildcards.dataset)
-
-    def local_state(self, wildcards: Wildcards) -> str | None:
-        """Changes when the user's files change, so that they are read again."""
-        local = self.local(wildcards) if wildcards.source == "real" else None
-        return state(data.resource(wildcards.dataset), Path(local) if local else None)
 
     def effort(self, field: str) -> Callable[[Wildcards], int]:
         """What preparing a dataset requests from a cluster: threads, mem_mb or minutes."""

@@ -9,7 +9,7 @@ from warlab.config.study import Study
 # Regular expressions of the wildcards, narrow enough that no file matches two rules; see `warlab.ids`.
 WILDCARDS = {
     "dataset": "[a-z0-9_]+",
-    "source": "embedded|stand_in|real",
+    "source": "embedded|stand_in|real(-[0-9a-f]{12})?",
     "noise": r"[a-z0-9_]+(-[0-9.]+)?",
     "net": "[a-z0-9_]+",
     "method": r"[A-Za-z0-9_+=.\-]+",

@@ -1,15 +1,21 @@
 """Inputs, parameters and resources of the rules that train runs, and of those that use the trained networks."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 
-from warlab import noise
+from warlab import data, noise
 from warlab.artefacts.run_config import Options
+from warlab.common.cache import remembered_digest
 from warlab.common.seeds import derive_seed
 from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
-from warlab.pipeline import cluster
+from warlab.methods import METHODS
+from warlab.nets import NETS
+from warlab.ot import costs
+from warlab.pipeline import cluster, sources
 from warlab.pipeline.workflow import Files, JobGroup, Wildcards, run_of
 
 
@@ -31,8 +37,41 @@ class TrainJobs(JobGroup):
         return self.study.settings.run(run_of(wildcards)).to_dict()
 
     def code(self, script: str) -> Callable[[Wildcards], str]:
-        """The fingerprint of a script that trains a run or uses its weights."""
+        """Return the digest of a script that uses the weights of a run."""
         return self.flow.code_of(script, "method", "net", "samples")
+
+    def modules(self, wildcards: Wildcards) -> dict[str, str]:
+        """Return the digests of all code that a run depends on: that of its training, and that of its data, noise and
+        ground cost, since Snakemake trains again what depends on a file that is made again."""
+        flow, settings, run = self.flow, self.study.settings, run_of(wildcards)
+        method = METHODS.module(self.study.numbers.method_file(run.method))
+        training = flow.modules("train", method, NETS.module(run.net), f"warlab.engine.{flow.samples[run.dataset]}")
+        needs = noise.needs(run.noise)
+        datasets = [data.module(name) for name in (run.dataset, needs.get("images"), needs.get("human")) if name]
+        parts = [training, flow.modules("fetch", *datasets), flow.modules("prepare", *datasets)]
+        parts.append(flow.modules("corrupt", noise.module(run.noise)))
+        if cost := settings.cost_name(run):
+            parts.append(flow.modules("cost", costs.module(settings.cost_kind(cost, run.dataset))))
+            if features := settings.features(cost, run.dataset):
+                network = features.rsplit("-", 1)[0]
+                parts.append(flow.modules("features", *datasets, NETS.module(network), data.module(network)))
+        return {name: part[name] for part in parts for name in part}
+
+    def sources(self, wildcards: Wildcards) -> dict[str, Options]:
+        """Return the settings and the checksums of the user's files that data, noise and ground cost are made from."""
+        settings, run, needs = self.study.settings, run_of(wildcards), noise.needs(wildcards.noise)
+        own = sources.user_files_digest(self.study, run.dataset)
+        files = {role: settings.noise_file(name) for role, name in needs.items() if role not in ("images", "human")}
+        made = {
+            "data": asdict(settings.data_spec(run.dataset)) | ({"files_sha256": own} if own else {}),
+            "noise": settings.noise(run.noise, run.dataset) | _checksums(files),
+        }
+        if "images" in needs:
+            made["images"] = asdict(settings.data_spec(needs["images"]))
+        if cost := settings.cost_name(run):
+            files = settings.cost_files(cost, run.dataset)
+            made["cost"] = settings.cost(cost, run.dataset) | _checksums(files)
+        return made
 
     # ---- resources
 
@@ -98,6 +137,10 @@ class TrainJobs(JobGroup):
 
     def verified_file(self, name: str) -> str:
         return f"{self.paths.retrained}/{name}".format(**vars(self.verified))
+
+
+def _checksums(files: Files) -> Options:
+    return {f"{role}_sha256": remembered_digest(Path(path)) for role, path in files.items()}
 
 
 class AuditJobs(JobGroup):

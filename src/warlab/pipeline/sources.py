@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from warlab import data, noise
+from warlab.common.cache import remembered_digest
 from warlab.config.settings import IMAGENET
 from warlab.config.study import Study
+from warlab.data.in_place import content_digest
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
 
@@ -16,10 +19,17 @@ class Needed:
 
     name: str
     source: str
+    content: str | None = None  # of the user's own files
+
+    @property
+    def folder(self) -> str:
+        """The folder of its receipt: the user's files have one for each content, so that studies do not disturb each
+        other, and files that are touched, copied or moved are not new."""
+        return f"{self.source}-{self.content[:12]}" if self.content else self.source
 
     def receipt(self, paths: Paths) -> str:
         """The file that records that it was fetched, and from where."""
-        return paths.receipt.format(dataset=self.name, source=self.source)
+        return paths.receipt.format(dataset=self.name, source=self.folder)
 
 
 def needed(study: Study) -> list[Needed]:
@@ -49,10 +59,20 @@ def _others(study: Study, run: RunId) -> Iterator[tuple[str, str]]:
 
 
 def needed_for(study: Study, dataset: str, other: str | None = None) -> Needed:
-    """A dataset, or another resource that belongs to it; for a stand-in that is a stand-in, too, so that nothing has to
-    be downloaded."""
+    """A dataset, or another resource that belongs to it; for a stand-in that is also a stand-in, so that nothing has
+    to be downloaded."""
     source = study.settings.data_spec(dataset).source
-    return Needed(dataset, source) if other is None else Needed(other, "stand_in" if source == "stand_in" else "real")
+    if other is not None:
+        return Needed(other, "stand_in" if source == "stand_in" else "real")
+    return Needed(dataset, source, user_files_digest(study, dataset))
+
+
+def user_files_digest(study: Study, dataset: str) -> str | None:
+    """Return the checksum of the files that the user keeps in place; None for other datasets and where no file is."""
+    local = study.config.get("local_data", {}).get(dataset)
+    if study.settings.data_spec(dataset).source != "real" or not local:
+        return None
+    return content_digest(data.resource(dataset), Path(local), remembered_digest)
 
 
 def gated(name: str) -> bool:

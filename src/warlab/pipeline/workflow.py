@@ -1,4 +1,4 @@
-"""What all jobs share: the study, the paths of its files, the fingerprints of the code."""
+"""What all jobs share: the study, the paths of its files, the digests of the code."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from warlab.ids import CostId, RunId
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.ot import costs
-from warlab.pipeline.fingerprint import fingerprint
+from warlab.pipeline.digests import code_digest, module_digests
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.sources import needed_for
 from warlab.reporting.figures import FIGURES
@@ -97,11 +97,19 @@ class Workflow:
 
     @cached_method
     def code(self, script: str, *modules: str) -> str:
-        """The fingerprint of a script, of these modules and of all that they import."""
-        return fingerprint(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
+        """Return one digest of a script, of these modules and of all that they import."""
+        return code_digest(self._script(script), *modules)
+
+    @cached_method
+    def modules(self, script: str, *modules: str) -> dict[str, str]:
+        """Return the digests of a script, of these modules and of all that they import."""
+        return module_digests(self._script(script), *modules)
+
+    def _script(self, name: str) -> Path:
+        return self.root / "workflow" / "scripts" / f"{name}.py"
 
     def code_of(self, script: str, *names: str) -> Callable[[Wildcards], str]:
-        """The fingerprint of a script and of the modules that the wildcards with these names stand for."""
+        """Return the digest of a script and of the modules that the wildcards with these names stand for."""
         return lambda wildcards: self.code(script, *(_MODULES[name](self, wildcards) for name in names))
 
     def unless_given(self, files: Iterable[str]) -> list[str]:

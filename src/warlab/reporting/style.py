@@ -19,7 +19,7 @@ from warlab.common.files import write_atomic
 from warlab.ids import base_method
 from warlab.reporting.names import Labels, plot_method
 
-ASSETS = ("reporting/warlab.mplstyle",)  # part of the fingerprint of every figure
+ASSETS = ("reporting/warlab.mplstyle",)  # part of the digest of every figure
 STYLE = Path(__file__).with_name("warlab.mplstyle")
 COLUMN = 3.5  # inches, one column of a two-column page
 PAGE = 7.2  # inches, both columns

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from warlab.common.files import read_arrays, write_arrays
-from warlab.data import user_data
+from warlab.data import in_place, user_data
 from warlab.data.base import Classes
 from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
@@ -17,7 +17,7 @@ _MOST_BYTES = 1 << 30  # below, even a bomb does no harm
 
 def read(root: Path, size: int | None) -> user_data.UserData:
     """Images are uint8 (N, height, width) or (N, height, width, channels) or (N, channels, height, width)."""
-    path = user_data.place(root)
+    path = in_place.place(root)
     if size is not None:
         raise WarlabError("Images of arrays keep their size; leave out `size`, or take `pool`.")
     _refuse_bomb(path)
@@ -70,8 +70,8 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     rng = np.random.default_rng(seed)
     labels = shuffled_labels(n, 3, rng)
     write_arrays(root / "own.npz", train_x=draw(labels, "aab", "arrays", rng, 32), train_y=labels)
-    (root / user_data.CLASSES).write_text("cat\ndog\nship: yacht\n")
-    user_data.write_pointer(root, "own.npz")
+    (root / in_place.CLASSES).write_text("cat\ndog\nship: yacht\n")
+    in_place.write_pointer(root, "own.npz")
 
 
 DATASET = user_data.UserImages(name="arrays", title="Own arrays", read=read, stand_in=stand_in)

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from warlab.common.files import write_text
-from warlab.data import user_data
+from warlab.data import in_place
 from warlab.data.base import Classes, Pixels
 from warlab.data.images_on_disk import ImagesOnDisk, Lists
 from warlab.data.synthetic.patterns import draw, mistaken, shuffled_labels
@@ -73,7 +73,7 @@ def stand_in(root: Path, seed: int, n_train: int = 420, n_val: int = 70, n_test:
         pairs.setdefault(label_file, []).extend(f"{k} {y}" for k, y in zip(keys, given, strict=True))
     for file, lines in pairs.items():
         write_text(root / file, "\n".join(lines) + "\n")
-    user_data.write_pointer(root, ".")
+    in_place.write_pointer(root, ".")
 
 
 def _write_images(root: Path, part: str, images: np.ndarray) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from warlab.data import user_data
+from warlab.data import in_place, user_data
 from warlab.data.base import Classes
 from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
@@ -23,7 +23,7 @@ _BOUNDLESS = {"I", "F"}  # 32 bits: the value of white is unknown
 
 def read(root: Path, size: int | None) -> user_data.UserData:
     """All images, cropped and resized to `size` × `size` pixels; grey only if all are grey."""
-    folder = user_data.place(root)
+    folder = in_place.place(root)
     split = (folder / "train").is_dir() and (folder / "test").is_dir()
     classes = user_data.listed_classes(folder) or _folders(folder / "train" if split else folder)
     grey = all(_is_grey(path) for path in _images(folder))
@@ -109,7 +109,7 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
         folder = root / "images" / names[label]
         folder.mkdir(parents=True, exist_ok=True)
         Image.fromarray(image.transpose(1, 2, 0)).save(folder / f"{i:04}.png")
-    user_data.write_pointer(root, "images")
+    in_place.write_pointer(root, "images")
 
 
 DATASET = user_data.UserImages(name="image_folder", title="Own images", read=read, stand_in=stand_in)

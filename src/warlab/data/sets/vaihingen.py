@@ -18,7 +18,7 @@ from PIL import Image
 
 from warlab.common.files import write_atomic, write_text
 from warlab.common.seeds import derive_seed
-from warlab.data import user_data
+from warlab.data import in_place
 from warlab.data.base import Classes, Pixels
 from warlab.data.formats.flat_tiles import Tile
 from warlab.data.tile_dataset import TileDataset
@@ -47,7 +47,7 @@ _GREY = ({"L", "I;16", "I", "F"}, "one channel of heights")
 
 def read_tile(root: Path, name: str) -> Tile:
     """One tile with its five channels."""
-    folder = user_data.place(root)
+    folder = in_place.place(root)
     top = _file(folder, name, "image", ("top",), ("top_mosaic_09cm_area{}.tif",))
     image = _pixels(top, *_COLOUR)
     size = image.shape[:2]
@@ -114,7 +114,7 @@ def stand_in(root: Path, seed: int, low: int = 208, high: int = 248) -> None:
     sizes = np.random.default_rng(seed).integers(low, high, (len(names), 2)).tolist()  # a reader takes any size
     for name, (height, width) in zip(names, sizes, strict=True):
         _write_tile(root, name, height, width, np.random.default_rng(derive_seed("tile", seed, name)))
-    user_data.write_pointer(root, ".")
+    in_place.write_pointer(root, ".")
 
 
 def _write_tile(root: Path, name: int, height: int, width: int, rng: np.random.Generator) -> None:

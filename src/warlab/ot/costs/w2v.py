@@ -19,7 +19,7 @@ from warlab.ot.costs import PUBLISHED
 from warlab.ot.costs.base import CostInputs, Made, Origin
 from warlab.ot.points import assets, embedded_vectors, from_points, word_points
 
-ASSETS = ("assets/ground_costs/*.csv",)  # part of the fingerprint of a cost
+ASSETS = ("assets/ground_costs/*.csv",)  # part of the digest of a cost
 USER_FILES = ("vectors",)
 
 

@@ -128,8 +128,7 @@ def short(value: object) -> str:
 
 def pretty(result: RunResult) -> str:
     """Return the content of result.json."""
-    content = {**vars(result), "run": result.run.to_dict()}
-    return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
+    return json.dumps(result.to_dict(), indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def data_uri(png: Path) -> str:

@@ -13,7 +13,7 @@ from warlab.errors import WarlabError
 from warlab.reporting.formats import Row, markdown_table, render, value_text
 from warlab.reporting.names import escape_latex, escape_markdown, markdown_name
 
-ASSETS = ("reporting/templates/longtable.tex", "reporting/templates/document.tex")  # part of the fingerprint
+ASSETS = ("reporting/templates/longtable.tex", "reporting/templates/document.tex")  # part of the digest
 ROOM = 66  # characters in the line of a plain article, in \\scriptsize
 LONGEST = 60  # characters of a text that count for the width of its column
 

@@ -30,7 +30,7 @@ from warlab.reporting.tables.grid import (
 )
 
 Escape = Callable[[str], str]  # of a text that may have special characters
-ASSETS = ("reporting/templates/results.tex",)  # part of the fingerprint
+ASSETS = ("reporting/templates/results.tex",)  # part of the digest
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
