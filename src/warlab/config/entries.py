@@ -60,7 +60,7 @@ class Scale(Layer):
     experiments: dict[str, Choice]
     seeds: NotRequired[int]
     threads: NotRequired[int]
-    evidence: NotRequired[dict[str, dict[str, str]]]  # committed results in the report: folder and command
+    evidence: NotRequired[str]  # a folder of committed evidence, of which the report shows one line
 
 
 class UserConfig(TypedDict):

@@ -1,5 +1,6 @@
 """Inputs and parameters of the rules for figures and the report."""
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
 from warlab.reporting import figures
 from warlab.reporting.figures import Design, declaration, published_cells, why_not
 from warlab.reporting.page import category
+from warlab.reporting.read.predictions import FILE as PREDICTIONS
 
 _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # what given runs come without
 
@@ -164,13 +166,16 @@ class ReportJobs(JobGroup):
         entry = self.study.experiments[name]
         return {"title": entry["title"], "orientation": entry["orientation"], "section": self.tables.section(name)}
 
-    def committed(self) -> dict[str, dict[str, str]]:
-        """The results that the scale names under `evidence`, if they are here: an installed package has no docs."""
-        return {
-            kind: {**entry, "path": self.flow.own_file(entry["folder"])}
-            for kind, entry in self.study.scale.get("evidence", {}).items()
-            if (self.flow.root / entry["folder"] / "summary.csv").is_file()
-        }
+    def committed(self) -> dict[str, str]:
+        """Return the folder that the scale names under `evidence` and a link to it from the page; an installed package
+        has no docs."""
+        folder = self.study.scale.get("evidence", "")
+        if not folder or not (self.flow.root / folder / "evidence.json").is_file():
+            return {}
+        return {"folder": folder, "link": os.path.relpath(self.flow.root / folder, Path(self.paths.report).parent)}
 
     def committed_files(self) -> list[str]:
-        return [f"{entry['path']}/summary.csv" for entry in self.committed().values()]
+        """Return evidence.json, runs.csv and, if there are any, the test predictions of the committed evidence."""
+        folder = self.committed().get("folder")
+        files = [f"{folder}/{name}" for name in ("evidence.json", "runs.csv", PREDICTIONS)] if folder else []
+        return [self.flow.own_file(file) for file in files if (self.flow.root / file).is_file()]

@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import matplotlib.style
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -18,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from warlab.common.files import write_atomic
 from warlab.ids import base_method
 from warlab.reporting.names import Labels, plot_method
+from warlab.reporting.read.curves import Curve
 
 ASSETS = ("reporting/warlab.mplstyle",)  # part of the digest of every figure
 STYLE = Path(__file__).with_name("warlab.mplstyle")
@@ -56,9 +56,9 @@ _METHODS: dict[str, tuple[str, Dashes]] = {
     "jof": (ORANGE, ":"),
     "iterative": (BLACK, ":"),
 }
-# The methods that keep their colours in a figure with many methods; the others are grey.
-FAMILY = ("cce", "ar", "tv", "war_01", "war_w2v", "war_embed")
-FEW = 4
+VARIANTS = ("war_w2v", "war_embed", "war_01")  # of WAR, that of the paper's main table first
+FAMILY = ("cce", "ar", "tv", *VARIANTS)
+FEW = 5  # methods that can all be in colour
 GREY = "#AAAAAA"
 _COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
 
@@ -82,10 +82,16 @@ def ink(colour: str) -> str:
 
 
 def prominent(methods: Iterable[str]) -> list[str]:
-    """Return the methods to draw in colour: all if there are few, or else CCE, AR and the variants of WAR."""
+    """Return the methods to draw in colour: all if there are few, or else CCE, AR and one variant of WAR."""
     distinct = list(dict.fromkeys(methods))
-    family = [method for method in distinct if method in FAMILY]
-    return distinct if len(distinct) <= FEW or not family else family
+    chosen = [method for method in ("cce", "ar", leading_variant(distinct)) if method in distinct]
+    return distinct if len(distinct) <= FEW or not chosen else chosen
+
+
+def leading_variant(methods: Collection[str]) -> str:
+    """Return the variant of WAR to show, that of the paper's main table if possible; "" if there is none."""
+    variants = (*VARIANTS, *sorted(method for method in methods if method.startswith("war")))
+    return next((method for method in variants if method in methods), "")
 
 
 class Mark(NamedTuple):
@@ -125,16 +131,13 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     return moved.tolist()
 
 
-def curve(ax: Axes, rows: pd.DataFrame, column: str, method: str, labels: Labels) -> Mark:
-    """Draw the mean over the seeds of one method by epoch, with a band from the lowest to the highest seed. Return the
-    name for its end."""
-    seeds = rows.pivot_table(index="epoch", columns="seed", values=column)
-    epochs, mean = seeds.index.to_numpy(dtype=float), seeds.mean(axis=1)
-    colour, dashes = line(method)
-    ax.plot(epochs, mean, color=colour, linestyle=dashes)
-    if seeds.shape[1] > 1:
-        ax.fill_between(epochs, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.18, linewidth=0)
-    return Mark(1, float(mean.iloc[-1]), plot_method(labels, method), ink(colour))
+def draw_curve(ax: Axes, curve: Curve, labels: Labels) -> Mark:
+    """Draw a learning curve with a band from the lowest to the highest seed. Return the name for its end."""
+    colour, dashes = line(curve.method)
+    ax.plot(curve.epochs, curve.mean, color=colour, linestyle=dashes)
+    if curve.seeds > 1:
+        ax.fill_between(curve.epochs, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
+    return Mark(1, curve.mean[-1], plot_method(labels, curve.method), ink(colour))
 
 
 def epochs_axis(ax: Axes, last: float) -> None:

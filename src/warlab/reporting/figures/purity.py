@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
+from warlab.reporting.read.curves import learning_curves
 from warlab.reporting.read.results import Scenario
 
 TITLE = "True labels among the selected samples"
@@ -16,8 +17,7 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Scenario) -> None:
-        methods = rows.groupby("method", sort=False)
-        ends = [style.curve(ax, group, "purity", str(method), inputs.labels) for method, group in methods]
+        ends = [style.draw_curve(ax, curve, inputs.labels) for curve in learning_curves(rows, "purity")]
         manifests = [entry.manifest for entry in inputs.noise]
         rates = [m.realised_rate for m in manifests if (m.dataset, m.noise) == setting[:2]]
         if rates:

@@ -52,13 +52,13 @@ class AuditSection:
 
 
 @dataclass(frozen=True)
-class Committed:
-    """One table of results that this run did not compute; `sentence` is for the first screen, if there is one."""
+class CommittedEvidence:
+    """A folder of committed runs, a link to it from the page, what it is, and its numbers."""
 
-    title: str
-    caption: str
-    rows: Sequence[Mapping[str, str]]
-    sentence: str = ""
+    folder: str
+    link: str
+    what: str
+    evidence: Evidence
 
 
 class Difference(TypedDict, total=False):
@@ -98,7 +98,7 @@ class Context:
     logs: Mapping[str, str] = field(default_factory=dict)  # path of a run (dataset/…/seed0) → the last lines of its log
     epochs: Epochs = field(default_factory=dict)  # that the means of the first table are taken over
     evidence: Evidence | None = None  # how uncertain the numbers of the runs are (`evidence.of_runs`)
-    committed: Sequence[Committed] = ()  # see committed.py
+    committed: CommittedEvidence | None = None  # runs that this study did not compute
 
     @property
     def has_papers_numbers(self) -> bool:

@@ -9,12 +9,12 @@ import yaml
 from warlab.artefacts.ground_cost import Provenance, Verification
 from warlab.artefacts.labelled_data import DataDescription, NoiseManifest
 from warlab.artefacts.run_result import RunResult
+from warlab.common.files import read_json
 from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.names import Labels
-from warlab.reporting.page.committed import read_committed
-from warlab.reporting.page.context import AuditSection, Context, FigureSection, TableSection
-from warlab.reporting.page.curves import curves
+from warlab.reporting.page.context import AuditSection, CommittedEvidence, Context, FigureSection, TableSection
+from warlab.reporting.page.curves import make_panels
 from warlab.reporting.read.artefacts import paths_by_role
 from warlab.reporting.read.csv_rows import read_table, rows_of
 from warlab.reporting.read.predictions import read_predictions
@@ -51,13 +51,22 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         statistics=page_rows(read_table(paths["statistics"][0], Statistic), labels),
         readings=page_readings(all_readings(complete_cells(runs), spec["metrics"]), labels),
         reductions=spec["reductions"],
-        curves=curves(runs, labels),
+        curves=make_panels(runs, labels),
         audit=_audit(paths["audit"], labels),
         logs={run: _last_lines(Path(log)) for run, log in spec["logs"].items()},
         epochs=epochs_averaged(add_aliases(runs, first["trained_as"]), first["last"]),
         evidence=evidence.of_runs(runs, spec["aliases"], labels, {}, spec["last"], kept, spec["tested_on"]),
-        committed=read_committed(spec["committed"], labels, spec["reductions"], set(runs["method"])),
+        committed=read_committed(paths["committed"], spec["committed"], labels),
     )
+
+
+def read_committed(files: Sequence[Path], named: Mapping[str, str], labels: Labels) -> CommittedEvidence | None:
+    """Read evidence.json, runs.csv and, if there are any, the predictions of the folder that the scale names."""
+    if not files:
+        return None
+    about, runs, *predictions = files
+    numbers = evidence.of_runs(read_runs(runs), [], labels, {}, kept=read_predictions(predictions))
+    return CommittedEvidence(named["folder"], named["link"], read_json(about)["what"], numbers)
 
 
 def _audit(paths: Sequence[Path], labels: Labels) -> AuditSection | None:

@@ -15,6 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from warlab.artefacts.run_result import RunResult
+from warlab.common.progress import duration
+from warlab.common.wording import several
 from warlab.errors import WarlabError
 from warlab.ids import base_method
 from warlab.reporting import names
@@ -23,8 +25,14 @@ from warlab.reporting.formats import Row, number, signed
 from warlab.reporting.names import Labels
 from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context, Difference
-from warlab.reporting.page.opening import duration, headlines, opening
+from warlab.reporting.page.opening import headlines, make_opening
 from warlab.reporting.read.results import CELL
+<<<<<<< HEAD
+=======
+from warlab.reporting.stats.comparison_text import NOT_COMPUTED
+from warlab.reporting.stats.intervals import MIN_SEEDS
+from warlab.reporting.style import leading_variant
+>>>>>>> 58605a3 (WIP)
 from warlab.reporting.tables.grid import grid, legend, setting_name, small_print
 from warlab.reporting.tables.statistics_text import NOT_COMPUTED
 
@@ -33,17 +41,14 @@ def render(context: Context) -> str:
     """Return the whole page as text; it loads nothing."""
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
     context = replace(context, fidelity=relevant(context.fidelity, ids))
-    sources = {about.dataset: about.source for about in context.datasets}
-    shared = (context.labels, sources, context.epochs, context.evidence)
-    first = headlines(context.tables[0].data, *shared) if context.tables else []
-    seconds = sum(result.provenance["seconds"] for result in context.results)
+    first = headlines(context)
     content = {
         "page": context,
-        "opening": opening(context, first, seconds),
+        "opening": make_opening(context, first),
         "sections": sections(context),
         "headlines": first,
         "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
-        "seconds": seconds,
+        "seconds": sum(result.provenance["seconds"] for result in context.results),
         "settled": [row for row in context.claims if row.verdict != UNTESTED],
         "untested": [row for row in context.claims if row.verdict == UNTESTED],
         "verdicts": Counter(kind(row.verdict) for row in context.claims),
@@ -81,12 +86,14 @@ def environment(labels: Labels) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters.update(number=number, signed=signed, short=short, duration=duration, pretty=pretty)
-    jinja.filters.update(data_uri=data_uri, pixel_width=pixel_width)
+    jinja.filters.update(number=number, signed=signed, percent=percent, short=short, duration=duration, several=several)
+    jinja.filters.update(pretty=pretty, data_uri=data_uri, pixel_width=pixel_width)
     jinja.filters.update(method=partial(method, labels), methods=partial(with_methods, labels))
     jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
     jinja.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
-    jinja.globals["called"] = partial(names.display_name, labels)
+    jinja.globals.update(
+        called=partial(names.display_name, labels), leading_variant=leading_variant, min_seeds=MIN_SEEDS
+    )
     jinja.tests["missing"] = pd.isna
     jinja.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
     return jinja
@@ -124,6 +131,10 @@ def short(value: object) -> str:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.3g}".replace("e-0", "e-").replace("-", "−")
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def percent(value: float) -> str:
+    return f"{value:.1f}\N{NO-BREAK SPACE}%"
 
 
 def pretty(result: RunResult) -> str:
