@@ -11,13 +11,8 @@ from warlab.reporting.names import BASELINE, PROPOSED, display_name
 from warlab.reporting.page.context import Context
 from warlab.reporting.page.curves import Panel, Picture, choose_panel, draw_picture
 from warlab.reporting.read.results import Scenario
-<<<<<<< HEAD
-from warlab.reporting.stats import LEVEL, MIN_SEEDS, Estimate, difference, single
-from warlab.reporting.tables.grid import Cell, Grid, grid, setting_name
-=======
-from warlab.reporting.stats.intervals import Estimate, difference, single
+from warlab.reporting.stats import Estimate, difference, single
 from warlab.reporting.tables.grid import Grid, grid, setting_name
->>>>>>> 58605a3 (WIP)
 
 TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4

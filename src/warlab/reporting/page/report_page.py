@@ -27,12 +27,8 @@ from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context, Difference
 from warlab.reporting.page.opening import headlines, make_opening
 from warlab.reporting.read.results import CELL
-<<<<<<< HEAD
-=======
-from warlab.reporting.stats.comparison_text import NOT_COMPUTED
-from warlab.reporting.stats.intervals import MIN_SEEDS
+from warlab.reporting.stats import MIN_SEEDS
 from warlab.reporting.style import leading_variant
->>>>>>> 58605a3 (WIP)
 from warlab.reporting.tables.grid import grid, legend, setting_name, small_print
 from warlab.reporting.tables.statistics_text import NOT_COMPUTED
 
