@@ -219,7 +219,7 @@ def test_a_killed_snakemake_finds_its_jobs_still_running(slurm: None, calm: Path
     snakemake.wait()
     call(folder, "--unlock")
     second = begin(folder, *cluster(folder))
-    wait_for(log, "trains this run already; waiting")
+    wait_for(log, "already being trained by process")
     os.kill(training, signal.SIGCONT)
     assert second.wait(600) == 0, said(folder)[-3000:]
     text = log.read_text()

@@ -58,7 +58,7 @@ def test_a_state_that_torch_refuses_is_an_error_and_no_new_start(tmp_path: Path)
     torch.save({"n": 3, "run_id": "id", "turned": np.bool_(True)}, buffer)
     content = buffer.getvalue()
     folder.latest.write_bytes(hashlib.sha256(content).hexdigest().encode() + content)
-    with pytest.raises(WarlabError, match=r"latest\.ckpt is whole but torch refuses to read it .* delete it") as error:
+    with pytest.raises(WarlabError, match=r"latest\.ckpt is intact, but torch cannot load it .* delete it") as error:
         folder.load()
     assert "\n" not in str(error.value)
 

@@ -90,7 +90,7 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
             shutil.copy(tmp_path / "elsewhere" / file, out)
     assert second.wait(60) == 0
     text = log.read_text()
-    assert "trains this run already; waiting" in text and "keeping its result" in text and "epoch 1/2" not in text
+    assert "already being trained by process" in text and "keeping its result" in text and "epoch 1/2" not in text
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:

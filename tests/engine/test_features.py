@@ -79,7 +79,7 @@ def test_grey_images_are_seen_as_colour_and_others_not_at_all(drawn: bytes) -> N
     assert said == ["features of 3 of 3 images, remaining 0 s"]
     three = image_features(np.repeat(grey, 3, 1), "efficientnet_lite0", drawn, 16)
     assert (one == three).all()
-    with pytest.raises(WarlabError, match=r"not 5 channels: take .*features: pixels"):
+    with pytest.raises(WarlabError, match=r"not 5 channels: set .*features: pixels"):
         image_features(np.zeros((2, 5, 8, 8), np.uint8), "efficientnet_lite0", drawn, 16)
 
 

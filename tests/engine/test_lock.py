@@ -78,7 +78,7 @@ def test_of_three_processes_one_writes_at_a_time(deleted: bool, processes: Proce
     leave(first)
     assert line(second) == "in"
     third = processes.start()
-    assert f"process {second.pid} on {socket.gethostname()} trains this run already; waiting" in line(third)
+    assert f"already being trained by process {second.pid} on {socket.gethostname()}; waiting" in line(third)
     leave(second)
     assert line(third) == "in"
     leave(third)
@@ -140,7 +140,7 @@ def test_without_flock_a_process_of_this_machine_waits(no_flock: Path, monkeypat
     monkeypatch.setattr(time, "sleep", sleep)
     with only_writer(no_flock), pytest.raises(Waited), only_writer(no_flock):
         pass
-    assert "trains this run already; waiting for it to end" in said[-1]
+    assert "waiting for it to finish" in said[-1]
 
 
 def test_without_flock_a_dead_process_of_this_machine_is_followed(no_flock: Path) -> None:
@@ -156,7 +156,7 @@ def test_without_flock_a_dead_process_of_this_machine_is_followed(no_flock: Path
 def test_without_flock_a_run_of_another_machine_is_left_alone(no_flock: Path, owner: str) -> None:
     no_flock.mkdir()
     (no_flock / OWNER).write_text(owner)
-    words = rf"{owner or 'Another process'} trains this run already; if it has ended, delete .*\.lock-owner"
+    words = rf"already being trained by {owner or 'another process'}; if that has ended, delete .*\.lock-owner"
     with pytest.raises(WarlabError, match=words), only_writer(no_flock):
         pass
     assert (no_flock / OWNER).read_text() == owner

@@ -194,7 +194,7 @@ def test_a_checkpoint_that_is_a_program_is_not_run_even_with_a_right_checksum(tm
     folder.path.mkdir(parents=True)
     content = torch_archive(tmp_path / "evil.pt", {"rows": Evil()}).read_bytes()
     folder.latest.write_bytes(digest(content).encode() + content)
-    with pytest.raises(WarlabError, match="is whole but torch refuses to read it") as error:
+    with pytest.raises(WarlabError, match="is intact, but torch cannot load it") as error:
         folder.load()
     refused(error)
 

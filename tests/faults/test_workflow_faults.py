@@ -63,7 +63,7 @@ def test_a_killed_snakemake_started_again_waits_for_its_running_job(calm: Path, 
     first.wait()
     call(folder, "--unlock")
     second = begin(folder, "--cores", "1", TABLE)
-    wait_for(log, "trains this run already; waiting")
+    wait_for(log, "already being trained by process")
     os.kill(training, signal.SIGCONT)
     assert second.wait(300) == 0, said(folder)[-3000:]
     text = log.read_text()

@@ -1,4 +1,4 @@
-"""What one room hands to the next, as types that save and load themselves. JSON files have one key per field; fields
+"""Typed artefacts passed between packages; each can save and load itself. JSON files have one key per field; fields
 with their default value are left out."""
 
 import json
@@ -21,7 +21,7 @@ def _default(field: Field[Any]) -> object:
 
 
 def read_entries(path: Path, required: Set[str]) -> dict[str, Any]:
-    """The content of a JSON file, a dictionary with at least the required keys."""
+    """Return the content of a JSON file, a dictionary with at least the required keys."""
     content = read_json(path)
     entries = content if isinstance(content, dict) else {}
     if missing := sorted(required - entries.keys()):
@@ -36,7 +36,7 @@ class Description:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The description of the file at `path`."""
+        """Return the description of the file at `path`."""
         path = Path(path).with_suffix(".json")
         defaults = {field.name: _default(field) for field in fields(cls)}  # type: ignore[arg-type]
         content = read_entries(path, {name for name, default in defaults.items() if default is MISSING})
@@ -48,6 +48,6 @@ class Description:
         write_json(Path(path).with_suffix(".json"), to_json(self))
 
     def identity(self) -> str:
-        """A checksum of the fields that can change a number of a run."""
+        """Return a checksum of the fields that can change a number of a run."""
         content = {key: value for key, value in to_json(self).items() if key not in self.DECIDES_NOTHING}
         return digest(json.dumps(content, sort_keys=True).encode())

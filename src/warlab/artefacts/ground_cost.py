@@ -40,7 +40,7 @@ class GroundCost:
 
     @property
     def signed(self) -> bool:
-        """Whether entries may be negative, as in the raw random costs of the paper."""
+        """Return whether entries may be negative, as in the raw random costs of the paper."""
         return self.provenance.settings.get("variant") == "raw"
 
     @classmethod
@@ -103,7 +103,7 @@ class Check:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Check":
-        """Whether it passed follows from value and limit."""
+        """Read a check; whether it passed follows from value and limit."""
         return cls(lam=content["lambda"], **{key: content[key] for key in content if key not in ("lambda", "passed")})
 
 

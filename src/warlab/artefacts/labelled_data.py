@@ -140,7 +140,7 @@ class NoisyLabels:
         self.manifest.save(path)
 
     def replace(self, samples: np.ndarray, source: np.ndarray) -> np.ndarray:
-        """The samples of the training images, with those of `source` in the places that open-set noise gave them."""
+        """Return the samples with those of `source` at the places that open-set noise gave them."""
         samples = samples.copy()
         samples[self.replaced] = source[self.by]
         return samples

@@ -33,13 +33,13 @@ class LabelAudit(Record):
     """
 
     def scores(self, cost: Any = None) -> dict[str, np.ndarray]:
-        """The scores by name, (N,) float32 each; higher is more suspicious. `cost` (C, C) is that of `transport`."""
+        """Return the scores by name, (N,) float32; higher is more suspicious. `cost` (C, C) is that of `transport`."""
         return scores(self.means(), cost)
 
     def suggested(self) -> np.ndarray:
-        """The labels (N,) that the network suggests."""
+        """Return the labels (N,) that the network suggests."""
         return suggested(self.means())
 
     def suspects(self, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
-        """The samples whose label differs from the suggested one, most suspicious first, as a structured array."""
+        """Return a structured array of the samples whose suggested label differs, most suspicious first."""
         return suspects(self.means(), by, cost)

@@ -54,17 +54,17 @@ class AuditedRun:
 
     @cached_property
     def object_of(self) -> np.ndarray:
-        """The number of the object of every pixel of tiles, by the given labels."""
+        """Return the number of the object of every pixel of tiles, by the given labels."""
         return objects(self.noise.labels, self.data.arrays["train_sizes"])
 
     @property
     def units(self) -> int:
-        """The number of images, or of objects of tiles."""
+        """Return the number of images, or of objects of tiles."""
         return int(self.object_of.max()) + 1 if self.is_tiles else len(self.noise.labels)
 
     @cached_property
     def wrong(self) -> np.ndarray | None:
-        """Which labels are wrong, or None if that is unknown or none is; an object is, if most of its pixels are."""
+        """Return a mask of wrong labels, or None if unknown or empty; an object is wrong if most of its pixels are."""
         if self.noise.manifest.estimated is not None:
             return None
         wrong = self.noise.labels != self.data.arrays["train_y"]
@@ -78,7 +78,7 @@ class AuditedRun:
         return suspects(self.means, cost=self.cost)
 
     def name(self, number: int) -> str:
-        """Where to find the sample: a file, a row of the data, or a place in a tile."""
+        """Return where to find the sample: a file, a row of the data, or a place in a tile."""
         if self.is_tiles:
             tile, rows, columns = self._place(number)
             middle = f"row {int(rows.mean())}, column {int(columns.mean())}"
@@ -87,7 +87,7 @@ class AuditedRun:
         return files[number] if files is not None else str(number)
 
     def picture(self, number: int) -> np.ndarray:
-        """The sample as uint8 (channels, height, width), before it was normalised for the network."""
+        """Return the sample as uint8 (channels, height, width), before it was normalised for the network."""
         if self.is_tiles:
             return self._cut(number)
         if self.noise.replaced is not None and self.noise.by is not None and self.other is not None:
@@ -101,7 +101,7 @@ class AuditedRun:
         return self.data.arrays["train_x"][number]
 
     def csv(self, rows: np.ndarray) -> str:
-        """The text of suspects.csv: rows of `suspects` with names of samples and classes."""
+        """Return the text of suspects.csv: rows of `suspects` with names of samples and classes."""
         classes, buffer = self.data.about.class_names, io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -113,7 +113,7 @@ class AuditedRun:
         return buffer.getvalue()
 
     def _place(self, number: int) -> tuple[int, np.ndarray, np.ndarray]:
-        """The tile of an object, and the rows and columns of its pixels."""
+        """Return the tile of an object, and the rows and columns of its pixels."""
         pixels = np.flatnonzero(self.object_of == number)
         sizes = self.data.arrays["train_sizes"]
         tile = int(np.searchsorted(starts(sizes), pixels[0], side="right")) - 1
@@ -121,7 +121,7 @@ class AuditedRun:
         return tile, rows, columns
 
     def _cut(self, number: int) -> np.ndarray:
-        """The object and its surroundings, which are darker."""
+        """Return the object and its surroundings, which are darker."""
         tile, rows, columns = self._place(number)
         image = unflat(self.data.arrays["train_x"], self.data.arrays["train_sizes"])[tile]
         shown = (image * DIMMED).astype(np.uint8)

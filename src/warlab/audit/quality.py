@@ -4,8 +4,8 @@ import numpy as np
 
 
 def auroc(score: np.ndarray, wrong: np.ndarray) -> float:
-    """The probability that a wrong label has a higher score than a right one; ties count one half. NaN if there are
-    only wrong or only right labels."""
+    """Return the probability that a wrong label has a higher score than a right one; ties count one half. It is NaN if
+    all labels are wrong or all are right."""
     n_wrong, n_right = int(wrong.sum()), int((~wrong).sum())
     if not n_wrong or not n_right:
         return float("nan")
@@ -15,7 +15,7 @@ def auroc(score: np.ndarray, wrong: np.ndarray) -> float:
 
 
 def average_precision(score: np.ndarray, wrong: np.ndarray) -> float:
-    """The mean precision over the wrong labels, with equal scores taken together; NaN if there are none."""
+    """Return the mean precision over the wrong labels, with equal scores taken together; NaN if there are none."""
     if not wrong.any():
         return float("nan")
     order = np.argsort(-score, kind="stable")
@@ -26,7 +26,7 @@ def average_precision(score: np.ndarray, wrong: np.ndarray) -> float:
 
 
 def precision_at_errors(score: np.ndarray, wrong: np.ndarray) -> float:
-    """The share of wrong labels among the n most suspicious ones, where n is the number of wrong labels."""
+    """Return the share of wrong labels among the n most suspicious ones, where n is the number of wrong labels."""
     n = int(wrong.sum())
     return float(wrong[np.argsort(-score, kind="stable")[:n]].mean()) if n else float("nan")
 

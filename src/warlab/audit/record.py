@@ -79,7 +79,13 @@ class Record:
                 raise WarlabError("This audit counts only some epochs; name the epoch: update(…, epoch=epoch).")
             if epoch not in self.epochs:
                 return
-        self._check_shapes(logits, labels, index)
+        rows = tuple(logits.shape[:1])
+        if tuple(logits.shape) != (*rows, self.n_classes) or any(tuple(v.shape) != rows for v in (labels, index)):
+            shapes = ", ".join(str(tuple(values.shape)) for values in (logits, labels, index))
+            raise WarlabError(
+                f"Logits, labels and indices have the shapes {shapes}; an audit of {self.n_classes} classes "
+                f"takes (B, {self.n_classes}), (B,) and (B,)."
+            )
         self._waiting.append((torch.as_tensor(logits).detach().float().clone(), labels, index))
         if sum(len(one) for one, _, _ in self._waiting) >= ROWS:
             self._add()
@@ -100,7 +106,7 @@ class Record:
         )
 
     def state_dict(self) -> RecordState:
-        """All that a resumed training needs for the same bits; collected rows are not added before they would be."""
+        """Return what a resumed training needs for the same bits; collected rows are not added early."""
         return {"sums": self._sums, "labels": self._labels, "waiting": list(self._waiting)}
 
     def load_state_dict(self, state: RecordState) -> None:
@@ -112,15 +118,6 @@ class Record:
             )
         self._sums, self._labels = state["sums"], state["labels"]
         self._waiting = list(state["waiting"])
-
-    def _check_shapes(self, logits: Any, labels: Any, index: Any) -> None:
-        rows = tuple(logits.shape[:1])
-        if tuple(logits.shape) != (*rows, self.n_classes) or any(tuple(v.shape) != rows for v in (labels, index)):
-            shapes = ", ".join(str(tuple(values.shape)) for values in (logits, labels, index))
-            raise WarlabError(
-                f"Logits, labels and numbers of samples have the shapes {shapes}; an audit of {self.n_classes} classes "
-                f"takes (B, {self.n_classes}), (B,) and (B,)."
-            )
 
     def _add(self) -> None:
         """Add the collected rows."""
@@ -134,24 +131,15 @@ class Record:
             torch.cat([torch.as_tensor(part).to(device) for part in parts]) for parts in zip(*waiting, strict=True)
         )
         labels, index = labels.long(), index.long()
-        self._check_range(labels, self.n_classes, "label")
-        self._check_range(index, self.n_samples, "sample")
+        for values, end, what in ((labels, self.n_classes, "label"), (index, self.n_samples, "sample")):
+            if len(values) and not (int(values.min()) >= 0 and int(values.max()) < end):
+                raise WarlabError(
+                    f"An audit was given {what} {int(values.min())} to {int(values.max())}; the numbers go from 0 to "
+                    f"{end - 1}."
+                )
         self._sums, self._labels = self._sums.to(device), self._labels.to(device)
-        self._sums.index_add_(0, index, _rows(logits, labels[:, None]))
+        y, log_p = labels[:, None], logits.log_softmax(1)
+        margin = logits.gather(1, y) - logits.scatter(1, y, -torch.inf).amax(1, keepdim=True)
+        rows = torch.cat([log_p.exp(), margin, -log_p.gather(1, y), torch.ones_like(margin)], 1)  # as above, (B, C + 3)
+        self._sums.index_add_(0, index, rows)
         self._labels[index] = labels
-
-    def _check_range(self, values: Any, end: int, what: str) -> None:
-        if len(values) and not (int(values.min()) >= 0 and int(values.max()) < end):
-            raise WarlabError(
-                f"An audit was given {what} {int(values.min())} to {int(values.max())}; the numbers go from 0 to "
-                f"{end - 1}."
-            )
-
-
-def _rows(z: Any, y: Any) -> Any:
-    """The rows (B, C + 3) that a batch adds to the sums; y is (B, 1). No step waits for a number from the device."""
-    import torch
-
-    log_p = z.log_softmax(1)
-    margin = z.gather(1, y) - z.scatter(1, y, -torch.inf).amax(1, keepdim=True)
-    return torch.cat([log_p.exp(), margin, -log_p.gather(1, y), torch.ones_like(margin)], 1)

@@ -35,7 +35,7 @@ def thresholds(means: Means) -> np.ndarray:
 
 
 def _mean_by_label(values: np.ndarray, means: Means, otherwise: float) -> np.ndarray:
-    """The means (C,) of values (N,) over the samples with each given label; `otherwise` for a class without samples."""
+    """Return the means (C,) of values (N,) over the samples of each label; `otherwise` for a class without samples."""
     seen = means.seen > 0
     sums, counts = (
         np.bincount(means.labels[seen], weights, means.probabilities.shape[1]) for weights in (values[seen], None)
@@ -44,8 +44,13 @@ def _mean_by_label(values: np.ndarray, means: Means, otherwise: float) -> np.nda
 
 
 def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
-    """The scores by name, (N,) float32 each; NaN for a sample that was never seen. The default cost is the 0-1 cost."""
-    _check_finite(means)
+    """Return the scores by name, (N,) float32; NaN for a sample that was never seen. The default is the 0-1 cost."""
+    bad = np.flatnonzero((means.seen > 0) & ~(np.isfinite(means.margin) & np.isfinite(means.loss)))
+    if len(bad):
+        raise WarlabError(
+            f"The logits of {len(bad)} samples were not finite numbers, first those of sample {bad[0]}; "
+            "look at the training, which has diverged."
+        )
     n, classes = means.probabilities.shape
     ground = _ground_cost(cost, classes)
     label, seen = np.maximum(means.labels, 0), means.seen > 0
@@ -72,15 +77,15 @@ def _standard(values: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def suggested(means: Means) -> np.ndarray:
-    """The class (N,) whose mean probability is farthest above its threshold, argmax_c p̄_c - t_c. It differs from the
-    label where `confident` is above 0. A sample that was never seen keeps its label."""
+    """Return the class (N,) whose mean probability is farthest above its threshold, argmax_c p̄_c - t_c. It differs from
+    the label where `confident` is above 0. A sample that was never seen keeps its label."""
     seen = means.seen > 0
     above = np.where(seen[:, None], means.probabilities - thresholds(means), 0)
     return np.where(seen, above.argmax(1), means.labels)
 
 
 def suspects(means: Means, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
-    """The samples whose suggested label differs from the given one, most suspicious first.
+    """Return the samples whose suggested label differs from the given one, most suspicious first.
 
     The columns of the structured array are index, label, suggested, and all scores.
     """
@@ -98,7 +103,7 @@ def suspects(means: Means, by: str = DEFAULT, cost: Any = None) -> np.ndarray:
 
 
 def _ground_cost(cost: Any, classes: int) -> np.ndarray:
-    """The cost as an array (C, C) of float64."""
+    """Return the cost as an array (C, C) of float64."""
     if cost is None:
         return 1 - np.eye(classes)
     array = np.asarray(cost.detach().cpu() if hasattr(cost, "detach") else cost, np.float64)
@@ -107,12 +112,3 @@ def _ground_cost(cost: Any, classes: int) -> np.ndarray:
     if np.diagonal(array).any():
         raise WarlabError("The cost of staying in a class must be 0: the diagonal of the cost matrix is not zero.")
     return array
-
-
-def _check_finite(means: Means) -> None:
-    bad = np.flatnonzero((means.seen > 0) & ~(np.isfinite(means.margin) & np.isfinite(means.loss)))
-    if len(bad):
-        raise WarlabError(
-            f"The logits of {len(bad)} samples were not finite numbers, first those of sample {bad[0]}; "
-            "look at the training, which has diverged."
-        )

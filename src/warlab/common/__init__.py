@@ -1,1 +1,1 @@
-"""Shared by all rooms: files, seeds, precision, settings, wording, torchvision."""
+"""Helpers shared by all packages: files, seeds, precision, settings, wording, torchvision."""

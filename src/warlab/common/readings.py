@@ -5,10 +5,10 @@ LAST = 10  # epochs that are averaged, unless an experiment has its own number
 
 
 def is_tested(epoch: int, epochs: int, every: int) -> bool:
-    """Whether an epoch (counted from 0) is tested: every `every` epochs, and always among the last ones."""
+    """Return whether an epoch (counted from 0) is tested: every `every` epochs, and always among the last ones."""
     return (epoch + 1) % every == 0 or epoch >= epochs - LAST
 
 
 def tested_epochs(epochs: int, every: int) -> int:
-    """How many epochs of a run are tested."""
+    """Return how many epochs of a run are tested."""
     return sum(is_tested(epoch, epochs, every) for epoch in range(epochs))

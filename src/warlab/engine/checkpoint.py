@@ -50,7 +50,7 @@ class CheckpointFolder:
         self._kept: bytes | None = None
 
     def due(self) -> bool:
-        """Whether the last write is so long ago that a state should be written in the middle of an epoch."""
+        """Return whether the last write is so long ago that a state should be written in the middle of an epoch."""
         return self.interval > 0 and time.monotonic() - self._written >= self.interval
 
     def keep(self, state: Mapping[str, object]) -> None:
@@ -85,7 +85,7 @@ class CheckpointFolder:
         self._kept, self._written = None, time.monotonic()
 
     def load(self) -> dict[str, Any] | None:
-        """The newest state that is not damaged, or None for a run that starts."""
+        """Return the newest state that is not damaged, or None for a run that starts."""
         for file in (self.next, self.latest, self.previous):
             if not file.exists():
                 continue
@@ -98,11 +98,11 @@ class CheckpointFolder:
                 raise WarlabError(
                     f"{file} belongs to another run; move it away, or run the configuration that it was made with."
                 )
-            self._note_machines(state.pop("machines"))
+            self._add_machine(state.pop("machines"))
             return state
         return None
 
-    def _note_machines(self, machines: list[Machine]) -> None:
+    def _add_machine(self, machines: list[Machine]) -> None:
         now, before = machine(), machines[-1]
         self.machines = machines if now == before else [*machines, now]
         changes = [f"{key} {before.get(key)} became {value}" for key, value in now.items() if before.get(key) != value]
@@ -117,7 +117,7 @@ class CheckpointFolder:
 
 
 def seconds_between_writes() -> float:
-    """The longest time that a kill can lose; a signal to stop loses nothing. With 0 only whole epochs are written."""
+    """Return the longest time that a kill can lose; a signal to stop loses none. 0 means after every epoch."""
     value = os.environ.get(INTERVAL, "120")
     try:
         seconds = float(value)
@@ -129,7 +129,7 @@ def seconds_between_writes() -> float:
 
 
 def _content(file: Path) -> bytes | None:
-    """What torch has written, or None if its checksum differs; nothing is unpickled before that check."""
+    """Return what torch has written, or None if its checksum differs; nothing is unpickled before that check."""
     content = file.read_bytes() if file.exists() else b""
     return content[64:] if hashlib.sha256(content[64:]).hexdigest().encode() == content[:64] else None
 
@@ -140,7 +140,7 @@ def _read(file: Path, content: bytes) -> dict[str, Any]:
         return torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
     except Exception as error:  # torch raises many kinds for what is not tensors and numbers, such as a program
         raise WarlabError(
-            f"{file} is whole but torch refuses to read it ({reason(error)}); delete it to start this run again, "
+            f"{file} is intact, but torch cannot load it ({reason(error)}); delete it to start this run again, "
             "and report it if warlab has written it."
         ) from error
 

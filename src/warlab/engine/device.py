@@ -15,11 +15,11 @@ _options = DeviceOptions()  # global in this process, like the flags of torch
 
 
 def best_device() -> torch.device:
-    """The GPU, or the CPU if there is none. A GPU that torch cannot use is an error: a training on the CPU by accident
-    would take days."""
+    """Return the GPU, or the CPU if there is none. A GPU that torch cannot use is an error: training on the CPU by
+    accident would take days."""
     if uses_gpu():
         return torch.device("cuda")
-    if CHOICE not in os.environ and (reason := _expected()):
+    if CHOICE not in os.environ and (reason := _reason_to_expect_gpu()):
         built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "no CUDA"
         raise WarlabError(
             f"There should be a GPU ({reason}), but torch {torch.__version__} with {built} sees none: update the "
@@ -30,12 +30,12 @@ def best_device() -> torch.device:
 
 def uses_gpu() -> bool:
     if os.environ.get(CHOICE, "cpu") != "cpu":
-        raise WarlabError(f"{CHOICE} is {os.environ[CHOICE]!r}; set it to cpu, or unset it to use a GPU where one is.")
+        raise WarlabError(f"{CHOICE} is {os.environ[CHOICE]!r}; set it to cpu, or unset it to use a GPU if available.")
     return CHOICE not in os.environ and torch.cuda.is_available()
 
 
-def _expected() -> str | None:
-    """Why a GPU is expected: a lease, a scheduler or the user has named one, or the machine has one."""
+def _reason_to_expect_gpu() -> str | None:
+    """Return why a GPU is expected: a lease, a scheduler or the user has named one, or the machine has one."""
     if VISIBLE in os.environ:
         return f"{VISIBLE}={os.environ[VISIBLE]}" if visible_entries(os.environ[VISIBLE]) else None
     return f"{count} of this machine" if (count := device_count()) else None

@@ -24,7 +24,7 @@ class Batches(Samples, Protocol):
     """Training samples of any kind, in batches."""
 
     def epoch(self, epoch: int) -> list[Tensor]:
-        """The arguments of `batch` for all batches of an epoch; a function of (seed, epoch)."""
+        """Return the arguments of `batch` for all batches of an epoch; a function of (seed, epoch)."""
 
 
 class Evaluation(Protocol):
@@ -33,10 +33,10 @@ class Evaluation(Protocol):
     recent: list[Tensor]  # the predicted classes (M, N) of the last evaluations; empty if they are not kept
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
-        """Scores on the test set in percent; `test_accuracy` is one of them."""
+        """Return scores on the test set in percent; `test_accuracy` is one of them."""
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        """The purity of the `selected` ones (M, B) among the samples with these numbers (B,); {} if it is unknown."""
+        """Return the purity of the `selected` samples (M, B) of those with these indices (B,); {} if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Normalise:
 
 
 def purity(selected: Tensor, trusted: Tensor) -> dict[str, Tensor]:
-    """The share of right labels (B,) among the selected samples (M, B) in percent, averaged over the networks."""
+    """Return the share of right labels (B,) among the selected samples (M, B) in percent, the mean over networks."""
     right = (selected & trusted).sum(1)
     return {"purity": 100 * (right / selected.sum(1).clamp_min(1)).mean()}
 
@@ -113,7 +113,7 @@ class TrainingData:
         return len(self.images)
 
     def epoch(self, epoch: int) -> list[Tensor]:
-        """The numbers of the samples of each batch: every sample once, in an order drawn by (seed, epoch)."""
+        """Return the indices of the samples of each batch: every sample once, in an order drawn by (seed, epoch)."""
         generator = np.random.default_rng(derive_seed("order", self.seed, epoch))
         order = torch.from_numpy(generator.permutation(len(self.images)))
         chunks = list(order.split(self.batch_size))
@@ -127,7 +127,7 @@ class TrainingData:
         return Batch(self.images[index], self.labels[index], index)
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:
-        """All samples in the order of their numbers, for estimates over the whole training set."""
+        """Return all samples in the order of their indices, for estimates over the whole training set."""
         for index in torch.arange(len(self.images), device=self.labels.device).split(size):
             yield self.batch(index)
 
@@ -162,7 +162,7 @@ class Evaluator:
         return {name: 100 * float((predicted[name] == labels).double().mean()) for name, (_, labels) in sets.items()}
 
     def _classes(self, method: Method, models: Sequence[nn.Module], images: Images) -> Tensor:
-        """The predicted classes (M, N) of all images."""
+        """Return the predicted classes (M, N) of all images."""
         batches = (images[start : start + self.batch_size] for start in range(0, len(images), self.batch_size))
         return torch.cat([method.predict(models, batch).argmax(2) for batch in batches], dim=1)
 

@@ -34,7 +34,7 @@ def wait_for_lock(paths: Sequence[Path], held: ExitStack, message: Callable[[IO[
     """Lock the first of these files that is free, until `held` is closed; `message` is logged once a minute.
 
     The files are never deleted here. If somebody else deletes one while we wait, the lock on it protects nothing, so
-    that the file in its place is locked instead.
+    the file in its place is locked instead.
     """
     files = {path: held.enter_context(path.open("a+")) for path in paths}
     for seconds in count():
@@ -58,7 +58,7 @@ def _is_in_place(file: IO[str], path: Path) -> bool:
 
 
 def machine_folder() -> Path:
-    """The folder of locks that all processes of this user on this machine share, in all studies."""
+    """Return the folder of locks that all processes of this user on this machine share, in all studies."""
     folder = Path(tempfile.gettempdir()) / f"warlab-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
@@ -72,12 +72,12 @@ def machine_folder() -> Path:
 
 @contextmanager
 def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
-    """Wait until no other process trains in this folder: a killed snakemake leaves its jobs running."""
+    """Wait until no other process is training in this folder: a killed snakemake leaves its jobs running."""
     run_folder.mkdir(parents=True, exist_ok=True)
     path, owner = run_folder / LOCK, f"process {os.getpid()} on {socket.gethostname()}"
     with ExitStack() as held:
         try:
-            _, file = wait_for_lock([path], held, _another_trains)
+            _, file = wait_for_lock([path], held, _waiting_message)
         except OSError as error:
             if error.errno not in UNSUPPORTED:
                 raise
@@ -95,7 +95,7 @@ def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
 
 
 def is_locked(run_folder: Path) -> bool:
-    """Whether a process trains here. The shared lock that tests this is released at once; it only delays a start."""
+    """Return whether a process is training here. The shared lock that tests it is released at once."""
     try:
         with (run_folder / LOCK).open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -107,15 +107,16 @@ def is_locked(run_folder: Path) -> bool:
 
 
 def last_configuration(run_folder: Path) -> str:
-    """The configuration that was trained last in this folder, or "" if it is not known."""
+    """Return the configuration that was trained last in this folder, or "" if it is not known."""
     path = run_folder / LOCK
     lines = path.read_text().splitlines() if path.exists() else []
     return lines[1] if len(lines) > 1 else ""
 
 
-def _another_trains(file: IO[str]) -> str:
+def _waiting_message(file: IO[str]) -> str:
     file.seek(0)
-    return f"{file.readline().strip() or 'Another process'} trains this run already; waiting for it to end."
+    owner = file.readline().strip() or "another process"
+    return f"This run is already being trained by {owner}; waiting for it to finish."
 
 
 def _write(file: IO[str], text: str) -> None:
@@ -127,7 +128,7 @@ def _reserve(run_folder: Path, owner: str, held: ExitStack) -> None:
     """Without flock: a lock in the machine's own folder excludes processes of this machine, and a file that only one
     process can create excludes those of other machines."""
     local = machine_folder() / f"run-{digest(str(run_folder.resolve()).encode())[:16]}"
-    wait_for_lock([local], held, _another_trains)
+    wait_for_lock([local], held, _waiting_message)
     path = run_folder / OWNER
     try:
         path.open("x").close()
@@ -135,14 +136,15 @@ def _reserve(run_folder: Path, owner: str, held: ExitStack) -> None:
         holder = path.read_text()
         if not _has_ended(holder):
             raise WarlabError(
-                f"{holder or 'Another process'} trains this run already; if it has ended, delete {path} and call again."
+                f"This run is already being trained by {holder or 'another process'}; if that has ended, delete {path} "
+                "and run the command again."
             ) from None
     path.write_text(owner)
     held.callback(path.unlink, missing_ok=True)
 
 
 def _has_ended(owner: str) -> bool:
-    """Whether the process has ended, which can be known for processes of this machine only."""
+    """Return whether the process has ended, which can be known for processes of this machine only."""
     words = owner.split()
     if len(words) != 4 or words[3] != socket.gethostname():
         return False
@@ -187,7 +189,7 @@ def gpu_lease(slots: int, whole: bool = False) -> Iterator[str | None]:
 
 
 def device_count() -> int:
-    """The number of GPUs, found without CUDA, which would fix what is visible; WARLAB_GPUS overrides it."""
+    """Return the number of GPUs, found without CUDA, which would fix what is visible; WARLAB_GPUS overrides it."""
     number = os.environ.get("WARLAB_GPUS", "")
     return int(number) if number.isdecimal() else len(list(Path("/dev").glob("nvidia[0-9]*")))
 

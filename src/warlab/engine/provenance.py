@@ -35,7 +35,7 @@ def provenance(seconds: float, processor_seconds: float) -> RunProvenance:
 
 
 def machine() -> Machine:
-    """What else the last bits of a training may depend on, apart from its configuration, code and inputs."""
+    """Return what else the last bits of a training may depend on, apart from its configuration, code and inputs."""
     return {
         "torch": str(torch.__version__),
         "processor": device_name(),
@@ -45,7 +45,7 @@ def machine() -> Machine:
 
 
 def git_version() -> str:
-    """The commit, with -dirty if files are changed; "unknown" outside of a checkout."""
+    """Return the commit, with -dirty if files are changed; "unknown" outside of a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10)

@@ -45,7 +45,7 @@ class StoredImages(Images):
         return self.normalise(decoded.to(self.device, non_blocking=True))
 
     def _futures(self, index: Tensor | slice) -> list[Future[np.ndarray]]:
-        """The images of a batch; an announced one is being decoded already. A resumed run skips the first batches."""
+        """Return the images of a batch, which are being decoded already if it was announced."""
         place = self.places.get(id(index))
         if place is None:
             return self._begin(index.cpu().numpy() if isinstance(index, Tensor) else index)
@@ -54,9 +54,9 @@ class StoredImages(Images):
         return self.begun.pop(place)
 
     def _begin(self, places: np.ndarray | slice) -> list[Future[np.ndarray]]:
-        return [self.pool.submit(self._decoded, int(number)) for number in self.numbers[places]]
+        return [self.pool.submit(self._decode, int(number)) for number in self.numbers[places]]
 
-    def _decoded(self, number: int) -> np.ndarray:
+    def _decode(self, number: int) -> np.ndarray:
         image = self.pack[number]
         top, left = ((side - self.crop) // 2 for side in image.shape[1:])
         return image[:, top : top + self.crop, left : left + self.crop]

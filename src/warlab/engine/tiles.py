@@ -58,7 +58,7 @@ class Tiles:
         return self.normalise(self.flat[:, number].movedim(0, 1))
 
     def window(self, tile: int, top: int, left: int, side: int) -> Tensor:
-        """The numbers of the pixels of a window of a tile, (side, side) int64."""
+        """Return the numbers of the pixels of a window of a tile, (side, side) int64."""
         first, width, device = int(self.first[tile]), int(self.sizes[tile, 1]), self.flat.device
         rows = torch.arange(top, top + side, device=device) * width
         return first + rows[:, None] + torch.arange(left, left + side, device=device)[None]
@@ -100,7 +100,7 @@ class Patches:
 
 
 def oriented(square: Tensor, way: int) -> Tensor:
-    """A square (side, side) rotated by way · 90°; from way 4 on it is mirrored first."""
+    """Return a square (side, side) rotated by way · 90°; from way 4 on it is mirrored first."""
     return torch.rot90(square.flip(1) if way >= 4 else square, way % 4)
 
 
@@ -120,7 +120,7 @@ class Window:
             )
 
     def places(self, size: int) -> list[int]:
-        """Where patches begin along a side: every (patch - overlap) pixels, the last one at the edge."""
+        """Return where patches begin along a side: every (patch - overlap) pixels, the last one at the edge."""
         if size < self.patch:
             raise WarlabError(f"A tile of {size} pixels is smaller than a patch of {self.patch}; set a smaller patch.")
         return [*range(0, size - self.patch, self.patch - self.overlap), size - self.patch]
@@ -188,7 +188,7 @@ class TileEvaluator:
         return {"test_accuracy": means["overall_accuracy"], **means}
 
     def maps(self, method: Method, models: Sequence[nn.Module]) -> Iterator[np.ndarray]:
-        """The label maps (M, H, W) of each test tile, one per network."""
+        """Return the label maps (M, H, W) of each test tile, one per network."""
         with evaluating(*models):
             for tile in range(len(self.truth)):
                 yield self._map(method, models, tile)

@@ -41,7 +41,7 @@ def seconds_per_epoch(spec: TimingSpec) -> dict[str, dict[str, float]]:
 
 
 def error_of_median(values: list[float]) -> float:
-    """A quarter of the width of the median's 95 % confidence interval (binomial ranks)."""
+    """Return a quarter of the width of the median's 95 % confidence interval (binomial ranks)."""
     ordered, reach = sorted(values), math.sqrt(len(values))
     low, high = math.floor(len(values) / 2 - reach), math.ceil(len(values) / 2 + reach)
     return (ordered[min(high, len(values) - 1)] - ordered[max(low, 0)]) / 4

@@ -204,7 +204,7 @@ class Trainer:
         raise Interrupted(f"{stop.received} received: saved {self._place()}.")
 
     def _place(self) -> str:
-        """The unfinished epoch, counted from 1, and the number of its finished batches."""
+        """Return the unfinished epoch, counted from 1, and the number of its finished batches."""
         return f"epoch {len(self.rows) + 1}, batch {self.meter.batches}"
 
     def _save(self) -> None:
@@ -249,8 +249,8 @@ class Trainer:
 
 
 def summary(rows: list[Row]) -> dict[str, float]:
-    """The results of a run: mean and deviation of the last ten epochs (as in the paper), the last epoch, and the best
-    one on the test set, which is a diagnostic only, since test labels must not choose an epoch."""
+    """Return the results of a run: mean and deviation of the last ten epochs (as in the paper), the last epoch, and the
+    best one on the test set, which is a diagnostic only, since test labels must not choose an epoch."""
     accuracy = np.array([row["test_accuracy"] for row in rows if "test_accuracy" in row])
     return {
         "last10_mean": float(accuracy[-LAST:].mean()),

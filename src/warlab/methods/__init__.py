@@ -26,7 +26,7 @@ class Declaration:
 
 @cache
 def declaration(name: str) -> Declaration:
-    """The declaration of a method, read from its file without importing torch."""
+    """Return the declaration of a method, read from its file without importing torch."""
     if not METHODS.body(name, "Algorithm"):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
     attributes = METHODS.literals(name, "Algorithm")

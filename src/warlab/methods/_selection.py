@@ -49,7 +49,7 @@ class Selecting(Method):
 
     @abstractmethod
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        """The losses on the samples that are kept, from the outputs of both networks."""
+        """Return the losses on the samples that are kept, from the outputs of both networks."""
 
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         if self.estimates and step.epoch == 0:
@@ -108,13 +108,13 @@ def forgotten(epoch: int, tau: float, ramp: int, exponent: float) -> float:
 
 
 def smallest(losses: Tensor, forget: float) -> Tensor:
-    """The indices of the k smallest of n losses."""
+    """Return the indices of the k smallest of n losses."""
     kept = int((1 - forget) * len(losses)) or len(losses)
     return losses.detach().argsort(stable=True)[:kept]
 
 
 def mask_of(index: Tensor, n: int) -> Tensor:
-    """A mask (n,) that is true at these indices."""
+    """Return a mask (n,) that is true at these indices."""
     return torch.zeros(n, dtype=torch.bool, device=index.device).index_fill_(0, index, True)
 
 

@@ -47,8 +47,8 @@ def estimate(predictions: np.ndarray, percentile: float | None) -> np.ndarray:
 
 
 def _anchor(scores: np.ndarray, percentile: float | None) -> int:
-    """The index of the highest score below the percentile (numpy's method "higher"), found by its rank: many scores of
-    a certain network are exactly 1, and discarding all of them would leave none of the class."""
+    """Return the index of the highest score below the percentile (numpy's method "higher"), found by its rank: many
+    scores of a certain network are exactly 1, and discarding all of them would leave none of the class."""
     order = scores.argsort(kind="stable")
     if percentile is None:
         return int(order[-1])

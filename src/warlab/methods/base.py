@@ -31,10 +31,10 @@ class Samples(Protocol):
     def __len__(self) -> int: ...
 
     def batch(self, index: Tensor) -> Batch:
-        """The samples with these indices."""
+        """Return the samples with these indices."""
 
     def in_order(self, size: int = 1000) -> Iterator[Batch]:
-        """All samples in the order of their indices."""
+        """Return all samples in the order of their indices."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Method(ABC):
         return None, {}
 
     def extend(self, network: nn.Module) -> nn.Module:
-        """The network with additions of the method, such as a layer, which are trained, saved and evaluated with it."""
+        """Return the network with what the method adds, such as a layer; it is trained, saved and evaluated with it."""
         return network
 
     def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:
-        """The learning rate of this epoch; `scheduled(epoch)` is the schedule that all methods share."""
+        """Return the learning rate of this epoch; `scheduled(epoch)` is the schedule that all methods share."""
         return scheduled(step.epoch)
 
     def restarts(self, step: Step) -> bool:
@@ -101,15 +101,15 @@ class Method(ABC):
         return False
 
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
-        """Called before each epoch."""
+        """Prepare an epoch, before its first batch."""
         return
 
     def predict(self, models: Models, x: Tensor) -> Tensor:
-        """Class scores (M, B, C) for evaluation by M networks, whose accuracies are averaged."""
+        """Return class scores (M, B, C) for evaluation by M networks, whose accuracies are averaged."""
         return torch.stack([model(x) for model in models])
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed run cannot recompute (tensors, numbers, lists and dicts of them)."""
+        """Return what a resumed run cannot recompute (tensors, numbers, lists and dicts of them)."""
         return {name: getattr(self, name) for name in self.saved}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -131,7 +131,7 @@ def add_gradients(method: Method, models: Models, batch: Batch, step: Step) -> t
 
 
 def features(model: nn.Module, x: Tensor) -> Tensor:
-    """The vector before the last layer of a network."""
+    """Return the vector before the last layer of a network."""
     if not hasattr(model, "features"):
         raise WarlabError(
             "The vector before the last layer is needed here; give the network a method features(x), or choose another "

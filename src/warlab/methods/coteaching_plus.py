@@ -60,7 +60,7 @@ class Algorithm(Selecting):
     def by_disagreement(
         self, scores: Sequence[Tensor], y: Tensor, disagree: Tensor, forget: float, step: Step
     ) -> tuple[list[Tensor], Tensor]:
-        """The two losses, and the mask (2, B) of the samples behind them."""
+        """Return the two losses, and the mask (2, B) of the samples behind them."""
         if not disagree.any():
             weight = 0.0 if self.as_published and step.epoch * step.batch >= EARLY else 1.0
             return [weight * cross_entropy(s, y) for s in scores], torch.ones_like(disagree).expand(2, -1)

@@ -47,7 +47,7 @@ class Algorithm(Method):
         self.observe(self.estimate(models[0], samples), step)
 
     def estimate(self, model: nn.Module, samples: Samples) -> float:
-        """The mean LID of a random subset."""
+        """Return the mean LID of a random subset."""
         chosen = torch.randperm(len(samples))[: self.config.samples].to(self.task.device)
         with evaluating(model):
             parts = [features(model, samples.batch(part).x) for part in chosen.split(self.config.batch)]

@@ -135,7 +135,7 @@ def _distance(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _mean(values: Tensor) -> Tensor:
-    """The mean, or 0 without values: a batch may hold no pair, or no clean sample."""
+    """Return the mean, or 0 without values: a batch may hold no pair, or no clean sample."""
     return values.sum() / max(1, len(values))
 
 

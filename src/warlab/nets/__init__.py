@@ -13,12 +13,12 @@ names = NETS.names
 
 
 def has_features(name: str) -> bool:
-    """Whether the network has a method `features` for the vector before its last layer."""
+    """Return whether the network has a method `features` for the vector before its last layer."""
     return "features" in NETS.methods(name, "Net")
 
 
 def trained() -> list[str]:
-    """The networks that a study can train."""
+    """Return the networks that a study can train."""
     return [name for name in names() if NETS.literals(name).get("TRAINED", True)]
 
 

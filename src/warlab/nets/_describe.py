@@ -35,7 +35,7 @@ def describe(net: nn.Module, shape: tuple[int, ...]) -> list[dict[str, Any]]:
 
 
 def _parts(net: nn.Module, depth: int) -> list[nn.Module]:
-    """The modules at this depth, and modules above it that have no children."""
+    """Return the modules at this depth, and modules above it that have no children."""
     children = list(net.children())
     if not children or depth == 0:
         return [net]
@@ -43,7 +43,7 @@ def _parts(net: nn.Module, depth: int) -> list[nn.Module]:
 
 
 def name(module: nn.Module) -> str:
-    """A layer in words, or the name of its class."""
+    """Return a layer in words, or the name of its class."""
     for kind, words in _WORDS.items():
         if isinstance(module, kind):
             return words(module)

@@ -9,7 +9,7 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 
 def scaled(sizes: Sequence[int], width: float) -> list[int]:
-    """The numbers of channels, multiplied by the width of the network."""
+    """Return the numbers of channels, multiplied by the width of the network."""
     return [max(1, round(size * width)) for size in sizes]
 
 

@@ -32,7 +32,7 @@ class Net(nn.Module):
         self.apply(initialise)
 
     def features(self, x: Tensor) -> Tensor:
-        """The vector before the last dense layer, (B, 84)."""
+        """Return the vector before the last dense layer, (B, 84)."""
         return self.body(x)
 
     def forward(self, x: Tensor) -> Tensor:

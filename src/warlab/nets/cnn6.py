@@ -34,7 +34,7 @@ class Net(nn.Module):
         self.apply(initialise)
 
     def features(self, x: Tensor) -> Tensor:
-        """The vector before the dense layer, (B, 256 · width)."""
+        """Return the vector before the dense layer, (B, 256 · width)."""
         return self.body(x)
 
     def forward(self, x: Tensor) -> Tensor:

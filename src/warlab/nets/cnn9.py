@@ -40,7 +40,7 @@ class Net(nn.Module):
         self.apply(initialise)
 
     def features(self, x: Tensor) -> Tensor:
-        """The vector before the classifier's dropout, (B, 128 · width)."""
+        """Return the vector before the classifier's dropout, (B, 128 · width)."""
         return self.body(x).mean((2, 3))
 
     def forward(self, x: Tensor) -> Tensor:

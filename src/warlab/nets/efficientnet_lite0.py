@@ -41,7 +41,7 @@ class Net(nn.Module):
         self._fc = nn.Linear(_HEAD, classes)
 
     def features(self, x: Tensor) -> Tensor:
-        """The globally averaged last feature map, (B, 1280)."""
+        """Return the globally averaged last feature map, (B, 1280)."""
         x = relu6(self._bn0(self._conv_stem(x)))
         for block in self._blocks:
             x = block(x)

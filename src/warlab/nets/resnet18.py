@@ -18,7 +18,7 @@ class Net(torchvision.models.ResNet):  # type: ignore[name-defined,misc]
             raise TypeError(f"it takes colour images, not {channels} channels")
 
     def features(self, x: Tensor) -> Tensor:
-        """The globally averaged last feature map, (B, 512)."""
+        """Return the globally averaged last feature map, (B, 512)."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return x.mean((2, 3))

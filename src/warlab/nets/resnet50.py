@@ -40,7 +40,7 @@ class Net(nn.Module):
         initialise(self.head)
 
     def features(self, x: Tensor) -> Tensor:
-        """The globally averaged last feature map, (B, 2048)."""
+        """Return the globally averaged last feature map, (B, 2048)."""
         return self.body(x)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ class Net(nn.Module):
         self.apply(initialise)
 
     def features(self, x: Tensor) -> Tensor:
-        """The maps before the last convolution, (B, 64 · width, H, W)."""
+        """Return the maps before the last convolution, (B, 64 · width, H, W)."""
         if any(side % MULTIPLE for side in x.shape[2:]):
             raise WarlabError(
                 f"The sides of a patch must be multiples of {MULTIPLE} for unet, not {tuple(x.shape[2:])}."

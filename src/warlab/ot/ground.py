@@ -19,7 +19,7 @@ from warlab.ot.points import class_centroids, from_points, word_points
 
 
 def zero_one_cost(classes: int) -> Tensor:
-    r"""The cost 1 between any two classes: transport becomes the total variation.
+    r"""Return the cost 1 between any two classes: transport becomes the total variation.
 
     .. math:: C_{ij} = 1 - \delta_{ij}
 
@@ -51,7 +51,7 @@ def word_cost(
     vectors: Mapping[str, ArrayLike] | str | PathLike[str] | Any | None = None,
     binary: bool = False,
 ) -> Tensor:
-    r"""A cost from word vectors of the class names: the paper's WAR w2v.
+    r"""Return a cost from word vectors of the class names: the paper's WAR w2v.
 
     .. math:: C_{ij} = \exp\left(-\frac{\|e_i - e_j\|_2}{\max_{kl} \|e_k - e_l\|_2}\right), \qquad C_{ii} = 0
 
@@ -86,13 +86,13 @@ def word_cost(
         raise WarlabError(
             f"word_cost needs a list with the names of at least two classes, such as ['cat', 'dog'], not {names!r}."
         )
-    return _checked(word_points(names, vectors, binary), "of words")
+    return _make_cost(word_points(names, vectors, binary), "of words")
 
 
 def centroid_cost(
     features: Tensor | ArrayLike, labels: Tensor | ArrayLike, classes: int | Sequence[str] | None = None
 ) -> Tensor:
-    r"""A cost from the centroids of the classes in a feature space: the paper's WAR embed.
+    r"""Return a cost from the centroids of the classes in a feature space: the paper's WAR embed.
 
     .. math::
         C_{ij} = \exp\left(-\frac{\|m_i - m_j\|_2}{\max_{kl} \|m_k - m_l\|_2}\right), \qquad C_{ii} = 0, \qquad
@@ -124,29 +124,25 @@ def centroid_cost(
             [0.7846, 0.0000, 0.3679],
             [0.3790, 0.3679, 0.0000]])
     """
-    points, given = _array(features), _array(labels)
-    names = _names_of(classes, given)
+    points, given = _to_array(features), _to_array(labels)
+    if classes is None:
+        classes = int(given.max()) + 1 if given.size and given.dtype.kind in "iu" else 0
+    names = [str(k) for k in range(int(classes))] if isinstance(classes, SupportsInt) else list(classes)
     _check_samples(points, given, len(names))
-    return _checked(class_centroids(points, given, names), "of centroids")
+    return _make_cost(class_centroids(points, given, names), "of centroids")
 
 
-def _checked(points: np.ndarray, name: str) -> Tensor:
+def _make_cost(points: np.ndarray, name: str) -> Tensor:
     cost = from_points(points)
     check_cost(cost, name)
     return torch.from_numpy(cost).float()
 
 
-def _array(values: Tensor | ArrayLike) -> np.ndarray:
+def _to_array(values: Tensor | ArrayLike) -> np.ndarray:
     if isinstance(values, Tensor):
         values = values.detach().cpu()
         values = values.float() if values.dtype == torch.bfloat16 else values  # numpy has no such format
     return np.asarray(values)
-
-
-def _names_of(classes: int | Sequence[str] | None, labels: np.ndarray) -> list[str]:
-    if classes is None:
-        classes = int(labels.max()) + 1 if labels.size and labels.dtype.kind in "iu" else 0
-    return [str(k) for k in range(int(classes))] if isinstance(classes, SupportsInt) else list(classes)
 
 
 def _check_samples(points: np.ndarray, labels: np.ndarray, classes: int) -> None:
@@ -161,4 +157,4 @@ def _check_samples(points: np.ndarray, labels: np.ndarray, classes: int) -> None
             "an ignore_index of -100, first."
         )
     if points.dtype.kind not in "fiu" or not np.isfinite(points).all():
-        raise WarlabError("The features must be finite numbers; they have NaN, infinity or values that are no numbers.")
+        raise WarlabError("The features must be finite numbers; they have NaN, infinity or non-numeric values.")

@@ -24,7 +24,7 @@ EMBEDDED_VECTORS = "glove_6b_100d_classes.txt"
 
 
 def from_points(points: np.ndarray) -> np.ndarray:
-    """The cost (C, C) between points (C, d)."""
+    """Return the cost (C, C) between points (C, d)."""
     return from_distances(pairwise_distances(points))
 
 
@@ -64,7 +64,7 @@ def _read_with_gensim(path: Path, binary: bool) -> Any:
     try:
         from gensim.models import KeyedVectors  # slow to import, and only these files need it
     except ModuleNotFoundError as error:
-        raise WarlabError("Files of word vectors are read by gensim; call pip install 'warlab[words]'.") from error
+        raise WarlabError("Files of word vectors are read by gensim; run pip install 'warlab[words]'.") from error
     try:
         return KeyedVectors.load_word2vec_format(str(path), binary=binary)
     except (OSError, ValueError, EOFError, UnicodeDecodeError) as error:
@@ -96,7 +96,7 @@ def word_points(names: Sequence[str], vectors: Any = None, binary: bool = False)
 
 
 def _word_vector(name: str, vectors: Any, source: str) -> np.ndarray:
-    """The name itself if the model has it, else the mean of its words."""
+    """Return the name itself if the model has it, else the mean of its words."""
     for form in (name, name.lower()):
         if form in vectors:
             return np.asarray(vectors[form], dtype=np.float64)

@@ -58,7 +58,11 @@ def sinkhorn(
     tensor([0.6000])
     """
     if log_domain is None:
-        _check_rows(a, b, cost)
+        if a.dim() != 2 or a.shape != b.shape or cost.shape != (a.shape[1], a.shape[1]) or not len(a):
+            raise WarlabError(
+                f"sinkhorn needs a and b of shape (B, C) and a cost of shape (C, C), not {tuple(a.shape)}, "
+                f"{tuple(b.shape)} and {tuple(cost.shape)}."
+            )
         value = sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam))
         if not bool(torch.isfinite(value).all()):
             raise WarlabError(
@@ -68,14 +72,6 @@ def sinkhorn(
     if len(a) >= MANY and not log_domain and not cost.requires_grad:
         return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
     return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
-
-
-def _check_rows(a: Tensor, b: Tensor, cost: Tensor) -> None:
-    if a.dim() != 2 or a.shape != b.shape or cost.shape != (a.shape[1], a.shape[1]) or not len(a):
-        raise WarlabError(
-            f"sinkhorn needs a and b of shape (B, C) and a cost of shape (C, C), not {tuple(a.shape)}, "
-            f"{tuple(b.shape)} and {tuple(cost.shape)}."
-        )
 
 
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
@@ -88,7 +84,7 @@ def needs_log_domain(cost: Tensor, lam: float) -> bool:
 
 
 def plan(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
-    """The coupling after `iterations` updates, (B, C, C): for verification, not for training."""
+    """Return the coupling after `iterations` updates, (B, C, C): for verification, not for training."""
     if needs_log_domain(cost, lam):
         return _plan_log(a, b, cost, lam, iterations)
     kernel = torch.exp(-cost / lam)
@@ -115,7 +111,7 @@ def _value_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) 
 
 
 def _plan_log(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
-    """The plan by the same updates as `_scalings` on f = log u and g = log v, for costs of any sign and size."""
+    """Return the plan by the same updates as `_scalings` on f = log u and g = log v, for costs of any sign and size."""
     tiny = torch.finfo(a.dtype).tiny
     log_a, log_b = a.clamp_min(tiny).log(), b.clamp_min(tiny).log()
     log_kernel = -cost / lam

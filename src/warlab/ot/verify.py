@@ -85,7 +85,7 @@ def proposition_2(plain: np.ndarray, weighted: np.ndarray, exact: np.ndarray, en
 
 
 def couplings(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterations: int) -> np.ndarray:
-    """Our plans after so many iterations, in float64: (pairs, C, C)"""
+    """Return our plans after so many iterations, in float64: (pairs, C, C)"""
     return plan(torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(cost), lam, iterations).numpy()
 
 

@@ -12,7 +12,7 @@ Kullback-Leibler divergence in place of OT. Neither uses labels. In a training l
     loss = cross_entropy(logits, y) + (beta * war(model, x, logits) if epoch >= warm_up else 0)
     loss.backward()
 
-The forward of the cross entropy is reused, so that a step costs 3 forwards and 2 backwards.
+The forward pass of the cross entropy is reused, so a step costs three forward and two backward passes.
 """
 
 from warlab.war.adversarial import AdversarialLoss

@@ -6,8 +6,8 @@
     r = epsilon * unit(g)                         detached: no gradient flows through the direction
 
 A step has three passes. The loop's own pass gives p(x); it is reused if its precision and its dropout masks allow it.
-The probe is one forward and the gradient in x alone; with direction "clean" the gradient of the loop's own pass takes
-its place. The final pass gives p(x + r), the only one that the loss is differentiated through.
+The probe is one forward pass and the gradient in x alone; with direction "clean" the gradient of the loop's own pass
+takes its place. The final pass gives p(x + r), the only one that the loss is differentiated through.
 """
 
 import math
@@ -27,12 +27,12 @@ from warlab.war.model import (
     Rows,
     class_axis,
     extra_pass,
+    fix_dropout_masks,
     forwards,
     logits_of,
     looks_like_probabilities,
     perturbable,
     rows_of_mask,
-    with_same_masks,
 )
 
 Direction = Literal["sum", "mean", "clean"]
@@ -94,7 +94,7 @@ class AdversarialLoss(nn.Module, ABC):
         predict: Predict | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """The regulariser as a scalar.
+        """Return the regulariser as a scalar.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class AdversarialLoss(nn.Module, ABC):
         inputs : Tensor (B, ...) of floating point numbers
             What is perturbed: images, features, or embeddings of tokens; then `model` is the part that follows them.
         logits : Tensor (B, C), (B, C, H, W), ..., or an output that holds them, optional
-            The model's output on `inputs`, if the loop has it; detached here. Default: one more forward.
+            The model's output on `inputs`, if the loop has it; detached here. Default: one more forward pass.
         predict : function, optional
             From perturbed inputs to logits, in place of `model(inputs)`: for further arguments, such as
             ``lambda e: model(inputs_embeds=e, attention_mask=m)``, and for outputs that hold the logits elsewhere.
@@ -120,27 +120,28 @@ class AdversarialLoss(nn.Module, ABC):
         inner, outer = forwards(model, predict)
         if self.dropout == "shared":
             seed = int(torch.randint(2**62, ()))
-            inner, outer = (with_same_masks(one, seed, x.device) for one in (inner, outer))
-        reused = self._reused(logits, x.dtype)  # outside of extra_pass, which switches TF32 off
+            inner, outer = (fix_dropout_masks(one, seed, x.device) for one in (inner, outer))
+        clean = self._reuse(logits, x.dtype)  # outside of extra_pass, which switches TF32 off
         with extra_pass(model, self.dropout, self.batchnorm_update):
-            clean = _no_grad(inner, x) if reused is None else reused
-            rows = Rows(len(x), self.class_dim, self._kept(clean, len(x), mask))
+            if clean is None:
+                with torch.no_grad():
+                    clean = logits_of(inner(x))
+            rows = self._check_rows(clean, len(x), mask)
             p_clean = rows.probabilities(clean)
-            if self.epsilon == 0:
-                perturbed = x
-            elif self.direction == "clean":
+            perturbed = x
+            if self.epsilon > 0 and self.direction == "clean":
                 perturbed = x + self.epsilon * self._clean_direction(inputs, logits, rows).to(x)
-            else:
+            elif self.epsilon > 0:
                 perturbed = x + self._perturbation(inner, x, p_clean, rows)
             p_adversarial = rows.probabilities(outer(perturbed))
             return rows.mean(self.divergence(p_adversarial, p_clean))
 
     def _clean_direction(self, inputs: Tensor, output: Any, rows: Rows) -> Tensor:
-        """Unit vectors along the gradient of D(p(x), sg[p(x)]) in x, through the graph of the loop's own forward."""
+        """Return unit vectors along the gradient of D(p(x), sg[p(x)]) in x, by the graph of the loop's own pass."""
         clean = rows.probabilities(output) if output is not None else inputs.detach()
         if not (inputs.requires_grad and clean.requires_grad):
             raise WarlabError(
-                "direction is clean, so that the gradient comes from the loop's own forward: call "
+                "direction is clean, so that the gradient comes from the loop's own forward pass: call "
                 "inputs.requires_grad_() before logits = model(inputs), and give these logits with their graph."
             )
         value = rows.per_sample(self.divergence(clean, clean.detach())).sum()
@@ -148,7 +149,9 @@ class AdversarialLoss(nn.Module, ABC):
             (gradient,) = torch.autograd.grad(value, inputs, retain_graph=True)
         except RuntimeError as error:
             if "not have been used in the graph" in str(error):
-                raise WarlabError("The logits were not made from these inputs; give both from one forward.") from error
+                raise WarlabError(
+                    "The logits were not made from these inputs; give both from one forward pass."
+                ) from error
             raise
         return unit(gradient)
 
@@ -171,16 +174,17 @@ class AdversarialLoss(nn.Module, ABC):
                 ) from error
             raise
 
-    def _reused(self, output: Any, precision: torch.dtype) -> Tensor | None:
-        """The loop's logits, if they have the dropout rule and the precision of the extra passes."""
+    def _reuse(self, output: Any, precision: torch.dtype) -> Tensor | None:
+        """Return the loop's logits, if they have the dropout rule and the precision of the extra passes."""
         if output is None or self.dropout != "independent":
             return None
         logits = logits_of(output)
         exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
         return logits.detach() if exact else None
 
-    def _kept(self, clean: Tensor, samples: int, mask: Tensor | None) -> Tensor | None:
-        """The mask by rows. The first logits are checked, because a model that ends in a softmax only trains worse."""
+    def _check_rows(self, clean: Tensor, samples: int, mask: Tensor | None) -> Rows:
+        """Return the rows of the logits. The first logits are checked: a model that ends in a softmax would only train
+        worse."""
         axis = class_axis(clean, samples, self.class_dim)
         if not self._are_logits:
             suspicious = looks_like_probabilities(clean, axis)
@@ -190,12 +194,7 @@ class AdversarialLoss(nn.Module, ABC):
                     "again; return logits, or give predict=lambda inputs: model(inputs).log()."
                 )
             self._are_logits = suspicious is False
-        return None if mask is None else rows_of_mask(mask, clean, axis)
-
-
-def _no_grad(predict: Predict, x: Tensor) -> Tensor:
-    with torch.no_grad():
-        return logits_of(predict(x))
+        return Rows(samples, self.class_dim, None if mask is None else rows_of_mask(mask, clean, axis))
 
 
 def perturbation(
@@ -207,7 +206,7 @@ def perturbation(
     reduction: Literal["sum", "mean"] = "sum",
     power_iterations: int = 1,
 ) -> Tensor:
-    """r of the formulas above: (B, …) like x, of length epsilon per sample.
+    """Return r of the formulas above: (B, …) like x, of length epsilon per sample.
 
     `reduction="mean"` is the authors' code to the letter: the gradient of the batch mean carries 1/B and is
     divided by its norm + 1e-8, which shortens r where the gradient is tiny (no dropout, large batch).

@@ -18,15 +18,15 @@ ENOUGH = 4  # rows that look like probabilities are no accident
 
 
 def perturbable(model: nn.Module, inputs: Tensor) -> Tensor:
-    """The inputs in the precision of the model's weights; an error if they cannot be perturbed."""
+    """Return the inputs in the precision of the model's weights; an error if they cannot be perturbed."""
     if not isinstance(model, nn.Module):
         raise WarlabError(
             f"The model is a {type(model).__name__}; give the nn.Module, and a function that calls it as predict=."
         )
     if not isinstance(inputs, Tensor):
         raise WarlabError(
-            f"The inputs are a {type(inputs).__name__}; give the one tensor that is perturbed, and hand the others "
-            "over in a function: predict=lambda x: model(x, others)."
+            f"The inputs are a {type(inputs).__name__}; give the one tensor that is perturbed, and pass the others "
+            "through a closure: predict=lambda x: model(x, others)."
         )
     if not inputs.is_floating_point():
         raise WarlabError(
@@ -56,7 +56,7 @@ def _precision(model: nn.Module, inputs: Tensor) -> torch.dtype:
 
 
 def forwards(model: nn.Module, predict: Predict | None) -> tuple[Predict, Predict]:
-    """The forward of the reference and the probe, and the forward of the final pass.
+    """Return the functions of the reference and the probe, and of the final pass.
 
     With DistributedDataParallel the probe runs on the module inside, where no reducer waits for weight gradients that
     never come. The final pass runs through the wrapper, whose reducer adds its gradients to those of the loop.
@@ -68,20 +68,20 @@ def forwards(model: nn.Module, predict: Predict | None) -> tuple[Predict, Predic
 
 @contextmanager
 def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool) -> Iterator[None]:
-    """Every forward inside has the given rules of dropout and batch norm, and true float32."""
+    """Give every forward pass inside the given rules of dropout and batch norm, and true float32."""
     with ExitStack() as stack:
         if dropout == "off":
-            stack.enter_context(_switched_off(model, nn.modules.dropout._DropoutNd, "training"))
+            stack.enter_context(_switch_off(model, nn.modules.dropout._DropoutNd, "training"))
         if not batchnorm_update:  # batch statistics are still used, running ones stay
-            stack.enter_context(_switched_off(model, nn.modules.batchnorm._NormBase, "track_running_stats"))
-        # A wrapper overwrites running statistics before a forward: once per step, in the loop's own pass.
-        stack.enter_context(_switched_off(model, DistributedDataParallel, "broadcast_buffers"))
+            stack.enter_context(_switch_off(model, nn.modules.batchnorm._NormBase, "track_running_stats"))
+        # A wrapper overwrites running statistics before a forward pass: once per step, in the loop's own pass.
+        stack.enter_context(_switch_off(model, DistributedDataParallel, "broadcast_buffers"))
         stack.enter_context(true_float32())
         yield
 
 
 @contextmanager
-def _switched_off(model: nn.Module, kind: type[Any], attribute: str) -> Iterator[None]:
+def _switch_off(model: nn.Module, kind: type[Any], attribute: str) -> Iterator[None]:
     """Set an attribute of all modules of a kind to False inside, and restore it afterwards."""
     modules = [m for m in model.modules() if isinstance(m, kind)]
     before = [getattr(m, attribute) for m in modules]
@@ -103,8 +103,8 @@ def same_random_numbers(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
-def with_same_masks(predict: Predict, seed: int, device: torch.device) -> Predict:
-    """The function `predict` with the same dropout masks in every call."""
+def fix_dropout_masks(predict: Predict, seed: int, device: torch.device) -> Predict:
+    """Return the function `predict` with the same dropout masks in every call."""
 
     def again(x: Tensor) -> Any:
         with same_random_numbers(seed, device):
@@ -117,7 +117,7 @@ def with_same_masks(predict: Predict, seed: int, device: torch.device) -> Predic
 
 
 def logits_of(output: Any) -> Tensor:
-    """The output itself if it is a tensor, or the `logits` of an object or dict, as Hugging Face's models return it."""
+    """Return the output if it is a tensor, or its `logits` if it is an object or dict, as in Hugging Face's models."""
     logits = output.get("logits") if isinstance(output, Mapping) else getattr(output, "logits", output)
     if isinstance(logits, Tensor):
         return logits
@@ -134,7 +134,7 @@ def probabilities(logits: Tensor, class_dim: int = 1) -> Tensor:
 
 
 def class_axis(logits: Tensor, samples: int, class_dim: int | None) -> int:
-    """The axis of the classes; an error if the logits have none, or if there are several candidates.
+    """Return the axis of the classes; an error if the logits have none, or if there are several candidates.
 
     A network for maps may give its pixels as rows, image by image: (B · H · W, classes).
     """
@@ -165,7 +165,7 @@ def class_axis(logits: Tensor, samples: int, class_dim: int | None) -> int:
 
 
 def looks_like_probabilities(logits: Tensor, axis: int) -> bool | None:
-    """Whether the rows are probabilities; None if there are too few of them to tell."""
+    """Return whether the rows are probabilities; None if there are too few of them to tell."""
     if logits.numel() < ENOUGH * logits.shape[axis]:
         return None
     values = logits.detach().float()
@@ -173,7 +173,7 @@ def looks_like_probabilities(logits: Tensor, axis: int) -> bool | None:
 
 
 def rows_of_mask(mask: Tensor, logits: Tensor, axis: int) -> Tensor:
-    """The mask as (rows,), one entry per row of `probabilities`."""
+    """Return the mask as (rows,), one entry per row of `probabilities`."""
     expected = tuple(size for k, size in enumerate(logits.shape) if k != axis)
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or tuple(mask.shape) != expected:
         actual = f"{tuple(mask.shape)} of {mask.dtype}" if isinstance(mask, Tensor) else type(mask).__name__
@@ -197,7 +197,7 @@ class Rows:
         return probabilities(logits, class_axis(logits, self.samples, self.class_dim))
 
     def per_sample(self, values: Tensor) -> Tensor:
-        """The mean over the pixels or tokens of a sample, if it has any."""
+        """Return the mean over the pixels or tokens of a sample, if it has any."""
         if self.mask is None:
             return values.view(self.samples, -1).mean(1)
         counts = self.mask.view(self.samples, -1).sum(1).clamp_min(1)

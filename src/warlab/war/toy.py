@@ -34,7 +34,7 @@ class L2Loss(AdversarialLoss):
 
 
 def regularisers() -> dict[str, AdversarialLoss | None]:
-    """The columns of the paper's figure."""
+    """Return the columns of the paper's figure."""
     cost = torch.tensor(COST)
     return {
         "CCE": None,
@@ -74,7 +74,7 @@ def train(x: np.ndarray, labels: np.ndarray, regulariser: AdversarialLoss | None
 
 
 def plane(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The axes of a grid around all points."""
+    """Return the axes of a grid around all points."""
     low, high = x.min(0) - 0.6, x.max(0) + 0.6
     return np.linspace(low[0], high[0], SIDE), np.linspace(low[1], high[1], SIDE)
 
@@ -93,7 +93,7 @@ def simplex(side: int = 80) -> np.ndarray:
 
 
 def divergences(at: np.ndarray) -> dict[str, np.ndarray]:
-    """The divergence of each regulariser between points of the simplex and PREDICTION; 0 for CCE."""
+    """Return the divergence of each regulariser between points of the simplex and PREDICTION; 0 for CCE."""
     adversarial = torch.from_numpy(np.clip(at, 1e-6, None)).double()
     adversarial /= adversarial.sum(1, keepdim=True)
     clean = torch.tensor(PREDICTION, dtype=torch.float64).expand_as(adversarial)
@@ -104,7 +104,7 @@ def divergences(at: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def directions(net: nn.Module, loss: AdversarialLoss, x: np.ndarray) -> np.ndarray:
-    """The adversarial perturbation of each point, (N, 2)."""
+    """Return the adversarial perturbation of each point, (N, 2)."""
     inputs = torch.from_numpy(x)
     with torch.no_grad():
         clean = probabilities(net(inputs))

@@ -45,20 +45,20 @@ class WARLoss(AdversarialLoss):
         and deviation 1. With 0 no direction is computed, and a step takes about 2.0 instead of 2.6.
     dropout : "independent", "shared" or "off"
         Dropout masks of the extra passes: independent of the clean pass, the same in all of them, or none. Default
-        "independent": authors' code. The others take one more forward, about 0.3, for a reference with these masks.
+        "independent": authors' code. The others take one more forward pass, about 0.3, for such a reference.
         "off" switches the modules of torch.nn.Dropout's family only; torch.nn.functional.dropout and the dropout
-        inside attention and recurrent layers stay on. "shared" covers them, too, because it repeats the random numbers.
+        inside attention and recurrent layers stay on. "shared" also covers them, because it repeats the random numbers.
     batchnorm_update : bool
         Whether the extra passes move the running statistics of batch norm. Default True: authors' code.
     direction : "sum", "mean" or "clean"
         How the direction is found. Default "sum": our choice, always of length epsilon. "mean" is the authors' code
         to the letter, which shortens the perturbation where the gradient is tiny. "clean" needs no probe: the entropy
-        in the transport gives it a slope where both predictions are the same, so that the loop's own forward has the
-        gradient. A step takes about 2.4 instead of 2.6; call ``inputs.requires_grad_()`` before the forward. The
+        in the transport gives it a slope where both predictions are the same, so that the loop's own forward pass has
+        the gradient. A step takes about 2.4 instead of 2.6; call ``inputs.requires_grad_()`` before it. The
         direction differs from the probe's, see docs/performance.md.
     power_iterations : int
-        Gradients that are taken to find the direction. Default 1: paper. Each further one takes one more forward and
-        one more backward in the inputs, about 0.7.
+        Gradients that are taken to find the direction. Default 1: paper. Each further one takes one more forward
+        and backward pass in the inputs, about 0.7.
     class_dim : int, optional
         The axis of the classes in the logits. Default: 1, as in torch's cross_entropy; logits of three axes, which
         may be (B, C, T) or (B, T, C), are refused without it.

@@ -20,12 +20,12 @@ module = COSTS.module
 
 
 def reads_labels(kind: str) -> bool:
-    """Whether a cost depends on the noisy labels, so that it is made for every noise and seed."""
+    """Return whether a cost depends on the noisy labels, so that it is made for every noise and seed."""
     return bool(COSTS.literals(kind).get("READS_LABELS", False))
 
 
 def user_files(kind: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The user's files that a cost is made from, by the setting that names them."""
+    """Return the user's files that a cost is made from, by the setting that names them."""
     named = {key: settings.get(key) for key in COSTS.literals(kind).get("USER_FILES", ())}
     return {key: file for key, file in named.items() if file not in (None, PUBLISHED)}
 

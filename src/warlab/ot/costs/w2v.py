@@ -33,7 +33,7 @@ def make(inputs: CostInputs, vectors: str | None = None, binary: bool = False, o
 
 
 def _published(words: Sequence[str]) -> Made:
-    """The published cost that has exactly these classes, with rows and columns in their order."""
+    """Return the published cost that has exactly these classes, with rows and columns in their order."""
     for path in sorted(assets("ground_costs").glob("*.csv")):
         cost, columns = _table(path)
         if set(columns) == {_plain(word) for word in words}:
@@ -46,7 +46,7 @@ def _published(words: Sequence[str]) -> Made:
 
 
 def _table(path: Path) -> tuple[np.ndarray, dict[str, int]]:
-    """The matrix of a file, with its rows in the order of its columns, and the column of every class."""
+    """Return the matrix of a file, with its rows in the order of its columns, and the column of every class."""
     with path.open(newline="") as file:
         head, *rows = csv.reader(file)
     by_name = {_plain(row[0]): [float(entry) for entry in row[1:]] for row in rows}
