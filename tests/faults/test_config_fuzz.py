@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import warlab.config.numbers
-import warlab.config.reading
 import warlab.config.study
 import warlab.methods
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
+from warlab.common.setting import allows
 from warlab.config import validate
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
@@ -138,7 +138,7 @@ def load_with(file: Path, tree: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     def read(path: Path) -> Any:
         return copy.deepcopy(tree if path == file else kept(path))
 
-    for module in (warlab.config.study, warlab.config.reading, warlab.config.numbers):
+    for module in (warlab.config.study, warlab.config.numbers):
         monkeypatch.setattr(module, "read_yaml", read)
     config = tree if file.name == "config.yaml" else {"scale": file.stem if file.parent.name == "scales" else "smoke"}
     return load_study(config, ROOT)
@@ -235,7 +235,7 @@ def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict
 def test_every_number_of_ours_has_a_rule() -> None:
     study = load_study({"scale": "smoke"}, ROOT)
     for section, name, key, setting in study.numbers.each():
-        assert setting.rule is not None, f"{section}.{name}.{key}"
+        assert setting.rule, f"{section}.{name}.{key}"
 
 
 # ---- what is accepted arrives
@@ -260,14 +260,7 @@ def accepted(study: Any, section: str, file: str, key: str) -> list[Any]:
     """The candidates and the words of the rule that the rule of a setting allows."""
     setting = study.numbers.section(section)[file][key]
 
-    def is_allowed(value: Any) -> bool:
-        try:
-            validate.check_value(key, setting.rule, value, "test")
-        except WarlabError:
-            return False
-        return True
-
-    return [value for value in [*setting.words, *CANDIDATES] if is_allowed(value)]
+    return [value for value in [*setting.words, *CANDIDATES] if allows(setting.rule, value)]
 
 
 def resolved(study: Any, section: str, name: str, key: str) -> Any:

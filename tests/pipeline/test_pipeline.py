@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from tests.conftest import ROOT
 from warlab.errors import WarlabError
@@ -144,8 +143,8 @@ def test_a_table_names_its_runs_and_its_cells(jobs: Jobs) -> None:
 
 def test_a_table_may_stand_where_the_page_shows_tables() -> None:
     page = (ROOT / "src/warlab/reporting/page/results.html").read_text()
-    schema = yaml.safe_load((ROOT / "workflow/schemas/experiments.schema.yaml").read_text())
-    allowed = schema["additionalProperties"]["properties"]["section"]["enum"]
+    schema = json.loads((ROOT / "workflow/schemas/experiments.schema.json").read_text())
+    allowed = schema["$defs"]["Experiment"]["properties"]["section"]["enum"]
     assert allowed == re.findall(r'tables_of\("(\w+)"\)', page)
 
 

@@ -13,7 +13,6 @@ import yaml
 from tests.helpers.reports import LABELS, PUBLISHED, ROOT, runs_of_the_paper, runs_table
 from warlab.artefacts.claim import Claim
 from warlab.config.claim_list import check_claims, parse_claims, read_claims
-from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ot import propositions
@@ -36,9 +35,6 @@ def given(means: Mapping[str, float], at: Scenario = AT, data: str = "real", **k
 
 def listed() -> list[Claim]:
     return read_claims(ROOT / "config" / "claims.yaml")
-
-
-SCHEMA = read_yaml(ROOT / "workflow" / "schemas" / "claims.schema.yaml")
 
 
 @cache
@@ -175,7 +171,7 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
         {**alike, "id": "ours", "claim": "Ours", "with": {"method": "a", "among": ["a", "b"]}},
     ]
     ours = given({"a": 80, "b": 60, "c": 59.9}, tested_on=1000)
-    found = verdicts.table(parse_claims(pair, SCHEMA), ours, lambda experiment: given({})).set_index("id")
+    found = verdicts.table(parse_claims(pair), ours, lambda experiment: given({})).set_index("id")
     assert list(found["verdict"]) == ["held", "undecided, points for", "not tested here"]
     row = found.loc["ours"]
     assert (row["difference"], row["level"], row["threshold"]) == (20, 0.95, "above 0")
@@ -224,9 +220,9 @@ def test_every_claim_fits_its_check() -> None:
 )
 def test_a_misspelt_name_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
     entry = {"id": "x", "claim": "c", "source": "paper", "check": "difference", "with": {"left": "ar", "right": "cce"}}
-    check_claims(parse_claims([entry], SCHEMA), paper_study())
+    check_claims(parse_claims([entry]), paper_study())
     with pytest.raises(WarlabError, match=f"config/claims.yaml, claim x: .*{sentence}") as error:
-        check_claims(parse_claims([{**entry, **change}], SCHEMA), paper_study())
+        check_claims(parse_claims([{**entry, **change}]), paper_study())
     assert "\n" not in str(error.value)
 
 
@@ -242,7 +238,7 @@ PROPOSITION = {"id": "x", "claim": "c", "source": "paper", "check": "proposition
 )
 def test_a_mistake_in_the_file_is_one_sentence(entries: list[dict[str, Any]], sentence: str) -> None:
     with pytest.raises(WarlabError, match=sentence):
-        parse_claims(entries, SCHEMA)
+        parse_claims(entries)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +249,7 @@ def test_a_mistake_in_the_file_is_one_sentence(entries: list[dict[str, Any]], se
     ],
 )
 def test_a_check_that_does_not_exist_or_fit_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
-    (claim,) = parse_claims([{**PROPOSITION, **change}], SCHEMA)
+    (claim,) = parse_claims([{**PROPOSITION, **change}])
     with pytest.raises(WarlabError, match=sentence):
         verdicts.judge(claim, given({}))
 

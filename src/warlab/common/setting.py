@@ -6,17 +6,20 @@ is a field of the dataclass `Config` in the file of a method or network. `Regist
 tree. Values for one dataset or one noise are in config/hyperparameters.yaml.
 """
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import NoneType
+from typing import Any, Literal, get_args
 
-SOURCES = ("paper", "authors' code", "baseline's code", "baseline's author", "public rerun", "our choice")
-UNITS = ("epochs", "per epoch")
+Source = Literal["paper", "authors' code", "baseline's code", "baseline's author", "public rerun", "our choice"]
+Unit = Literal["epochs", "per epoch"]
+SOURCES, UNITS = get_args(Source), get_args(Unit)
 MOST_EPOCHS = 100_000
 LARGEST = 1_000_000  # the maximum of numbers, unless another one is given
-_TYPES = {"float": "number", "int": "integer", "str": "string", "bool": "boolean", "None": "null"}
-
-Rule = Mapping[str, Any]  # a JSON schema
+LONGEST = 1000  # characters of a text
+Rule = Mapping[str, Any]  # a JSON schema, of which `allows` knows what `rule` makes, arrays and objects
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Setting:
     value: Any
     source: str
     unit: str | None = None
-    rule: Rule | None = None  # None: every finite value
+    rule: Rule = field(default_factory=dict)
     places: Mapping[str, "Setting"] = field(default_factory=dict)  # such as cifar10 or cifar10@asym-40
 
     def find_place(self, places: Sequence[str]) -> str | None:
@@ -36,54 +39,122 @@ class Setting:
     @property
     def words(self) -> list[str]:
         """Return the words that are allowed, if not every word is."""
-        rule = self.rule or {}
-        return [word for one in (rule, *rule.get("anyOf", [])) for word in one.get("enum", [])]
+        return [word for one in (self.rule, *self.rule.get("anyOf", [])) for word in one.get("enum", [])]
 
 
-def setting(
-    value: Any,
-    source: str,
-    *,
-    unit: str | None = None,
-    minimum: float | None = None,
-    above: float | None = None,
-    maximum: float | None = None,
-    below: float | None = None,
-    choices: Sequence[str] = (),
-    pattern: str | None = None,
-) -> Any:
-    """Declare a field of `Config`. Limits are for numbers, `choices` and `pattern` for words.
+def setting(value: Any, source: str, *, unit: str | None = None, **limits: Any) -> Any:
+    """Declare a field of `Config` with the source of its default and its `limits`, the arguments of `rule`.
 
-    A value with the unit "epochs" shrinks in proportion where a scale trains for fewer epochs than the paper. One with
-    the unit "per epoch" grows in proportion.
+    The default of a setting with the unit "epochs" shrinks in proportion where a scale trains for fewer epochs than the
+    paper. With the unit "per epoch" it grows in proportion.
     """
     if source not in SOURCES:
         raise ValueError(f"the source {source!r} must be one of {', '.join(SOURCES)}")
     if unit is not None and unit not in UNITS:
         raise ValueError(f"the unit {unit!r} must be one of {', '.join(UNITS)}")
     if unit == "epochs":
-        minimum, maximum = minimum or 0, maximum or MOST_EPOCHS
-    if maximum is None and below is None:
-        maximum = LARGEST
-    limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum, "exclusiveMaximum": below}
-    number = {name: limit for name, limit in limits.items() if limit is not None}
-    word: Rule = {"enum": list(choices)} if choices else {"pattern": pattern} if pattern else {}
-    return field(default=value, metadata={"source": source, "unit": unit, "number": number, "word": word})
+        limits = {"minimum": 0, "maximum": MOST_EPOCHS} | limits
+    rule("int", **limits)  # names of limits are checked where they are written
+    return field(default=value, metadata={"source": source, "unit": unit, "limits": limits})
 
 
 def described(annotation: str, default: Any) -> Setting:
     """Return the setting of a field from what `setting` returned, or from a plain default value."""
     if not hasattr(default, "metadata"):
-        return Setting(default, "our choice", rule=_rule(annotation, {}, {}))
+        return Setting(default, "our choice", rule=rule(annotation))
     about = default.metadata
-    return Setting(default.default, about["source"], about["unit"], _rule(annotation, about["number"], about["word"]))
+    return Setting(default.default, about["source"], about["unit"], rule(annotation, **about["limits"]))
 
 
-def _rule(annotation: str, number: Rule, word: Rule) -> Rule | None:
-    """Return the schema of an annotation: `float | None` is a number within the limits or null; None if unknown."""
+# ---- rules
+
+
+def rule(
+    annotation: str,
+    *,
+    minimum: float | None = None,
+    above: float | None = None,
+    maximum: float | None = None,
+    below: float | None = None,
+    choices: Sequence[str] = (),
+    pattern: str | None = None,
+) -> Rule:
+    """Return the schema of an annotation: `float | None` is a number within the limits or null; any value is allowed if
+    the annotation is unknown. Limits are for numbers, `choices` and `pattern` for words."""
     names = [name.strip() for name in annotation.split("|")]
     if not set(names) <= set(_TYPES):
-        return None
-    limits = {"float": number, "int": number, "str": word}
-    rules = [{"type": _TYPES[name], **limits.get(name, {})} for name in names]
+        return {}
+    if maximum is None and below is None:
+        maximum = LARGEST
+    limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum, "exclusiveMaximum": below}
+    number = {name: limit for name, limit in limits.items() if limit is not None}
+    word: Rule = {"enum": list(choices)} if choices else {"pattern": pattern} if pattern else {}
+    own = {"float": number, "int": number, "str": word}
+    rules = [{"type": _TYPES[name], **own.get(name, {})} for name in names]
     return rules[0] if len(rules) == 1 else {"anyOf": rules}
+
+
+_TYPES = {"float": "number", "int": "integer", "str": "string", "bool": "boolean", "None": "null"}
+
+
+def allows(rule: Rule, value: Any) -> bool:
+    """Return whether a rule allows a value. No rule allows a number that is not finite, and 3.0 is not an integer."""
+    if "anyOf" in rule:
+        return any(allows(one, value) for one in rule["anyOf"])
+    kind = next((kind for kind, types in _KINDS.items() if isinstance(value, types)), None)
+    wanted = rule.get("type", kind)
+    if (kind != wanted and (kind, wanted) != ("integer", "number")) or value not in rule.get("enum", [value]):
+        return False
+    if kind in ("integer", "number"):
+        above, below = rule.get("exclusiveMinimum", -math.inf), rule.get("exclusiveMaximum", math.inf)
+        return rule.get("minimum", value) <= value <= rule.get("maximum", value) and above < value < below
+    if kind == "string":
+        return len(value) <= LONGEST and ("pattern" not in rule or bool(re.fullmatch(rule["pattern"], value)))
+    if kind == "array":
+        enough = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value))
+        return enough and all(allows(rule.get("items", {}), one) for one in value)
+    if kind == "object":
+        inner = rule.get("additionalProperties", {})
+        return all(isinstance(key, str) and allows(inner, one) for key, one in value.items())
+    return kind is not None
+
+
+_KINDS = {  # bool before int, because True is an int
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "string": str,
+    "null": NoneType,
+    "array": list,
+    "object": dict,
+}
+
+
+def describe(rule: Rule) -> str:
+    """Describe what a rule allows: "a number above 0 and of at most 1"."""
+    if "anyOf" in rule:
+        return ", or ".join(describe(one) for one in rule["anyOf"])
+    if "enum" in rule or "const" in rule:
+        return " or ".join(map(str, rule.get("enum", [rule.get("const")])))
+    limits = [f"{phrase} {rule[key]}" for key, phrase in _LIMITS.items() if key in rule]
+    return " ".join([_WORDS[rule.get("type", "object")], " and ".join(limits)]).strip()
+
+
+_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "array": "a list",
+    "object": "keys with values",
+    "boolean": "true or false",
+    "null": "null",
+}
+_LIMITS = {
+    "minimum": "of at least",
+    "exclusiveMinimum": "above",
+    "maximum": "of at most",
+    "exclusiveMaximum": "below",
+    "minItems": "with entries, at least",
+    "maxItems": "with entries, at most",
+    "pattern": "that matches",
+}

@@ -9,8 +9,8 @@ from typing import Any
 
 from warlab import data, noise
 from warlab.artefacts.claim import Claim
-from warlab.common.setting import Rule
-from warlab.config.reading import check_known, problem, read_yaml, read_yaml_file
+from warlab.config.models import ClaimEntry
+from warlab.config.reading import check, check_known, read_yaml_file
 from warlab.config.study import Study
 from warlab.config.validate import check_method
 from warlab.errors import WarlabError
@@ -34,17 +34,14 @@ def read_claims(path: Path) -> list[Claim]:
     entries = read_yaml_file(path)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise WarlabError(f"{path} must be a list of claims.")
-    return parse_claims(entries, read_yaml(path.parents[1] / "workflow" / "schemas" / "claims.schema.yaml"))
+    return parse_claims(entries)
 
 
-def parse_claims(entries: Iterable[Mapping[str, Any]], schema: Rule) -> list[Claim]:
-    """Each entry as a claim, if it follows the schema and its id is the only one of its kind."""
+def parse_claims(entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
+    """Return each entry as a claim, if it follows the model and its id is the only one of its kind."""
     claims: dict[str, Claim] = {}
     for entry in entries:
-        given = entry.get("settings", [])
-        blocks = given if isinstance(given, list) else [given]
-        if mistake := problem({**entry, "settings": blocks}, schema):
-            raise WarlabError(f"{FILE}, claim {entry.get('id', 'without id')}: {mistake}")
+        entry = check(entry, ClaimEntry, f"{FILE}, claim {entry.get('id', 'without id')}")
         if entry["id"] in claims:
             raise WarlabError(f"{FILE} has the claim {entry['id']!r} twice; give one of them another id.")
         claims[entry["id"]] = Claim(
@@ -53,7 +50,7 @@ def parse_claims(entries: Iterable[Mapping[str, Any]], schema: Rule) -> list[Cla
             entry["source"],
             entry["check"],
             entry.get("with", {}),
-            tuple(setting for block in blocks for setting in _settings(**block)),
+            tuple(setting for block in entry.get("settings", []) for setting in _settings(**block)),
             entry.get("exceptions", 0),
             entry.get("experiment"),
             entry.get("remark", ""),

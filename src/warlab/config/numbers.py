@@ -7,10 +7,11 @@ from typing import Any, cast
 
 from warlab import methods, nets
 from warlab.artefacts.run_config import Options
-from warlab.common.setting import Rule, Setting
-from warlab.config.entries import Variant
+from warlab.common.setting import Rule, Setting, rule
+from warlab.config.models import RULES, WHOLE_SCHEDULE, Hyperparameters, Variant
 from warlab.config.reading import check, check_known, read_yaml
-from warlab.ids import base_method
+from warlab.errors import WarlabError
+from warlab.ids import base_method, split_place
 from warlab.ot import costs
 from warlab.registry import Registry
 
@@ -64,16 +65,17 @@ def _entry(setting: Setting) -> Options:
 
 
 def read_numbers(root: Path) -> Numbers:
-    schemas = root / "workflow" / "schemas"
-    content = check(read_yaml(root / "config" / FILE), schemas / "hyperparameters.schema.yaml", FILE)
-    rules = read_yaml(schemas / "settings.schema.yaml")
-    rules["costs"]["kind"] = {"enum": costs.kinds()}
+    content = read_yaml(root / "config" / FILE)
+    check(content, Hyperparameters, FILE)
+    kinds = {"kind": rule("str", choices=costs.kinds())}
+    for name, entries in content["costs"].items():
+        _check_complete(f"costs.{name}", entries, kinds)
     return Numbers(
-        _schedules(content["training"], rules["training"]),
+        _schedules(content["training"]),
         _members("nets", nets.NETS, nets.trained(), content.get("nets", {})),
         _members("methods", methods.METHODS, methods.names(), content["methods"]),
-        {name: _settings(entries, rules["costs"]) for name, entries in content["costs"].items()},
-        {name: _settings(entries, rules["noise"]) for name, entries in content["noise"].items()},
+        {name: _settings(entries, RULES["costs"] | kinds) for name, entries in content["costs"].items()},
+        {name: _settings(entries, RULES["noise"]) for name, entries in content["noise"].items()},
         content["variants"],
     )
 
@@ -81,17 +83,19 @@ def read_numbers(root: Path) -> Numbers:
 def _settings(entries: Entries, rules: Rules) -> dict[str, Setting]:
     return {
         key: Setting(
-            entry["value"], entry["source"], entry.get("unit"), rules.get(key), _settings(entry.get("for", {}), {})
+            entry["value"], entry["source"], entry.get("unit"), rules.get(key, {}), _settings(entry.get("for", {}), {})
         )
         for key, entry in entries.items()
     }
 
 
-def _schedules(content: Mapping[str, Entries], rules: Rules) -> Table:
+def _schedules(content: Mapping[str, Entries]) -> Table:
     schedules = {name: _schedule(content, name) for name in content}
     for name, entries in schedules.items():
-        _check_known(f"training.{name} has no", entries, rules)
-    return {name: _settings(entries, rules) for name, entries in schedules.items()}
+        _check_known(f"training.{name} has no", entries, RULES["training"])
+        if split_place(name)[1] is None:
+            _check_complete(f"training.{name}", entries, WHOLE_SCHEDULE)
+    return {name: _settings(entries, RULES["training"]) for name, entries in schedules.items()}
 
 
 def _schedule(content: Mapping[str, Entries], name: str, seen: tuple[str, ...] = ()) -> Entries:
@@ -117,6 +121,12 @@ def _members(section: str, registry: Registry, names: list[str], content: Mappin
         _check_known(f"{section}.{name} has no setting", places, settings)
         members[name] = {key: replace(one, places=_settings(places.get(key, {}), {})) for key, one in settings.items()}
     return members
+
+
+def _check_complete(what: str, entries: Iterable[str], needed: Iterable[str]) -> None:
+    for key in needed:
+        if key not in entries:
+            raise WarlabError(f"{FILE}: {what} lacks the key {key!r}; add it.")
 
 
 def _check_known(problem: str, names: Iterable[str], known: Iterable[str]) -> None:

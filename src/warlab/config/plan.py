@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product, starmap
-from typing import Any, cast
+from typing import Any
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
-from warlab.config.entries import Cells, Choice, Experiment, Scale
+from warlab.config.models import Cells, Choice, Experiment, Scale
 from warlab.config.settings import Settings
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, RunId
@@ -67,7 +67,7 @@ class Plan:
 
     def _block(self, experiment: str, chosen: Cells) -> Iterator[RunId]:
         """Yield every combination of what `chosen` names, or the experiment where it names nothing."""
-        entry = cast(Experiment, {**self.experiments[experiment], **chosen})
+        entry: dict[str, Any] = {**self.experiments[experiment], **chosen}
         shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
         methods_shown = dict.fromkeys(method for name in shown for method in expanded(name))
         datasets = [name for name in entry["datasets"] if name in self.scale["datasets"]]

@@ -1,15 +1,16 @@
-"""Reading configuration files and checking them against their schemas; each mistake ends in one sentence."""
+"""Read configuration files and check them against their models; each mistake ends in one sentence."""
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
-from warlab.common.setting import Rule
+from warlab.common.setting import LONGEST, Rule, allows, describe
 from warlab.common.wording import short, suggest
 from warlab.errors import WarlabError
 from warlab.ids import MethodId
@@ -34,8 +35,6 @@ _Loader.yaml_implicit_resolvers = {
 }
 _EXPONENT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$", re.ASCII)
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
-_DEEPEST = 20  # no file of ours is nested deeper than seven
-_LONGEST = 1000  # characters of a name, a path or a sentence
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -95,13 +94,6 @@ def parse_changes(method_id: str, known: Iterable[str]) -> dict[str, Any]:
     return changes
 
 
-def check(content: dict[str, Any], schema: Path, name: str) -> dict[str, Any]:
-    """Return `content`, or raise a WarlabError with the file, the key, its value and what it must be."""
-    if message := problem(content, read_yaml(schema)):
-        raise WarlabError(f"{name}: {message}")
-    return content
-
-
 def check_known(name: str, known: Iterable[str], problem: str) -> None:
     """Raise a WarlabError with this problem and the name that was probably meant, unless the name is known."""
     names = list(known)
@@ -109,87 +101,67 @@ def check_known(name: str, known: Iterable[str], problem: str) -> None:
         raise WarlabError(f"{problem}; {suggest(str(name), names)}")
 
 
-def _oddities(value: Any, place: tuple[str, ...]) -> Iterator[str]:
-    """Yield what no schema finds: keys that are not text, long texts, deep nesting, numbers that are not finite."""
-    name = ".".join(place) or "the top level"
-    if len(place) > _DEEPEST:
-        yield f"{place[0]} is nested too deeply; write at most {_DEEPEST} levels."
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            if isinstance(key, str) and len(key) <= _LONGEST:
-                yield from _oddities(inner, (*place, key))
-            else:
-                yield f"the key {short(key)} at {name} must be text of at most {_LONGEST} characters."
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _oddities(inner, (*place, str(number)))
-    elif isinstance(value, str) and len(value) > _LONGEST:
-        yield f"{name} is {short(value)}; it must be text of at most {_LONGEST} characters."
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield f"{name} is {value}; it must be a finite number."
+def check_value(name: str, rule: Rule, value: Any, where: str) -> None:
+    """Raise a WarlabError with the setting, its value and what it must be, unless the rule allows the value."""
+    if not allows(rule, value):
+        finite = not isinstance(value, float) or math.isfinite(value)
+        raise WarlabError(f"{where}: {name} is {short(value)}; it must be {describe(rule) if finite else _FINITE}.")
 
 
-def _is_integer(_checker: Any, value: Any) -> bool:
-    """3.0 is an integer in JSON, but not for Python's range."""
-    return isinstance(value, int) and not isinstance(value, bool)
+# ---- files
 
 
-_Validator: Any = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
-)
+def check(content: Any, model: Any, where: str) -> Any:
+    """Return the content as the model has it; a WarlabError names the first key that is wrong and what it must be."""
+    try:
+        return _adapter(model).validate_python(content, strict=True)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        first = min(errors, key=lambda one: (len(one["loc"]), one["type"] != "extra_forbidden"))
+        raise WarlabError(f"{where}: {_sentence(first, _adapter(model).json_schema())}") from None
 
 
-def problem(content: Any, schema: Rule, name: str = "") -> str | None:
-    """Describe in one sentence what is wrong with `content`; None if nothing is."""
-    if oddity := next(_oddities(content, (name,) if name else ()), None):
-        return oddity
-    errors = sorted(_Validator(schema).iter_errors(content), key=lambda e: (len(e.absolute_path), str(e.absolute_path)))
-    return _sentence(errors[0], name) if errors else None
+_adapter = cache(TypeAdapter)
 
 
-def _sentence(error: jsonschema.ValidationError, name: str = "") -> str:
-    place = ".".join([name] * bool(name) + [str(part) for part in error.absolute_path]) or "the top level"
-    rule: Any = error.validator_value
-    value: Any = error.instance
-    schema: Any = error.schema
-    if error.validator == "additionalProperties":
-        known = list(schema.get("properties", {}))
-        extra = next(str(key) for key in value if key not in known)
-        return f"unknown key {extra!r} at {place}; {suggest(extra, known)}"
-    if error.validator == "required":
-        return f"{place} lacks the key {next(key for key in rule if key not in value)!r}; add it."
-    if "propertyNames" in error.schema_path:
-        return f"the name {short(value)} at {place} must be {_words(schema)}."
-    return f"{place} is {short(value)}; it must be {_words(schema)}."
+def _sentence(error: Any, schema: Rule) -> str:
+    """Say in one sentence what pydantic found."""
+    kind, place, value = error["type"], list(error["loc"]), error["input"]
+    if kind == "invalid_key" or place[-1:] == ["[key]"]:
+        where, _ = _follow(schema, place[: -1 if kind == "invalid_key" else -2])
+        pattern = error.get("ctx", {}).get("pattern")
+        return f"the key {short(value)} at {where} must be {f'text that matches {pattern}' if pattern else _TEXT}."
+    if kind == "missing":
+        return f"{_follow(schema, place[:-1])[0]} lacks the key {place[-1]!r}; add it."
+    if kind == "extra_forbidden":
+        where, rule = _follow(schema, place[:-1])
+        return f"unknown key {short(place[-1])} at {where}; {suggest(str(place[-1]), rule['properties'])}"
+    where, rule = _follow(schema, place)
+    must = {"finite_number": _FINITE, "string_too_long": _TEXT}.get(kind) or describe(rule)
+    return f"{where} is {short(value)}; it must be {must}."
 
 
-def _words(schema: Rule) -> str:
-    """Describe a schema: a number above 0 and of at most 1."""
-    if "anyOf" in schema:
-        return ", or ".join(_words(one) for one in schema["anyOf"])
-    if "enum" in schema:
-        return " or ".join(map(str, schema["enum"]))
-    kinds = schema.get("type", "anything")
-    text = " or ".join(_KINDS.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds))
-    limits = [f"{phrase} {schema[key]}" for key, phrase in _LIMITS.items() if key in schema]
-    return " ".join([text, " and ".join(limits)]).strip()
+_FINITE, _TEXT = "a finite number", f"text of at most {LONGEST} characters"
 
 
-_KINDS = {
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "text",
-    "array": "a list",
-    "object": "keys with values",
-    "boolean": "true or false",
-}
-_LIMITS = {
-    "minimum": "of at least",
-    "exclusiveMinimum": "above",
-    "maximum": "of at most",
-    "exclusiveMaximum": "below",
-    "minItems": "with entries, at least",
-    "maxItems": "with entries, at most",
-    "pattern": "that matches",
-}
+def _follow(schema: Rule, place: list[Any]) -> tuple[str, Rule]:
+    """Follow a place into a schema: its name and the rule there. Parts that name a member of a union lead nowhere."""
+    names, rule = [], schema
+    for part in place:
+        members = [_resolve(schema, one) for one in rule.get("anyOf", [rule])]
+        inner = [one for member in members for one in _below(member, part) if isinstance(one, dict)]
+        if inner:
+            rule = _resolve(schema, inner[0])
+            names.append(str(part))
+    return ".".join(names) or "the top level", rule
+
+
+def _resolve(schema: Rule, rule: Rule) -> Rule:
+    return schema["$defs"][rule["$ref"].rpartition("/")[2]] if "$ref" in rule else rule
+
+
+def _below(rule: Rule, part: Any) -> list[Any]:
+    if isinstance(part, int):
+        return [rule.get("items")]
+    patterns = rule.get("patternProperties", {}).values()
+    return [rule.get("properties", {}).get(part), *patterns, rule.get("additionalProperties")]

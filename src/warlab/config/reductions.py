@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from warlab import data
-from warlab.config.entries import Scale, UserConfig
+from warlab.config.models import Scale, UserConfig
 from warlab.config.numbers import SECTIONS
 from warlab.config.settings import Settings
 from warlab.config.study import Study

@@ -8,7 +8,7 @@ from typing import Any, cast
 from warlab import data, noise
 from warlab.artefacts.run_config import DeviceOptions, MethodConfig, NetConfig, Options, RunConfig, Training
 from warlab.common.setting import Setting
-from warlab.config.entries import Layer, Scale, Section, UserConfig
+from warlab.config.models import Layer, Scale, Section, UserConfig
 from warlab.config.numbers import FILE, Numbers
 from warlab.config.reading import check_known, parse_changes
 from warlab.data.base import DataSpec

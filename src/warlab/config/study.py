@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warlab import data, methods, noise
-from warlab.config.entries import Experiment, Scale, UserConfig
+from warlab.config.models import Experiment, Experiments, Scale, UserConfig
 from warlab.config.numbers import Numbers, read_numbers
 from warlab.config.plan import Plan
 from warlab.config.reading import as_yaml, check, check_known, read_yaml
@@ -61,15 +61,14 @@ class Study:
 
 def load_study(config: dict[str, Any], root: Path) -> Study:
     """Read and check the configuration; each mistake ends in a WarlabError of one sentence."""
-    schemas, folder = root / "workflow" / "schemas", root / "config"
+    folder = root / "config"
     config = config | {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
-    check(config, schemas / "config.schema.yaml", "the configuration")
+    check(config, UserConfig, "the configuration")
     file = _scale_file(config["scale"], folder / "scales")
-    scale = check(read_yaml(file), schemas / "scale.schema.yaml", str(file))
-    numbers = read_numbers(root)
-    experiments = read_yaml(folder / "experiments.yaml")
-    check(experiments, schemas / "experiments.schema.yaml", "experiments.yaml")
-    study = Study(file.stem, cast(UserConfig, config), cast(Scale, scale), experiments, numbers)
+    scale, experiments = read_yaml(file), read_yaml(folder / "experiments.yaml")
+    check(scale, Scale, str(file))
+    check(experiments, Experiments, "experiments.yaml")
+    study = Study(file.stem, cast(UserConfig, config), cast(Scale, scale), experiments, read_numbers(root))
     validate(study.plan)
     return study
 

@@ -3,16 +3,15 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from warlab import data, methods, noise
 from warlab.artefacts.run_config import Options
-from warlab.common.setting import Rule
 from warlab.common.wording import short, suggest
-from warlab.config.entries import Section
+from warlab.config.models import Section
 from warlab.config.numbers import FILE, SECTIONS, Numbers
 from warlab.config.plan import Plan
-from warlab.config.reading import check_known, parse_changes, problem
+from warlab.config.reading import check_known, check_value, parse_changes
 from warlab.config.settings import IMAGENET, Settings
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, NoiseId, RunId, base_method, split_cost, split_place
@@ -86,12 +85,6 @@ def _check_values(numbers: Numbers, section: str, name: str, values: Options, wh
     for key, value in values.items():
         check_known(key, known, f"{where}: {section}.{name} has no {key!r}")
         check_value(f"{section}.{base}.{key}", known[key].rule, value, where)
-
-
-def check_value(name: str, rule: Rule | None, value: Any, where: str) -> None:
-    """Raise a WarlabError with the setting, its value and what it must be, unless the rule allows the value."""
-    if message := problem(value, rule or {}, name):
-        raise WarlabError(f"{where}: {message}")
 
 
 def _check_training_place(numbers: Numbers, place: str, where: str) -> None:
