@@ -4,6 +4,7 @@ import gc
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from warlab.config.reading import check_files
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.paths import COST, FEATURES, LABELS, RUN, WILDCARDS
@@ -14,6 +15,7 @@ from warlab.reporting.page import category
 gc.set_threshold(200_000, 20, 100)
 
 try:
+    check_files(workflow.configfiles)
     jobs = load_jobs(config, str(workflow.current_basedir), ancient, logger.info)
 except WarlabError as error:
     raise WorkflowError(str(error))

@@ -1,6 +1,8 @@
 """Configuration: from YAML to fully resolved runs."""
 
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -197,3 +199,11 @@ def test_a_key_given_twice_in_a_file_is_refused(text: str, reason: str, tmp_path
 def test_options_of_the_device_may_come_from_the_command_line() -> None:
     """Snakemake passes the values inside `--config 'device={tf32: true}'` as text."""
     assert study(device={"tf32": "true"}).settings.run(CELL).device.tf32 is True
+
+
+def test_a_key_given_twice_in_a_file_that_snakemake_reads_is_refused(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("overrides: {methods: {war: {beta: 5}}}\nscale: smoke\noverrides: {nets: {cnn9: {width: 0.5}}}\n")
+    command = [sys.executable, "-m", "snakemake", "-n", "-q", "--cores", "1", "--configfile", str(mine)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 1 and "in line 3: the key 'overrides' is given twice" in run.stderr + run.stdout

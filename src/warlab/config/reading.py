@@ -57,6 +57,12 @@ def read_yaml_file(path: Path) -> Any:
         raise WarlabError(f"{str(path)!r} is not valid YAML{line}: {reason}.") from error
 
 
+def check_files(files: Iterable[str | Path]) -> None:
+    """Read again what Snakemake has read: of a key that is given twice, its own loader drops the first."""
+    for file in files:
+        read_yaml_file(Path(file))
+
+
 def parse_yaml(text: str) -> Any:
     return yaml.load(text, Loader=_Loader)
 
