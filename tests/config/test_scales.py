@@ -90,7 +90,6 @@ def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
 def test_every_larger_scale_has_all_columns_at_forty_percent(scale: str) -> None:
-    """The demo shows the others from committed evidence: tests/reporting/test_committed.py."""
     own = load_study({"scale": scale}, ROOT)
     shown = {cell.method for cell in own.plan.cells("main_benchmark") if cell.noise == "asym-40"}
     assert set(own.experiments["main_benchmark"]["methods"]) <= shown

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -30,33 +31,35 @@ from warlab.reporting import figures, style
 from warlab.reporting.claims import evidence, verdicts
 from warlab.reporting.page import SECTIONS, report_page
 from warlab.reporting.page.context import Context, FigureSection, TableSection
-from warlab.reporting.page.curves import curves
-from warlab.reporting.page.opening import headlines
+from warlab.reporting.page.curves import make_panels
 from warlab.reporting.read import results
 from warlab.reporting.tables import statistics_text
 from warlab.reporting.tables.plain import hyperparameter_rows
 
 
-def test_headline_compares_and_quotes_the_paper() -> None:
+def headline(table: pd.DataFrame, data: str = "real", **more: Any) -> str:
+    """Return the sentence of the one headline of a page with this table."""
+    tables = [TableSection("ar_war_variants", "The variants", table)]
+    text = report_page.render(Context("x", labels=LABELS, tables=tables, datasets=[description(data)], **more))
+    (sentence,) = re.findall(r'<article class="headline">\s*<p>(.*?)</p>', text, re.DOTALL)
+    return re.sub(r"<[^>]*>", "", sentence).replace("\xa0", " ").replace("&nbsp;", " ")
+
+
+def test_a_headline_compares_and_quotes_the_paper() -> None:
     two = dict.fromkeys([("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "war_w2v")], 2)
-    (found,) = headlines(published_table(), LABELS, {"fashion_mnist": "embedded subset"}, two)
-    assert found.sentence.replace("\xa0", " ") == (
-        "Fashion-MNIST, asymmetric 40 % (embedded subset): WAR_w2v ends at 80.5 %, CCE at 75.2 % "
-        "(mean of the last two epochs), a difference of +5.2 points. "
-        "The paper, at full scale: WAR_w2v 90.41 % and CCE 78.85 %."
+    assert headline(published_table(), epochs=two) == (
+        "Fashion-MNIST, asymmetric 40 % (embedded subset of Fashion-MNIST): WARw2v ends at 80.5 %, CCE at 75.2 % "
+        "(mean of the last 2 epochs), a difference of +5.2 points. "
+        "The paper, at full scale: WARw2v 90.41 % and CCE 78.85 %."
     )
-    assert [standing.method for standing in found.standings] == ["WAR_w2v", "CCE"]
-    assert all(0 <= found.position(standing.mean) <= 100 for standing in found.standings)
 
 
-def test_headline_is_as_plain_when_the_baseline_wins() -> None:
-    key = ("fashion_mnist", "asym-40")
-    (found,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "war_w2v"): 70.0, (*key, "ar"): 85.0}), LABELS, {}, {})
-    assert "WAR_w2v ends at 70.0" in found.sentence
-    assert "a difference of −10.0 points. Highest: AR at 85.0" in found.sentence
-    (standin,) = headlines(tidy_table({(*key, "cce"): 80.0, (*key, "ar"): 70.0}, "stand-in"), LABELS, {}, {})
-    assert "stand-in data" in standin.sentence
-    assert "The paper" not in standin.sentence
+def test_a_headline_is_as_plain_when_the_baseline_wins() -> None:
+    means = {"cce": 80.0, "war_w2v": 70.0, "ar": 85.0}
+    sentence = headline(tidy_table({("fashion_mnist", "asym-40", method): mean for method, mean in means.items()}))
+    assert "WARw2v ends at 70.0" in sentence and "a difference of −10.0 points. Highest: AR at 85.0" in sentence
+    sentence = headline(published_table().assign(data="stand-in"), "stand-in")
+    assert "stand-in data" in sentence and "The paper" not in sentence
 
 
 # ---- the page
@@ -120,7 +123,9 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
         statistics=statistics_text.page_rows(figure_inputs(data).statistics, LABELS),
         readings=statistics_text.page_readings(results.all_readings(figure_inputs(data).runs, []), LABELS),
         reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
-        curves=curves(figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}),
+        curves=make_panels(
+            figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}
+        ),
         evidence=evidence.of_runs(figure_inputs(data).runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
         logs={"fashion_mnist/asym-40/cnn9/cce/seed0": "epoch 4/4 <done>"},
     )
@@ -204,8 +209,8 @@ def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(
     assert lacking and all(text.count(note) == 1 for note in lacking)
 
 
-def test_curves_have_the_mean_and_the_band_of_the_seeds() -> None:
-    first = curves(figure_inputs("stand-in").runs, LABELS)[0]
+def test_panels_have_the_mean_and_the_band_of_the_seeds() -> None:
+    first = make_panels(figure_inputs("stand-in").runs, LABELS)[0]
     assert first.title == "Fashion-MNIST, asymmetric 40 %, cnn9 (stand-in data)"
     line = first.lines[0]
     assert (line.mean[:2], line.low[:2], line.high[:2]) == ([50.5, 51.5], [50.0, 51.0], [51.0, 52.0])

@@ -140,6 +140,13 @@ def draw_curve(ax: Axes, curve: Curve, labels: Labels) -> Mark:
     return Mark(1, curve.mean[-1], plot_method(labels, curve.method), ink(colour))
 
 
+def value_range(curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return the lowest and highest value that is drawn: all seeds of prominent methods, the means of the others."""
+    bright = prominent(curve.method for curve in curves)
+    drawn = [(*curve.low, *curve.high) if curve.method in bright else curve.mean for curve in curves]
+    return min(map(min, drawn)), max(map(max, drawn))
+
+
 def epochs_axis(ax: Axes, last: float) -> None:
     ax.set_xlabel("epoch")
     ax.set_xlim(1, max(2, last))

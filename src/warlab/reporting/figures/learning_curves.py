@@ -10,7 +10,7 @@ from warlab.common.wording import several
 from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
 from warlab.reporting.read.curves import learning_curves
-from warlab.reporting.read.results import ACCURACY, CELL, Scenario, group_by_setting
+from warlab.reporting.read.results import CELL, Scenario, group_by_setting
 
 TITLE = "Accuracy over the epochs"
 SECTION = "results"
@@ -22,9 +22,10 @@ def draw(inputs: Inputs) -> Figure:
 
     def panel(ax: Axes, rows: pd.DataFrame, setting: Scenario) -> None:
         """Draw grey lines below the coloured ones, in the order of the table, with names at the ends of the lines."""
-        values = runs.loc[runs["dataset"] == setting.dataset, ACCURACY]  # the panels of a dataset have the same axis
-        margin = max(0.5, 0.05 * (values.max() - values.min()))
-        ax.set_ylim(max(0.0, values.min() - margin), min(100.5, values.max() + margin))
+        same_dataset = group_by_setting(runs[runs["dataset"] == setting.dataset])  # its panels have the same axis
+        lows, highs = zip(*(style.value_range(learning_curves(part)) for _, part in same_dataset), strict=True)
+        margin = max(0.5, 0.05 * (max(highs) - min(lows)))
+        ax.set_ylim(max(0.0, min(lows) - margin), min(100.5, max(highs) + margin))
         bright, curves = style.prominent(rows["method"]), learning_curves(rows)
         ends = [style.draw_curve(ax, curve, inputs.labels) for curve in curves if curve.method in bright]
         grey = [curve for curve in curves if curve.method not in bright]

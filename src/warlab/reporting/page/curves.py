@@ -1,5 +1,6 @@
 """Learning curves of the page: the data of the interactive plot, and the coordinates of the picture at the top."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -34,8 +35,8 @@ class Panel:
     @property
     def bright(self) -> list[Line]:
         """The lines in colour."""
-        chosen = style.prominent(line.method for line in self.lines)
-        return [line for line in self.lines if line.method in chosen]
+        by_method = {line.method: line for line in self.lines}
+        return [by_method[method] for method in style.prominent(by_method)]
 
 
 def make_panels(runs: pd.DataFrame, labels: Labels) -> list[Panel]:
@@ -76,8 +77,8 @@ class Picture:
     bright: list[Line]
     grey: list[Line]
     last: int  # epoch; the first one is 1
-    low: float
-    high: float
+    low: int
+    high: int
     width = 600
     height = 348
     left = 40
@@ -101,7 +102,7 @@ class Picture:
 
     def value_ticks(self) -> range:
         height = self.high - self.low
-        return range(int(self.low), int(self.high) + 1, 20 if height > 50 else 10 if height > 25 else 5)
+        return range(self.low, self.high + 1, 20 if height > 50 else 10 if height > 25 else 5)
 
     def epoch_ticks(self) -> range:
         every = max(1, -(-self.last // 8))
@@ -121,7 +122,6 @@ def draw_picture(panel: Panel) -> Picture:
     """Return the picture of a panel; its axis is multiples of five around all values that are drawn."""
     bright = panel.bright
     grey = [line for line in panel.lines if line not in bright]
-    low = min([*(min(line.low) for line in bright), *(min(line.mean) for line in grey)])
-    high = max([*(max(line.high) for line in bright), *(max(line.mean) for line in grey)])
+    low, high = style.value_range(panel.lines)
     last = max(2, *(line.epochs[-1] for line in panel.lines))
-    return Picture(bright, grey, last, max(0.0, (low - 1) // 5 * 5), min(100.0, -((-high - 1) // 5) * 5))
+    return Picture(bright, grey, last, math.floor(low / 5) * 5, max(math.ceil(high / 5), math.floor(low / 5) + 1) * 5)
