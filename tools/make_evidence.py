@@ -24,7 +24,7 @@ from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId, base_method
-from warlab.reporting.claims.evidence import of_runs
+from warlab.reporting.claims.evidence import load_evidence
 from warlab.reporting.formats import render, signed
 from warlab.reporting.names import markdown_method
 from warlab.reporting.read.predictions import FILE, Predictions, collect_predictions, read_predictions
@@ -112,7 +112,7 @@ def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str
     cells = runs[list(CELL)].drop_duplicates().to_numpy().tolist()
     table = tidy(summarise(runs), cells, read_published(ROOT / "config" / "published.csv"))
     paper = {tuple(cell): value for *cell, value in table[[*CELL, "published"]].itertuples(index=False)}
-    numbers, settings = of_runs(runs, [], labels, {}, kept=kept).numbers, []
+    numbers, settings = load_evidence(runs, [], labels, {}, predictions=kept).numbers, []
     for setting in dict.fromkeys(setting for setting, _ in numbers if setting.metric == ACCURACY):
         here = {method: number for (at, method), number in numbers.items() if at == setting}
         pairs = [(one, two) for two in AGAINST if two in here for one in here if one != two]

@@ -10,7 +10,8 @@ from tests.helpers.reports import LABELS, PUBLISHED, runs_table, texts
 from warlab.reporting import figures, stats
 from warlab.reporting.claims import evidence
 from warlab.reporting.figures.base import Inputs
-from warlab.reporting.page.curves import curves
+from warlab.reporting.page.context import Context, TableSection
+from warlab.reporting.page.curves import make_panels
 from warlab.reporting.page.opening import headlines
 from warlab.reporting.read import results
 from warlab.reporting.read.results import Scenario
@@ -120,7 +121,7 @@ def test_a_table_shows_each_noise_its_own_run() -> None:
 
 
 def test_claims_read_each_noise_its_own_run() -> None:
-    ours = evidence.of_runs(sl_runs(), SAME, LABELS, {})
+    ours = evidence.load_evidence(sl_runs(), SAME, LABELS, {})
     read = [ours.number(Scenario(*setting, "test_accuracy"), "sl+a=2.0") for setting in SL]
     assert [number.mean for number in read if number] == [99.0, 70.0]
 
@@ -178,7 +179,7 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
 
 def test_no_picture_averages_the_seeds_that_happen_to_be_there() -> None:
     runs = with_a_gap().assign(seconds=1.0, purity=50.0)
-    (panel,) = curves(runs, LABELS)
+    (panel,) = make_panels(runs, LABELS)
     assert [line.name for line in panel.lines] == ["AR", "WAR_w2v"]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
     for name in ("learning_curves", "purity", "time_and_accuracy", "agreement"):
@@ -198,18 +199,20 @@ def test_given_runs_of_a_table_are_its_own_seeds() -> None:
 # ---- headlines
 
 
+def headline_epochs(table: pd.DataFrame, runs: pd.DataFrame, last: int = 10) -> list[list[int]]:
+    tables = [TableSection("main_benchmark", "All", table)]
+    context = Context("x", labels=LABELS, tables=tables, epochs=results.epochs_averaged(runs, last))
+    return [line.epochs for line in headlines(context)]
+
+
 def test_a_headline_counts_the_epochs_of_its_own_setting() -> None:
     long, short = ("fashion_mnist", "asym-40", "cnn9"), ("cifar10", "asym-40", "cnn9")
     runs = pd.concat([design([long], epochs=12), design([short], epochs=4)], ignore_index=True)
-    found = headlines(table_of(runs, [long, short]), LABELS, {}, results.epochs_averaged(runs))
-    assert ["last ten epochs" in line.sentence for line in found] == [True, False]
-    assert "last four epochs" in found[1].sentence
-    found = headlines(table_of(runs, [long]), LABELS, {}, results.epochs_averaged(runs, last=1))
-    assert "(in the last epoch)" in found[0].sentence
+    assert headline_epochs(table_of(runs, [long, short]), runs) == [[10], [4]]
+    assert headline_epochs(table_of(runs, [long]), runs, last=1) == [[1]]
 
 
 def test_a_headline_of_methods_trained_for_different_times_says_both() -> None:
     long, short = (design([SETTINGS[1]], (method,), epochs) for method, epochs in (("war_w2v", 12), ("cce", 4)))
     runs = pd.concat([long, short], ignore_index=True)
-    table = table_of(runs, [SETTINGS[1]], ("cce", "war_w2v"))
-    assert "last ten and four epochs" in headlines(table, LABELS, {}, results.epochs_averaged(runs))[0].sentence
+    assert headline_epochs(table_of(runs, [SETTINGS[1]], ("cce", "war_w2v")), runs) == [[10, 4]]

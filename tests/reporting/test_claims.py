@@ -1,11 +1,13 @@
 """Claims: every kind of check, what a verdict rests on, and the paper's own numbers judged as if they were runs."""
 
 import math
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -18,6 +20,7 @@ from warlab.errors import WarlabError
 from warlab.ot import propositions
 from warlab.reporting import stats
 from warlab.reporting.claims import checks, evidence, verdicts
+from warlab.reporting.claims.checks import Item, Part
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
 from warlab.reporting.read.results import SETTING, Scenario
@@ -44,68 +47,72 @@ def paper_study() -> Study:
 
 # ---- checks
 
-AGAINST = {"methods": ["a", "b"], "against": "r", "of": 2, "at_most": 2}
+
+check = checks.judge_settings
+
+
+AGAINST = {"method": ["a", "b"], "against": "r", "of": 2}
 
 
 @pytest.mark.parametrize(
-    ("check", "arguments", "means", "expected"),
+    ("name", "arguments", "means", "expected"),
     [
         ("best", {"method": "a", "among": ["a", "b", "c"]}, {"a": 5, "b": 4}, True),
         ("best", {"method": "a", "among": ["a", "b"]}, {"a": 4, "b": 4}, False),
         ("best", {"method": "a", "among": ["a", "b"]}, {"b": 4}, None),
+        ("best", AGAINST, {"a": 9, "b": 8, "r1": 7}, True),
+        ("best", AGAINST, {"a": 9, "b": 8, "r1": 8.5}, False),
+        ("best", AGAINST, {"a": 9, "b": 8}, None),
         ("difference", {"left": "a", "right": "b", "at_least": 2, "at_most": 3}, {"a": 10, "b": 7}, True),
         ("difference", {"left": "a", "right": "b", "at_least": 2, "at_most": 3}, {"a": 10, "b": 6}, False),
         ("difference", {"left": "a", "right": ["b", "c"]}, {"a": 10, "b": 6, "c": 11}, False),
-        ("average_rank", {"method": "a", "among": ["a", "b", "c"]}, {"a": 3, "b": 2, "c": 1}, True),
-        ("average_rank", {"method": "b", "among": ["a", "b", "c"]}, {"a": 3, "b": 2, "c": 1}, False),
-        ("average_rank", {"method": "a", "among": ["a", "b", "c"]}, {"a": 3, "b": 2}, None),
+        ("difference", {"left": "a", "at_least": 80}, {"a": 81}, True),
+        ("difference", {"left": "a", "at_most": 80}, {"a": 81}, False),
+        ("difference", {"left": ["a", "b", "c"]}, {"a": 1, "c": 2}, True),
+        ("difference", {"left": ["a", "b"]}, {"a": 2, "b": 1}, False),
+        ("rank", {"method": "a", "among": ["a", "b", "c"]}, {"a": 3, "b": 2, "c": 1}, True),
+        ("rank", {"method": "b", "among": ["a", "b", "c"]}, {"a": 3, "b": 2, "c": 1}, False),
+        ("rank", {"method": "a", "among": ["a", "b", "c"]}, {"a": 3, "b": 2}, None),
+        ("rank", {"method": "a", "among": ["a", "b", "c"], "at_most": 3}, {"a": 3, "b": 2, "c": 1}, None),
         ("ratio", {"left": "a", "right": "b", "at_most": 1.2}, {"a": 12, "b": 10}, True),
         ("ratio", {"left": "a", "right": "b", "at_most": 1.2}, {"a": 13, "b": 10}, False),
-        ("increasing", {"methods": ["a", "b", "c"]}, {"a": 1, "c": 2}, True),
-        ("increasing", {"methods": ["a", "b"]}, {"a": 2, "b": 1}, False),
         ("close", {"methods": ["a", "b"], "within": 1}, {"a": 2, "b": 3}, True),
         ("close", {"methods": ["a", "b"], "within": 1}, {"a": 2, "b": 3.5}, False),
-        ("number", {"method": "a", "at_least": 80}, {"a": 81}, True),
-        ("number", {"method": "a", "at_most": 80}, {"a": 81}, False),
-        ("rank_against", AGAINST, {"a": 9, "b": 8, "r1": 7}, True),
-        ("rank_against", AGAINST, {"a": 9, "b": 8, "r1": 8.5}, False),
-        ("rank_against", AGAINST, {"a": 9, "b": 8}, None),
         ("proposition", {"name": "p"}, {}, False),
         ("proposition", {"name": "q"}, {}, None),
     ],
 )
-def test_a_check(check: str, arguments: dict[str, Any], means: dict[str, float], expected: bool | None) -> None:
-    (item,) = checks.CHECKS[check](given(means), [AT], **arguments)
+def test_a_check(name: str, arguments: dict[str, Any], means: dict[str, float], expected: bool | None) -> None:
+    (item,) = check(name, given(means), [AT], **arguments)
     assert item.holds is expected, item.text
 
 
-def test_readings_and_means_of_parts() -> None:
-    numbers = {
-        (AT._replace(metric=m), "cce"): Number(v)
-        for m, v in {"best": 80.0, "last": 70.0, "x": 4.0, "y": 6.0, "mean": 5.0}.items()
-    }
-    held = Evidence(numbers, LABELS)
-    (fallen,) = checks.difference_of_readings(held, [AT], "cce", "best", "last", 3.0)
-    (parts,) = checks.mean_of(held, [AT._replace(metric="mean")], ["cce"], ["x", "y"], 0.01)
-    (wrong,) = checks.mean_of(held, [AT._replace(metric="best")], ["cce"], ["x", "y"], 0.01)
-    assert (fallen.holds, parts.holds, wrong.holds) == (True, True, False)
+def test_a_number_is_compared_with_another_metric_and_with_the_mean_of_its_parts() -> None:
+    metrics = {"best": 80.0, "test_accuracy": 70.0, "x": 4.0, "y": 6.0, "mean": 5.0}
+    held = Evidence({(AT._replace(metric=metric), "cce"): Number(mean) for metric, mean in metrics.items()}, LABELS)
+    (fallen,) = check("difference", held, [AT], left="cce", left_metric="best", right="cce", at_least=3.0)
+    assert fallen.holds and "CCE best 80.00, test accuracy 70.00, +10.00" in fallen.text
+    for metric, holds in (("mean", True), ("best", False)):
+        at = [AT._replace(metric=metric)]
+        (item,) = check("close", held, at, methods=["cce"], parts=["x", "y"], within=0.01)
+        assert item.holds is holds and "mean of the parts 5.00" in item.text
 
 
 def test_stand_in_runs_test_nothing_and_say_so() -> None:
-    (item,) = checks.best(given({"a": 5, "b": 4}, data="stand-in"), [AT], "a", ["a", "b"])
+    (item,) = check("best", given({"a": 5, "b": 4}, data="stand-in"), [AT], method="a", among=["a", "b"])
     assert item.holds is None and "only on stand-in data" in item.text
 
 
 # ---- verdicts
 
 
-def item(value: float, error: float, above: float = 0.0, **known: Any) -> evidence.Item:
+def item(value: float, error: float, above: float = 0.0, **known: Any) -> Item:
     """A difference with a standard error, which must be above a threshold."""
-    part = evidence.Part("a − b", stats.Estimate(value, error), above)
-    return evidence.Item("x", value > above, (part,), ("r",), **known)
+    part = Part("a − b", stats.Estimate(value, error), above)
+    return Item("x", value > above, (part,), ("r",), **known)
 
 
-UNTESTED = evidence.Item("x", None, tested=0)
+UNTESTED = Item("x", None, tested=0)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +132,8 @@ UNTESTED = evidence.Item("x", None, tested=0)
         ([item(-2, 0.5), *[UNTESTED] * 5], 0, "did not hold in this setting"),
         ([item(-2, 1.5), *[UNTESTED] * 5], 0, "undecided, points against"),
         ([item(2, 0.5), item(3, 0.5), UNTESTED], 0, "held in the settings tested"),
-        ([item(2, 0.5, whole=False)], 0, "undecided, points for"),
-        ([item(-2, 0.5, whole=False)], 0, "did not hold among the methods tested"),
+        ([item(2, 0.5, complete=False)], 0, "undecided, points for"),
+        ([item(-2, 0.5, complete=False)], 0, "did not hold among the methods tested"),
         ([item(2, 0.5, tested=2, named=6)], 0, "held in the settings tested"),
         # several settings
         ([item(2, 0.5), item(-2, 0.5)], 0, "did not hold"),
@@ -137,7 +144,7 @@ UNTESTED = evidence.Item("x", None, tested=0)
         ([UNTESTED], 0, "not tested here"),
     ],
 )
-def test_a_verdict_is_as_strong_as_its_evidence(found: list[evidence.Item], exceptions: int, verdict: str) -> None:
+def test_a_verdict_is_as_strong_as_its_evidence(found: list[Item], exceptions: int, verdict: str) -> None:
     assert verdicts.conclude(found, exceptions).verdict == verdict
 
 
@@ -153,14 +160,48 @@ def test_the_best_of_several_must_be_above_each_of_them() -> None:
     seeds = {"a": [80.0, 81.0, 82.0], "b": [79.0, 80.0, 81.0], "c": [70.0, 90.0, 77.0]}
     numbers = {(AT, m): Number(sum(v) / 3, by_seed=dict(enumerate(v))) for m, v in seeds.items()}
     held = Evidence({key: numbers[key] for key in [(AT, "a"), (AT, "b")]}, LABELS)
-    (sure,) = checks.best(held, [AT], "a", ["a", "b"])
-    (unsure,) = checks.best(Evidence(numbers, LABELS), [AT], "a", ["a", "b", "c"])
+    (sure,) = check("best", held, [AT], method="a", among=["a", "b"])
+    (unsure,) = check("best", Evidence(numbers, LABELS), [AT], method="a", among=["a", "b", "c"])
     assert sure.decided is True and unsure.holds and unsure.decided is None
 
 
 def test_the_chance_that_one_of_many_rivals_is_above_is_allowed_for() -> None:
-    many = tuple(evidence.Part(str(k), stats.Estimate(-2.1, 1.0), 0.0) for k in range(10))
-    assert evidence.Item("x", False, many[:1]).decided is False and evidence.Item("x", False, many).decided is None
+    many = tuple(Part(str(k), stats.Estimate(-2.1, 1.0), 0.0) for k in range(10))
+    assert Item("x", False, many[:1]).decided is False and Item("x", False, many).decided is None
+
+
+def random_evidence(generator: np.random.Generator) -> Evidence:
+    """Five methods in one setting, with three seeds, or with one and 9000 test images."""
+    means, seeds = generator.normal(80, 2, 5), 3 if generator.random() < 0.5 else 1
+    values = {m: mean + generator.normal(0, 0.3, seeds) for m, mean in zip("abcde", means, strict=True)}
+    return Evidence(
+        {(AT, m): Number(float(v.mean()), by_seed=dict(enumerate(v)), tested_on=9000) for m, v in values.items()},
+        LABELS,
+    )
+
+
+def test_a_reader_can_check_every_settled_verdict_and_rank_never_contradicts_best() -> None:
+    """The printed interval, at the printed level, excludes the printed threshold, which an undecided one does not."""
+    generator, settled = np.random.default_rng(0), []
+    for _ in range(60):
+        ours, among = random_evidence(generator), list("abcde")
+        best, lead, rank, near = (
+            verdicts.conclude(check(name, ours, [AT], **arguments))
+            for name, arguments in (
+                ("best", {"method": "a", "among": among}),
+                ("difference", {"left": "a", "right": among[1:], "at_least": 0.5, "at_most": 3.5}),
+                ("rank", {"method": "a", "among": among}),
+                ("close", {"methods": among[:3], "within": 2.0}),
+            )
+        )
+        assert {best.verdict, rank.verdict} != {"held", "did not hold"}
+        for row in (best, lead, rank, near):
+            low, high = ([float(n) for n in re.findall(f"{w} (-?[0-9.]+)", row.threshold)] for w in ("above", "most"))
+            inside = all(row.low >= limit for limit in low) and all(row.high <= limit for limit in high)
+            outside = any(row.high <= limit for limit in low) or any(row.low >= limit for limit in high)
+            assert (inside, outside) == (row.verdict == "held", row.verdict == "did not hold"), row
+            settled.append(row.verdict)
+    assert min(settled.count(verdict) for verdict in ("held", "did not hold")) >= 15
 
 
 def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> None:
@@ -171,7 +212,7 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
         {**alike, "id": "ours", "claim": "Ours", "with": {"method": "a", "among": ["a", "b"]}},
     ]
     ours = given({"a": 80, "b": 60, "c": 59.9}, tested_on=1000)
-    found = verdicts.table(parse_claims(pair), ours, lambda experiment: given({})).set_index("id")
+    found = verdicts.judge_all(parse_claims(pair), ours, lambda experiment: given({})).set_index("id")
     assert list(found["verdict"]) == ["held", "undecided, points for", "not tested here"]
     row = found.loc["ours"]
     assert (row["difference"], row["level"], row["threshold"]) == (20, 0.95, "above 0")
@@ -274,9 +315,9 @@ def test_propositions_as_computed() -> None:
 def judged() -> pd.DataFrame:
     study = paper_study()
     # No aliases: the paper prints β = 10 beside the table of variants, so both are runs of their own here.
-    ours = evidence.of_runs(runs_of_the_paper(), [], study.labels, {})
-    paper = cache(lambda first: evidence.of_paper(results.read_published(PUBLISHED, first), study.labels))
-    return verdicts.table(listed(), ours, paper).set_index("id")
+    ours = evidence.load_evidence(runs_of_the_paper(), [], study.labels, {})
+    paper = cache(lambda first: evidence.paper_evidence(results.read_published(PUBLISHED, first), study.labels))
+    return verdicts.judge_all(listed(), ours, paper).set_index("id")
 
 
 EXPECTED = {
@@ -333,7 +374,9 @@ def test_verdicts_name_their_numbers_and_runs(judged: pd.DataFrame) -> None:
     assert row["runs"] == "cifar10/asym-40/cnn9/cce/seed0…2; cifar10/asym-40/cnn9/war_01/seed0…2"
     assert row["tested"] == "1 of 1"
     text = verdicts.to_markdown(judged.reset_index(), "paper")
-    assert verdicts.counts(judged["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
+    assert (
+        verdicts.count_verdicts(judged["verdict"]) in text and "not tested here" in text and "WAR\\_0-1 74.15" in text
+    )
 
 
 def test_the_papers_numbers_as_runs_give_its_bold_cells_and_ranks(tmp_path: Path) -> None:
@@ -373,7 +416,7 @@ def test_measured_times_are_evidence() -> None:
     claim = next(claim for claim in listed() if claim.id == "overhead_1000_classes")
     for war, verdict in ((23.0, "held"), (25.0, "did not hold")):
         seconds = {method: {"epoch": value, "error": 0.1} for method, value in {"ar": 20.0, "war_01": war}.items()}
-        measured = evidence.with_times(given({}), [{**at, "seconds": seconds}], timing["stands_for"])
+        measured = evidence.add_times(given({}), [{**at, "seconds": seconds}], timing["stands_for"])
         assert verdicts.judge(claim, measured).verdict == verdict
 
 
@@ -389,10 +432,10 @@ def test_random_costs_of_the_other_sort_do_not_count() -> None:
 def test_a_run_that_is_missing_tests_nothing() -> None:
     runs = runs_table({("war_w2v", 0): [80.0], ("cce", 0): [70.0]})
     gap = runs[runs["method"] == "cce"].assign(seed=1, epoch=None, test_accuracy=math.nan)
-    ours = evidence.of_runs(pd.concat([runs, gap]).astype({"epoch": "Int64"}), [], LABELS, {})
+    ours = evidence.load_evidence(pd.concat([runs, gap]).astype({"epoch": "Int64"}), [], LABELS, {})
     claim = next(claim for claim in listed() if claim.id == "war_above_cce")
     assert verdicts.judge(claim, ours).verdict == "not tested here"
-    whole = evidence.of_runs(runs, [], LABELS, {})
+    whole = evidence.load_evidence(runs, [], LABELS, {})
     assert verdicts.judge(claim, whole).tested == "1 of 6"
     assert verdicts.judge(claim, whole).verdict == "undecided, points for"  # one run without a test-set size
 
@@ -402,6 +445,6 @@ def test_clothing1m_is_judged_by_the_epoch_of_its_table() -> None:
     at = {"dataset": "clothing1m", "noise": "real", "net": "resnet50"}
     runs = runs_table({("war_w2v", 0): [10.0, 80.0], ("cce", 0): [90.0, 60.0]}).assign(**at)
     claim = next(claim for claim in listed() if claim.id == "clothing_war_best")
-    of_table = evidence.of_runs(runs, [], LABELS, {}, last={"clothing1m": 1})
+    of_table = evidence.load_evidence(runs, [], LABELS, {}, last={"clothing1m": 1})
     assert verdicts.judge(claim, of_table).verdict == "undecided, points for"
-    assert verdicts.judge(claim, evidence.of_runs(runs, [], LABELS, {})).verdict == "undecided, points against"
+    assert verdicts.judge(claim, evidence.load_evidence(runs, [], LABELS, {})).verdict == "undecided, points against"

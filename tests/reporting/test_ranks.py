@@ -80,8 +80,8 @@ def test_ranks_in_csv_markdown_latex_and_page(tmp_path: Path) -> None:
 
 
 def test_headlines_are_about_accuracies() -> None:
-    (line,) = headlines(ranked(MEANS), LABELS, {}, {})
-    assert line.sentence.startswith("Fashion-MNIST, asymmetric 40 %: ")
+    context = Context("demo", labels=LABELS, tables=[TableSection("main_benchmark", "All", ranked(MEANS))])
+    assert [line.title for line in headlines(context)] == ["Fashion-MNIST, asymmetric 40 %"]
 
 
 def test_methods_as_rows_have_columns_of_ranks() -> None:

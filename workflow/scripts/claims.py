@@ -13,7 +13,7 @@ from warlab.reporting.tables.timing_table import is_reduced
 
 with job(snakemake.log[0]) as log:
     labels, published = snakemake.params.labels, Path(snakemake.input.published)
-    ours = evidence.of_runs(
+    ours = evidence.load_evidence(
         read_runs(Path(snakemake.input.runs)),
         snakemake.params.aliases,
         labels,
@@ -23,10 +23,10 @@ with job(snakemake.log[0]) as log:
         snakemake.params.tested_on,
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]
-    ours = evidence.with_times(ours, [entry for entry in timed if not is_reduced(entry)], snakemake.params.stands_for)
-    listed = read_claims(Path(snakemake.input.claims))
-    paper = cache(lambda first: evidence.of_paper(read_published(published, first), labels))
-    found = verdicts.table(listed, ours, paper)
-    log.info(verdicts.counts(found["verdict"]))
-    write_text(snakemake.output.csv, found.to_csv(index=False))
-    write_text(snakemake.output.md, verdicts.to_markdown(found, snakemake.params.scale))
+    ours = evidence.add_times(ours, [entry for entry in timed if not is_reduced(entry)], snakemake.params.stands_for)
+    claims = read_claims(Path(snakemake.input.claims))
+    paper = cache(lambda first: evidence.paper_evidence(read_published(published, first), labels))
+    judged = verdicts.judge_all(claims, ours, paper)
+    log.info(verdicts.count_verdicts(judged["verdict"]))
+    write_text(snakemake.output.csv, judged.to_csv(index=False))
+    write_text(snakemake.output.md, verdicts.to_markdown(judged, snakemake.params.scale))

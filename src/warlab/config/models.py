@@ -240,9 +240,9 @@ ClaimBlocks = Annotated[
 class Arguments(TypedDict, total=False, extra_items=str | int | float | list[str]):  # type: ignore[call-arg]
     """The arguments of a check that name methods; each check has others of its own."""
 
-    method: str
+    method: str | list[str]
     methods: Names
-    left: str
+    left: str | list[str]
     right: str | list[str]
     among: Names
     against: str  # the beginning of the ids of several methods, such as war_random+

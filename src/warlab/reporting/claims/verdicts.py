@@ -14,13 +14,12 @@ import pandas as pd
 
 from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
-from warlab.reporting.claims.checks import CHECKS
-from warlab.reporting.claims.evidence import Evidence, Item, Part
+from warlab.reporting.claims.checks import CHECKS, Item, judge_settings
+from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.formats import markdown_table, render, signed
 from warlab.reporting.names import escape_markdown
 from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats import LEVEL
 
 ASSETS = ("reporting/templates/claims.md",)
 HELD = "held"
@@ -55,16 +54,17 @@ class Verdict(NamedTuple):
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
     if claim.check not in CHECKS:
         raise WarlabError(f"The claim {claim.id} has no check {claim.check!r}; use one of {', '.join(CHECKS)}.")
-    check, settings = CHECKS[claim.check], [Scenario(*setting) for setting in claim.settings]
     try:
-        inspect.signature(check).bind(None, **claim.arguments)
+        inspect.signature(CHECKS[claim.check]).bind(None, **claim.arguments)
     except TypeError as error:
         raise WarlabError(f"The claim {claim.id} does not fit its check {claim.check}: {error}.") from error
-    return conclude(check(evidence, settings, **claim.arguments), claim.exceptions)
+    settings = [Scenario(*setting) for setting in claim.settings]
+    return conclude(judge_settings(claim.check, evidence, settings, **claim.arguments), claim.exceptions)
 
 
 def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
-    """A claim held if no more items fail than it allows, and not all of them; untested items decide nothing.
+    """Return the verdict on a claim: it held if no more items fail than it allows, and not all of them; untested items
+    decide nothing.
 
     One method can refute a claim about all methods, but such a claim holds only if every method was run.
     """
@@ -76,44 +76,50 @@ def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
     held, failed = ([item for item in tested if item.decided is outcome] for outcome in (True, False))
     if len(failed) > allowed:
         verdict, deciding = FAILED + _scope(items), failed
-    elif len(held) >= len(tested) - allowed and all(item.whole for item in tested):
+    elif len(held) >= len(tested) - allowed and all(item.complete for item in tested):
         verdict, deciding = HELD + _scope(items), held
     else:
         against = sum(not item.holds for item in tested) > allowed
         verdict = f"{UNDECIDED}, points {'against' if against else 'for'}"
         open_items = [item for item in tested if item.decided is None] or tested
         deciding = [item for item in open_items if item.holds is not against] or open_items
-    runs = dict.fromkeys(source for item in tested for source in item.rests_on)
+    sources = dict.fromkeys(source for item in tested for source in item.sources)
     row = Verdict(
-        verdict=verdict, tested=counted, numbers="; ".join(item.text for item in tested), runs="; ".join(runs)
+        verdict=verdict, tested=counted, numbers="; ".join(item.text for item in tested), runs="; ".join(sources)
     )
-    parts = [part for item in deciding for part in item.parts]
-    return _with_decisive(row, min(parts, key=lambda part: part.margin)) if parts else row
+    return _add_decisive(row, deciding)
 
 
-def _with_decisive(row: Verdict, part: Part) -> Verdict:
-    low, high = part.estimate.interval()
+def _add_decisive(row: Verdict, items: Sequence[Item]) -> Verdict:
+    """Add the number on which the verdict rests, nearest to its limit, with the interval at the level that decides:
+    whoever reads a settled verdict can see that the interval excludes the threshold."""
+    parts = [(item.decisive, item) for item in items if item.decisive is not None]
+    if not parts:
+        return row
+    part, item = min(parts, key=lambda pair: pair[0].clearance(bool(pair[1].holds), pair[1].level))
+    low, high = part.estimate.interval(item.level)
+    limits = {"above": part.low, "at most": part.high}
     return row._replace(
         decided_by=part.label,
         difference=round(part.estimate.value, 6),
         low=round(low, 4) if math.isfinite(low) else "",
         high=round(high, 4) if math.isfinite(high) else "",
-        level=LEVEL,
-        threshold=_threshold(part),
+        level=round(item.level, 6),
+        threshold=" and ".join(f"{word} {limit:g}" for word, limit in limits.items() if math.isfinite(limit)),
         interval_from=part.estimate.basis,
     )
 
 
 def _scope(items: Sequence[Item]) -> str:
-    """What the verdict is about, if it is not the whole claim."""
+    """Return what the verdict is about, if it is not the whole claim."""
     tested, named = sum(item.tested for item in items if item.holds is not None), sum(item.named for item in items)
     if tested < named:
         return " in this setting" if tested == 1 else " in the settings tested"
-    return "" if all(item.whole for item in items) else " among the methods tested"
+    return "" if all(item.complete for item in items) else " among the methods tested"
 
 
-def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
-    """One row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
+def judge_all(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None], Evidence]) -> pd.DataFrame:
+    """Return a row per claim, settled ones first, untested last; `paper` gives the paper's numbers of an experiment."""
     rows = []
     for claim in claims:
         row = judge(claim, ours)._replace(id=claim.id, claim=claim.text, source=claim.source, remark=claim.remark)
@@ -126,45 +132,41 @@ def table(claims: Sequence[Claim], ours: Evidence, paper: Callable[[str | None],
 
 
 def _order(verdict: str) -> int:
-    """Verdicts on whole claims come first, then those on parts of claims, undecided claims and untested ones."""
+    """Put verdicts on whole claims first, then those on parts of claims, undecided claims and untested ones."""
     return 0 if verdict in (HELD, FAILED) else 1 + max(KINDS.index(kind(verdict)), 1)
 
 
-def _threshold(part: Part) -> str:
-    limits = [f"above {part.low:g}"] * math.isfinite(part.low) + [f"at most {part.high:g}"] * math.isfinite(part.high)
-    return " and ".join(limits)
-
-
 def kind(verdict: str) -> str:
-    """held, did not hold, undecided, or not tested here"""
+    """Return held, did not hold, undecided, or not tested here."""
     return next(one for one in KINDS if verdict.startswith(one))
 
 
-def counts(verdicts: Iterable[str]) -> str:
-    """ "3 held; 2 held in this setting; 1 undecided, points for; …": all verdicts, in the order of the table"""
-    found = list(verdicts)
-    order = sorted(
-        dict.fromkeys([HELD, FAILED, *found]), key=lambda verdict: (_order(verdict), KINDS.index(kind(verdict)))
-    )
-    return "; ".join(f"{found.count(verdict)} {verdict}" for verdict in order)
+def count_verdicts(verdicts: Iterable[str]) -> str:
+    """Count all verdicts in the order of the table: "3 held; 2 held in this setting; 1 undecided, points for; …"."""
+    listed = list(verdicts)
+    kinds = dict.fromkeys([HELD, FAILED, *listed])
+    order = sorted(kinds, key=lambda verdict: (_order(verdict), KINDS.index(kind(verdict))))
+    return "; ".join(f"{listed.count(verdict)} {verdict}" for verdict in order)
 
 
 def difference_text(row: Verdict) -> str:
-    """ "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images" """
+    """Return "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images"."""
     if row.difference == "":
         return ""
     known = row.low != "" and row.high != ""
-    span = f"{float(row.level):.0%}: {signed(float(row.low))} to {signed(float(row.high))}" if known else ""
-    interval = f" ({span})".replace("%", "\N{NO-BREAK SPACE}%") if known else " (no interval)"
+    ends = f"{signed(float(row.low))} to {signed(float(row.high))}" if known else ""
+    interval = f" ({100 * float(row.level):.4g}\N{NO-BREAK SPACE}%: {ends})" if known else " (no interval)"
     basis = f"; {row.interval_from}" if row.interval_from else ""
     return f"{signed(float(row.difference))}{interval}, must be {row.threshold}{basis}"
 
 
-def to_markdown(found: pd.DataFrame, scale: str) -> str:
+def to_markdown(judged: pd.DataFrame, scale: str) -> str:
     rows = []
-    for row in rows_of(found, Verdict):
+    for row in rows_of(judged, Verdict):
         decided = f"{row.decided_by}: {difference_text(row)}" if row.decided_by else "–"
         cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
         rows.append([escape_markdown(cell) for cell in cells])
     header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
-    return render("claims.md", scale=scale, counts=counts(found["verdict"]), table=markdown_table(header, rows))
+    return render(
+        "claims.md", scale=scale, counts=count_verdicts(judged["verdict"]), table=markdown_table(header, rows)
+    )

@@ -97,7 +97,7 @@ class Context:
     audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)  # path of a run (dataset/…/seed0) → the last lines of its log
     epochs: Epochs = field(default_factory=dict)  # that the means of the first table are taken over
-    evidence: Evidence | None = None  # how uncertain the numbers of the runs are (`evidence.of_runs`)
+    evidence: Evidence | None = None  # how uncertain the numbers of the runs are (`evidence.load_evidence`)
     committed: CommittedEvidence | None = None  # runs that this study did not compute
 
     @property

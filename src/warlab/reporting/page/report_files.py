@@ -55,7 +55,7 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         audit=_audit(paths["audit"], labels),
         logs={run: _last_lines(Path(log)) for run, log in spec["logs"].items()},
         epochs=epochs_averaged(add_aliases(runs, first["trained_as"]), first["last"]),
-        evidence=evidence.of_runs(runs, spec["aliases"], labels, {}, spec["last"], kept, spec["tested_on"]),
+        evidence=evidence.load_evidence(runs, spec["aliases"], labels, {}, spec["last"], kept, spec["tested_on"]),
         committed=read_committed(paths["committed"], spec["committed"], labels),
     )
 
@@ -65,7 +65,7 @@ def read_committed(files: Sequence[Path], named: Mapping[str, str], labels: Labe
     if not files:
         return None
     about, runs, *predictions = files
-    numbers = evidence.of_runs(read_runs(runs), [], labels, {}, kept=read_predictions(predictions))
+    numbers = evidence.load_evidence(read_runs(runs), [], labels, {}, predictions=read_predictions(predictions))
     return CommittedEvidence(named["folder"], named["link"], read_json(about)["what"], numbers)
 
 

@@ -132,7 +132,7 @@ def ranks(table: pd.DataFrame) -> pd.Series:
     # no pivot_table(dropna=False): it would add the settings that a full product of the others had
     numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
     complete = len(numbers) > 0 and not numbers.isna().any(axis=None)
-    return average_ranks(numbers).round(RANK_DIGITS) if complete else pd.Series(np.nan, index=methods)
+    return pd.Series(average_ranks(numbers.to_numpy()).round(RANK_DIGITS) if complete else np.nan, index=methods)
 
 
 def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
