@@ -24,30 +24,9 @@ from warlab.ot.costs.base import CostInputs
 BOTH = pytest.mark.parametrize("name", ["cifar10", "cifar100"])
 
 
-def nearest_centroid(arrays: Arrays) -> np.ndarray:
-    train, test = (x.reshape(len(x), -1).astype(float) for x in (arrays.train_x, arrays.test_x))
-    centroids = np.stack([train[arrays.train_y == k].mean(0) for k in range(arrays.train_y.max() + 1)])
-    return ((centroids**2).sum(1) - 2 * test @ centroids.T).argmin(1)
-
-
 @BOTH
-def test_stand_in_can_be_learnt_and_confuses_related_classes(tmp_path: Path, name: str) -> None:
-    dataset = warlab.data.get(name)
-    dataset.stand_in(tmp_path, 1)
-    arrays = dataset.load(tmp_path)
-    groups = np.array(GROUPS[name])
-    predicted = nearest_centroid(arrays)
-    right = predicted == arrays.test_y
-    assert 0.3 < right.mean() < 0.99
-    assert (groups[predicted] == groups[arrays.test_y]).mean() > right.mean() + 0.3 * (~right).mean()
-
-
-GROUPS = {"cifar10": cifar10._GROUPS, "cifar100": [names.superclass_of(name) for name in names.NAMES]}
-
-
-@BOTH
-def test_the_archive_gives_what_its_unpacked_files_give(tmp_path: Path, name: str, monkeypatch) -> None:
-    layout = warlab.data.get(name) and {"cifar10": cifar10, "cifar100": cifar100}[name]._LAYOUT
+def test_the_archive_gives_what_its_unpacked_files_give(tmp_path: Path, name: str) -> None:
+    layout = {"cifar10": cifar10, "cifar100": cifar100}[name]._LAYOUT
     warlab.data.get(name).stand_in(tmp_path / "files", 1)
     (tmp_path / "packed").mkdir()
     with tarfile.open(tmp_path / "packed" / layout.archive, "w:gz") as archive:
@@ -55,18 +34,6 @@ def test_the_archive_gives_what_its_unpacked_files_give(tmp_path: Path, name: st
     one, two = (warlab.data.get(name).load(tmp_path / place) for place in ("files", "packed"))
     for a, b in zip(vars(one).values(), vars(two).values(), strict=True):
         np.testing.assert_array_equal(a, b)
-    monkeypatch.setattr(cifar, "read_tar", None)  # from now on the archive must not be opened again
-    again = warlab.data.get(name).load(tmp_path / "packed")
-    np.testing.assert_array_equal(one.train_x, again.train_x)
-
-
-def test_another_archive_is_converted_anew(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"1")
-    arrays = [Arrays(*(np.full(1, k),) * 4) for k in range(3)]
-    assert cifar.once(tmp_path / "a", lambda path: arrays[0]).train_x[0] == 0
-    assert cifar.once(tmp_path / "a", lambda path: arrays[1]).train_x[0] == 0
-    (tmp_path / "a").write_bytes(b"2")
-    assert cifar.once(tmp_path / "a", lambda path: arrays[2]).train_x[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -150,12 +117,6 @@ def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
     assert abs(gain["asym_code", "labels"]) < 0.02
     with pytest.raises(WarlabError, match="or listing for CIFAR-100"):
         make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {"order": "listing"})
-
-
-def test_a_stand_in_is_never_called_real(tmp_path: Path) -> None:
-    fetch(warlab.data.get("cifar10"), tmp_path, "stand_in")
-    with pytest.raises(WarlabError, match="are not the real files"):
-        warlab.data.get("cifar10").prepare(tmp_path, {"source": "real"})
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from warlab.methods._transition import estimate
 from warlab.methods.base import Batch, Step
 from warlab.methods.d2l import lid
 from warlab.methods.iterative import local_outlier_factor
-from warlab.noise.kinds._matrix import corrupt
+from warlab.noise.kinds.matrix import corrupt
 
 # ---- transition matrix
 

@@ -1,7 +1,7 @@
 """Every command and code block in README.md and docs/ is carried out as it stands there, as a dry run where it trains.
 
-The tutorials are carried out by tests/project/test_tutorials.py. Where `make docs` has made .venv-docs, the site is
-built, too.
+The tutorials are carried out by tests/project/test_tutorials.py. The site is built where `make docs` has made
+.venv-docs.
 """
 
 import os
@@ -32,7 +32,6 @@ NOT_HERE = {
     "tmux new": "needs a terminal",
     "python benchmarks/": "measures for minutes",
     "python tools/make_evidence.py": "needs the finished runs of a study",
-    "warlab --scale demo speed": "needs the finished runs of a study; tests/pipeline/test_run_times.py has some",
     "snakemake --workflow-profile profiles/mine": "the profile is the user's own copy of profiles/slurm",
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/workflow/test_own_data.py has one",

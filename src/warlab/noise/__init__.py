@@ -10,8 +10,8 @@ import numpy as np
 from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds._matrix import MatrixNoise
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
+from warlab.noise.kinds.matrix import MatrixNoise
 from warlab.registry import Registry
 
 KINDS = Registry("warlab.noise.kinds", "kind of noise")
@@ -25,7 +25,7 @@ def _kinds() -> dict[str, NoiseKind]:
 
 
 def kind_names() -> list[str]:
-    """The names that ids begin with."""
+    """Return the names that ids begin with."""
     return [name for kind in _kinds().values() for name in kind.names]
 
 
@@ -36,7 +36,8 @@ def _file_of(noise_id: str) -> str:
         if kind.has(noise):
             return file
     rated, others = (
-        [n for kind in _kinds().values() if kind.rated == rates for n in kind.names] for rates in (True, False)
+        sorted(name for kind in _kinds().values() if kind.rated == rates for name in kind.names)
+        for rates in (True, False)
     )
     raise WarlabError(
         f"There is no noise {noise_id!r}; write one of {', '.join(others)}, file_<name>, or one of {', '.join(rated)} "
@@ -49,18 +50,18 @@ def kind_of(noise_id: str) -> NoiseKind:
 
 
 def module(noise_id: str) -> str:
-    """The module that makes a noise."""
+    """Return the module that makes a noise."""
     return KINDS.module(_file_of(noise_id))
 
 
 def parse(noise_id: str) -> tuple[str, float]:
-    """The kind and the nominal rate (0 ≤ rate < 1) of a noise id; 0 for a file, which is not read here."""
+    """Return the kind and the nominal rate (0 ≤ rate < 1) of a noise id; 0 for a file, which is not read here."""
     kind, noise = kind_of(noise_id), NoiseId.parse(noise_id)
     return kind.name(noise), kind.rate(noise)
 
 
 def needs(noise_id: str) -> dict[str, str]:
-    """What a noise reads besides the data: `human` labels, `images` of a dataset, or a `given` file with its id."""
+    """Return what a noise reads besides the data: `human` labels, `images` of a dataset or a `given` file."""
     return kind_of(noise_id).needs(NoiseId.parse(noise_id))
 
 
@@ -70,12 +71,12 @@ def check(noise_id: str, dataset: str) -> None:
 
 
 def settings_of_dataset(noise_id: str, dataset: str) -> dict[str, object]:
-    """Settings that the dataset adds to those of the noise, such as the rate of its own labels."""
+    """Return settings that the dataset adds to those of the noise, such as the rate of its own labels."""
     return kind_of(noise_id).settings_of_dataset(dataset)
 
 
 def label(noise_id: str) -> str:
-    """The name of a noise in tables and figures: "40 % asymmetric"."""
+    """Return the name of a noise in tables and figures: "40 % asymmetric"."""
     return kind_of(noise_id).label(NoiseId.parse(noise_id))
 
 
@@ -85,12 +86,13 @@ def make_noise(request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLa
 
 
 def transition_matrix(kind: str, rate: float, dataset: str, n_classes: int) -> np.ndarray:
-    """The (C, C) row-stochastic matrix of a kind that has one: row = clean label, column = noisy label."""
-    matrices = {name: one for name, one in _kinds().items() if isinstance(one, MatrixNoise)}
+    """Return the (C, C) row-stochastic matrix of a kind that has one: row = clean label, column = noisy label."""
+    with_matrix = [one for one in _kinds().values() if isinstance(one, MatrixNoise)]
+    matrices = {name: matrix for one in with_matrix for name, matrix in one.matrices.items()}
     if kind not in matrices:
         raise WarlabError(f"There is no kind of noise {kind!r} with a matrix; choose one of: {', '.join(matrices)}.")
     if not 0 <= rate < 1:
         raise WarlabError(f"The noise rate {rate} is outside [0, 1); 0.4 means 40 percent.")
     if n_classes < 2:
         raise WarlabError(f"Label noise needs at least two classes, not {n_classes}.")
-    return matrices[kind].matrix(rate, dataset, n_classes)
+    return matrices[kind](rate, dataset, n_classes)

@@ -2,6 +2,6 @@
 
 import numpy as np
 
-from warlab.noise.kinds._matrix import MatrixNoise
+from warlab.noise.kinds.matrix import MatrixNoise
 
-KIND = MatrixNoise({"clean": "clean"}, rated=False, matrix=lambda rate, dataset, n_classes: np.eye(n_classes))
+KIND = MatrixNoise({"clean": "clean"}, rated=False, matrices={"clean": lambda rate, dataset, n: np.eye(n)})

@@ -9,8 +9,8 @@ from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.common.files import file_digest
 from warlab.errors import WarlabError
 from warlab.ids import NoiseId
-from warlab.noise.kinds._matrix import corrupt
 from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
+from warlab.noise.kinds.matrix import corrupt
 
 _ID = re.compile(r"file(_[a-z0-9_]+)?", re.ASCII)
 
@@ -37,7 +37,7 @@ class FromFile(NoiseKind):
         if values.shape == (classes, classes):
             labels = corrupt(clean, values, request.rng())
             return self.noisy(request, clean, labels, values, rate=float(np.mean(clean != labels)), **about)
-        labels = labels_of(values, len(clean), classes, path)
+        labels = check_labels(values, len(clean), classes, path)
         return self.as_given(request, clean, labels, rate=float(np.mean(clean != labels)), **about)
 
 
@@ -54,8 +54,8 @@ def read_file(path: Path) -> np.ndarray:
         ) from error
 
 
-def labels_of(values: np.ndarray, n: int, classes: int, path: Path) -> np.ndarray:
-    """One label per training image, as whole numbers from 0."""
+def check_labels(values: np.ndarray, n: int, classes: int, path: Path) -> np.ndarray:
+    """Return one label per training image, as whole numbers from 0."""
     flat = values.reshape(-1) if values.ndim == 1 or 1 in values.shape else values
     if flat.shape != (n,):
         raise WarlabError(
@@ -63,7 +63,7 @@ def labels_of(values: np.ndarray, n: int, classes: int, path: Path) -> np.ndarra
             f"or a transition matrix of {classes} × {classes}."
         )
     if not np.isin(flat, np.arange(classes)).all():
-        raise WarlabError(f"{path} holds other labels than the whole numbers from 0 to {classes - 1}; correct it.")
+        raise WarlabError(f"{path} holds other labels than the whole numbers from 0 to {classes - 1}; fix it.")
     return flat.astype(np.int64)
 
 
