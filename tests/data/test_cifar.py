@@ -11,9 +11,7 @@ import pytest
 import warlab.data
 from tests.helpers.artefacts import data_on_disk
 from warlab.data.fetch import fetch
-from warlab.data.formats import cifar
 from warlab.data.formats.archives import dump_pickle
-from warlab.data.images_in_memory import Arrays
 from warlab.data.sets import _cifar100_names as names
 from warlab.data.sets import cifar10, cifar100
 from warlab.errors import WarlabError

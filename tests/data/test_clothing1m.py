@@ -263,8 +263,8 @@ def rule_after(kind: str, losses: Iterator[float], epochs: int = 7) -> tuple[flo
     said = logged()
     rule = EpsilonRule(kind, 5, 0.5)
     for epoch in range(epochs):
-        rule.begin(epoch)
-        rule.see(torch.tensor(next(losses)))
+        rule.start_epoch(epoch)
+        rule.add(torch.tensor(next(losses)))
     return rule.epsilon, said
 
 

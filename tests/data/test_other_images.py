@@ -8,7 +8,6 @@ import pytest
 from scipy import io
 
 import warlab.data
-from tests.data.test_cifar import nearest_centroid
 from warlab.data.fetch import fetch
 from warlab.data.sets import imagenet32, svhn
 from warlab.errors import WarlabError
@@ -31,12 +30,6 @@ def test_svhn_is_read_as_its_owners_write_it(tmp_path: Path) -> None:
     assert arrays.train_y.tolist() == [0, 1, 9, 0] and arrays.train_y.dtype == np.int64
 
 
-def test_the_stand_in_of_svhn_can_be_learnt(tmp_path: Path) -> None:
-    svhn.stand_in(tmp_path, 1)
-    arrays = svhn.load(tmp_path)
-    assert 0.5 < (nearest_centroid(arrays) == arrays.test_y).mean() < 1
-
-
 @pytest.mark.parametrize("content", [None, b"", b"no matlab file" * 50])
 def test_a_damaged_file_of_svhn_is_one_sentence(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
@@ -52,7 +45,6 @@ def test_imagenet32_has_a_thousand_classes_numbered_from_one_in_its_files(small_
     assert set(arrays.train_y) == set(arrays.test_y) == set(range(1000))
     with np.load(small_imagenet / "val_data.npz") as file:
         assert file["labels"].min() == 1 and file["data"].shape == (1000, 3072)
-    assert (nearest_centroid(arrays) == arrays.test_y).mean() > 0.02  # twenty times chance
 
 
 def test_imagenet32_is_converted_once_and_stays_on_disk(tmp_path: Path) -> None:

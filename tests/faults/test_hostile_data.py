@@ -10,6 +10,7 @@ import os
 import pickle
 import struct
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_arrays, write_arrays, write_json
 from warlab.data import user_data as own_data
 from warlab.data.auxiliary import cifar_n
-from warlab.data.base import Classes
+from warlab.data.base import Classes, DataSpec
 from warlab.data.sets import arrays as arrays_reader
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
@@ -119,7 +120,7 @@ IMAGES = np.zeros((12, 8, 8), np.uint8)
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ({"train_x": IMAGES, "train_y": np.zeros(12, int)}, "have 1 class; label noise needs two"),
+        ({"train_x": IMAGES, "train_y": np.zeros(12, int)}, "has only one class; label noise needs at least two"),
         ({"train_x": IMAGES, "train_y": np.arange(12) % 3 - 1}, "labels must lie in"),
         ({"train_x": IMAGES.astype(np.float32) * np.nan, "train_y": np.arange(12) % 2}, "NaN"),
         ({"train_x": IMAGES.astype(object), "train_y": np.arange(12) % 2}, "not a readable npz"),
@@ -262,7 +263,8 @@ def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:
 def test_class_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
     arrays = warlab.data.images_in_memory.Arrays(IMAGES[:, None], np.arange(12) % 2, IMAGES[:, None], np.arange(12) % 2)
     with pytest.raises(WarlabError, match="cannot be printed; rename the class") as error:
-        own_data.described(warlab.data.get("arrays"), own_data.UserData(arrays, Classes(("cat", name))))
+        data = own_data.UserData(arrays, Classes(("cat", name)))
+        replace(warlab.data.get("arrays"), read=lambda root, size: data).read_part(tmp_path, DataSpec("real"), 1)
     refused(error)
 
 

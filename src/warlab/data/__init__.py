@@ -13,13 +13,13 @@ names = DATASETS.names
 
 
 def get(name: str) -> Dataset:
-    """The dataset of that name."""
+    """Return the dataset of that name."""
     dataset: Dataset = DATASETS.load(name).DATASET
     return dataset
 
 
 def resource(name: str) -> Resource:
-    """A dataset, human labels for the images of one, or the weights of a pre-trained network."""
+    """Return a dataset, human labels for the images of one, or the weights of a pre-trained network."""
     if name in RESOURCES:
         auxiliary: Resource = RESOURCES.load(name).RESOURCE
         return auxiliary
@@ -27,12 +27,12 @@ def resource(name: str) -> Resource:
 
 
 def module(name: str) -> str:
-    """The module of a dataset or resource."""
+    """Return the module of a dataset or resource."""
     return (RESOURCES if name in RESOURCES else DATASETS).module(name)
 
 
 def weights_file(path: Path) -> Path:
-    """The file of weights that a receipt stands for, in the form that was fetched; other paths are such a file."""
+    """Return the file of weights that a receipt stands for, in the form that was fetched; return other paths."""
     if path.name != RECEIPT:
         return path
     receipt, root = read_json(path), path.parent

@@ -44,7 +44,7 @@ class Source:
     content_bytes: int = 0
 
     def problem(self, path: Path) -> str | None:
-        """What is wrong with the file at `path`, or None if it is the official one or a repacked copy of it."""
+        """Return what is wrong with the file at `path`, or None if it is the official one or a repacked copy of it."""
         if not path.is_file():
             return f"it has no {self.file}"
         algorithm = "md5" if len(self.checksum) == 32 else "sha256"
@@ -102,12 +102,15 @@ class Resource:
         return resources.files("warlab") / "assets" / self.name
 
     def complete_form(self, root: Path) -> tuple[Source, ...] | None:
-        """The first of `forms` whose files are all in `root` and right."""
+        """Return the first of `forms` whose files are all in `root` and right."""
         return next((form for form in self.forms if not _wrong(form, root)), None)
 
     def wrong_files(self, root: Path, source: str) -> list[Source]:
-        """The files that are missing in `root` or are not those of the `source`. Those of a stand-in may have any
-        content. With another complete form, files may be missing but not wrong, as a reader might prefer them."""
+        """Return the files that are missing in `root` or are not those of the `source`.
+
+        Those of a stand-in may have any content. With another complete form, files may be missing but not wrong, as a
+        reader might prefer them.
+        """
         if source == STAND_IN:
             return []
         wrong = _wrong(self.embedded if source == "embedded" else self.sources, root)
@@ -200,12 +203,12 @@ class Dataset(Resource, ABC):
 
     @abstractmethod
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        """The part of the data that `spec` asks for. `prepare` has checked the files."""
+        """Return the part of the data that `spec` asks for. `prepare` has checked the files."""
 
     def describe(
         self, spec: DataSpec, arrays: Mapping[str, np.ndarray], shape: list[int], **more: Any
     ) -> DataDescription:
-        """The description of arrays; `more` are entries of one kind of dataset."""
+        """Return the description of arrays; `more` are entries of one kind of dataset."""
         counts = {"n_train": len(arrays["train_y"]), "n_test": len(arrays["test_y"])}
         return DataDescription(
             dataset=self.name,

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -31,13 +30,14 @@ _TOOL_SECONDS = 1800  # a package of some ten megabytes over a slow line
 
 
 def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None) -> dict[str, Any]:
-    """Fill `root` with the raw files of `dataset`. The receipt that is returned says which files came from where.
+    """Fill `root` with the raw files of `dataset`, and return a receipt that says which files came from where.
 
     Every pair of dataset and source needs its own `root`. Files in it are kept if their checksums are right.
     """
     check_source(source)
     root.mkdir(parents=True, exist_ok=True)
-    with _locked(root):
+    with (root / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes would append to the same partial file
         if source == STAND_IN:
             seed = derive_seed(STAND_IN, dataset.name)
             dataset.stand_in(root, seed)
@@ -46,6 +46,8 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
             origin = _copy_embedded(dataset, root)
         else:
             origin = _fetch_real(dataset, root, local)
+    files = [path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != "logs"]
+    raw = sorted(path for path in files if not path.name.startswith(".") and path.suffix != ".part")
     return {
         "dataset": dataset.name,
         "data": "stand-in" if source == STAND_IN else "real",
@@ -54,24 +56,9 @@ def fetch(dataset: Resource, root: Path, source: str, local: Path | None = None)
         "licence": dataset.licence,
         "homepage": dataset.homepage,
         "files": {
-            str(path.relative_to(root)): {"sha256": file_digest(path), "bytes": path.stat().st_size}
-            for path in _raw_files(root)
+            str(path.relative_to(root)): {"sha256": file_digest(path), "bytes": path.stat().st_size} for path in raw
         },
     }
-
-
-def _raw_files(root: Path) -> list[Path]:
-    """All files below `root` except the workflow's logs, unfinished downloads and hidden files."""
-    files = (path for path in root.rglob("*") if path.is_file() and path.relative_to(root).parts[0] != "logs")
-    return sorted(path for path in files if not path.name.startswith(".") and path.suffix != ".part")
-
-
-@contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    """Wait until no other process fetches into the folder: two would append to the same partial file."""
-    with (root / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _copy_embedded(dataset: Resource, root: Path) -> str:
@@ -106,7 +93,7 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
             fetch_from(missing, root)
         except Unavailable as error:
             reasons.append(f"{place}: {error}")
-            logger.warning(f"{dataset.title} is not whole at {place} ({error})")
+            logger.warning(f"{dataset.title} is incomplete at {place} ({error})")
         before, missing = missing, dataset.wrong_files(root, "real")
         if len(missing) < len(before):
             used.append(place)
@@ -121,7 +108,7 @@ def _fetch_real(dataset: Resource, root: Path, local: Path | None) -> str:
 
 
 def _places(dataset: Resource, local: Path | None) -> Iterator[tuple[str, Callable[[list[Source], Path], None]]]:
-    """Places with their names, and functions that get missing files from there."""
+    """Yield the name of each place, and a function that gets missing files from there."""
     if local is not None:
         yield f"folder {local}", partial(_copy_from_folder, local, dataset)
     addresses = [address for source in dataset.sources for address in source.addresses]
@@ -143,25 +130,20 @@ def _copy_from_folder(folder: Path, dataset: Resource, missing: list[Source], ro
 
 
 def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
-    for source in missing:
-        for address in source.addresses:
-            if urlsplit(address).netloc == host:
-                _download(address, source, root)
-
-
-def _download(address: str, source: Source, root: Path) -> None:
-    part = root / f"{source.file}.part"
-    resumed = part.exists()
-    download(address, part, source.bytes)
-    problem = source.problem(part)
-    if problem is None:
-        part.replace(root / source.file)
-        return
-    part.unlink()
-    if not resumed:
-        raise Unavailable(problem)
-    # The part may have begun with bytes of another file: try again from the first byte.
-    _download(address, source, root)
+    pairs = [(source, address) for source in missing for address in source.addresses]
+    for source, address in pairs:
+        if urlsplit(address).netloc == host:
+            part = root / f"{source.file}.part"
+            # A part may begin with bytes of another file: then try once more from the first byte.
+            for resumed in (True, False) if part.exists() else (False,):
+                download(address, part, source.bytes)
+                problem = source.problem(part)
+                if problem is None:
+                    part.replace(root / source.file)
+                    break
+                part.unlink()
+                if not resumed:
+                    raise Unavailable(problem)
 
 
 def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:

@@ -42,7 +42,7 @@ class ImagesInMemory(Dataset):
 
 
 def prepare_images(dataset: Dataset, arrays: Arrays, spec: DataSpec, files: Sequence[str] = ()) -> PreparedData:
-    """The part of the images that a scale uses; `files` say where each training image comes from."""
+    """Return the part of the images that a scale uses; `files` say where each training image comes from."""
     seed = subset_seed(dataset.name)
     part = vars(pool(subset(arrays, spec.train, spec.test, seed), spec.pool))
     about = dataset.describe(spec, part, list(part["train_x"].shape[1:]))
@@ -53,7 +53,7 @@ def prepare_images(dataset: Dataset, arrays: Arrays, spec: DataSpec, files: Sequ
 
 
 def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -> Arrays:
-    """A stratified part of both splits in the original order; None keeps all of a split.
+    """Return a stratified part of both splits in the original order; None keeps all of a split.
 
     With the same seed, smaller parts are contained in larger ones.
     """
@@ -67,7 +67,7 @@ def subset_seed(dataset: str) -> int:
 
 
 def choose(labels: np.ndarray, n: int | None, seed: int, split: str) -> np.ndarray:
-    """The indices of the images in a stratified part, sorted."""
+    """Return the indices of the images in a stratified part, sorted."""
     if n is None:
         return np.arange(len(labels))
     n_classes = len(np.unique(labels))
@@ -108,7 +108,7 @@ def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
 def validate(arrays: Arrays, n_classes: int) -> None:
     """Raise a WarlabError for data on which training would be meaningless."""
     if n_classes < 2:
-        raise WarlabError(f"The data have {n_classes} class; label noise needs two at least.")
+        raise WarlabError("The data has only one class; label noise needs at least two.")
     for split, x, y in (("training", arrays.train_x, arrays.train_y), ("test", arrays.test_x, arrays.test_y)):
         if problem := _problem(x, y, n_classes):
             raise WarlabError(f"The {split} data cannot be used: {problem}.")

@@ -39,22 +39,18 @@ class UserImages(InPlace):
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         data = self.read(root, spec.size)
         validate(data.arrays, len(data.classes.names))
-        return prepare_images(described(self, data), data.arrays, spec, data.files)
-
-
-def described(dataset: UserImages, data: UserData) -> UserImages:
-    """The dataset with its classes and the mean and standard deviation of its training images."""
-    for name in data.classes.names:
-        if not name.isprintable():
-            raise WarlabError(f"The class name {name!r} has characters that cannot be printed; rename the class.")
-    pixels = data.arrays.train_x / np.float32(255)
-    mean = tuple(pixels.mean(axis=(0, 2, 3), dtype=np.float64).tolist())
-    std = tuple(np.maximum(pixels.std(axis=(0, 2, 3), dtype=np.float64), 1e-3).tolist())
-    return replace(dataset, classes=data.classes, pixels=Pixels(mean=mean, std=std))
+        for name in data.classes.names:
+            if not name.isprintable():
+                raise WarlabError(f"The class name {name!r} has characters that cannot be printed; rename the class.")
+        pixels = data.arrays.train_x / np.float32(255)
+        mean = tuple(pixels.mean(axis=(0, 2, 3), dtype=np.float64).tolist())
+        std = tuple(np.maximum(pixels.std(axis=(0, 2, 3), dtype=np.float64), 1e-3).tolist())
+        dataset = replace(self, classes=data.classes, pixels=Pixels(mean=mean, std=std))
+        return prepare_images(dataset, data.arrays, spec, data.files)
 
 
 def listed_classes(folder: Path) -> Classes | None:
-    """The classes of classes.txt: a line for each in the order of the labels, `name` or `name: words`."""
+    """Return the classes of classes.txt: a line for each in the order of the labels, `name` or `name: words`."""
     file = folder / CLASSES
     if not file.is_file():
         return None

@@ -30,7 +30,7 @@ def draw(network: str, file: str, root: Path, seed: int) -> None:
     write_atomic(root / file, lambda out: torch.save(state, out))
 
 
-def of_torchvision(name: str, title: str, file: str, size: int, sha256: str, otherwise: str) -> Resource:
+def torchvision_weights(name: str, title: str, file: str, size: int, sha256: str, otherwise: str) -> Resource:
     """The weights IMAGENET1K_V1 of a network of torchvision."""
     return Resource(
         name=name,

@@ -1,8 +1,8 @@
 """The ImageNet weights of ResNet-18 (torchvision's IMAGENET1K_V1), for the features of the cost `embed`."""
 
-from warlab.data.auxiliary._weights import of_torchvision
+from warlab.data.auxiliary._weights import torchvision_weights
 
-RESOURCE = of_torchvision(
+RESOURCE = torchvision_weights(
     "resnet18",
     "ResNet-18",
     "resnet18-f37072fd.pth",

@@ -1,8 +1,8 @@
 """The ImageNet weights of ResNet-50 (torchvision's IMAGENET1K_V1), from which training on Clothing1M begins."""
 
-from warlab.data.auxiliary._weights import of_torchvision
+from warlab.data.auxiliary._weights import torchvision_weights
 
-RESOURCE = of_torchvision(
+RESOURCE = torchvision_weights(
     "resnet50",
     "ResNet-50",
     "resnet50-0676ba61.pth",

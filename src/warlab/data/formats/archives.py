@@ -23,7 +23,7 @@ _MOST_MEMBERS = 10_000
 
 
 def read_tar(path: Path, wanted: Collection[str], most: int = MOST_BYTES) -> dict[str, bytes]:
-    """The wanted members of a tar file, compressed or not, by their names."""
+    """Return the wanted members of a tar file, compressed or not, by their names."""
     try:
         with tarfile.open(path) as archive:
             members = _checked(archive, path, most)
@@ -62,7 +62,7 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def read_zip(file: Path | IO[bytes], name: str, most: int = MOST_BYTES) -> bytes:
-    """One member of a zip file. Its real size is limited, whatever its header says."""
+    """Return one member of a zip file. Its real size is limited, whatever its header says."""
     try:
         with zipfile.ZipFile(file) as archive, archive.open(name) as member:
             content = member.read(most + 1)
@@ -108,5 +108,5 @@ def load_pickle(content: bytes, name: str) -> Any:
 
 
 def dump_pickle(value: Any) -> bytes:
-    """A pickle like the official files, in the protocol that Python 2 could read."""
+    """Return a pickle like the official files, in the protocol that Python 2 could read."""
     return pickle.dumps(value, protocol=2)

@@ -1,13 +1,12 @@
 """What CIFAR-10 and CIFAR-100 share: batches of rows of 3072 bytes, pickled in a tar file (Krizhevsky, 2009)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from warlab.common.files import file_digest, read_arrays, write_atomic
+from warlab.common.files import write_atomic
 from warlab.data.base import Pixels, Source
 from warlab.data.formats.archives import dump_pickle, load_pickle, read_tar
 from warlab.data.images_in_memory import Arrays
@@ -18,7 +17,6 @@ SIDE = 32
 IMAGES = (50_000, 10_000)
 LICENCE = "none stated by its authors; cite Krizhevsky (2009)"
 HOMEPAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
-CONVERTED = ".converted.npz"
 _STAND_IN = {10: (600, 300), 100: (1000, 500)}  # classes → images for training and for test
 
 
@@ -49,28 +47,15 @@ def pixels(mean: tuple[float, ...]) -> Pixels:
 
 
 def load(layout: Layout, root: Path) -> Arrays:
-    """Read the archive, which is converted once, or its unpacked files."""
+    """Read the archive, or its unpacked files."""
+    members = [f"{layout.folder}/{name}" for name in (*layout.train, *layout.test)]
     if (root / layout.archive).is_file():
-        return once(root / layout.archive, partial(_from_archive, layout))
-    return _from_batches(layout, {name: _read(root / layout.folder / name) for name in (*layout.train, *layout.test)})
-
-
-def once(archive: Path, read: Callable[[Path], Arrays]) -> Arrays:
-    """Call `read` on the archive, and store the arrays next to it with its checksum for the next time."""
-    converted, checksum = archive.parent / CONVERTED, file_digest(archive, "md5")
-    if converted.is_file():
-        content = read_arrays(converted)
-        if str(content.pop("archive")) == checksum:
-            return Arrays(**content)
-    arrays = read(archive)
-    # not compressed: that would take longer than reading the archive again
-    write_atomic(converted, lambda file: np.savez(file, archive=np.array(checksum), **vars(arrays)))
-    return arrays
-
-
-def _from_archive(layout: Layout, path: Path) -> Arrays:
-    members = read_tar(path, [f"{layout.folder}/{name}" for name in (*layout.train, *layout.test)])
-    return _from_batches(layout, {Path(name).name: content for name, content in members.items()})
+        contents = read_tar(root / layout.archive, members)
+    else:
+        contents = {member: _read(root / member) for member in members}
+    batches = [_batch(layout, member, content) for member, content in contents.items()]
+    splits = batches[: len(layout.train)], batches[len(layout.train) :]
+    return Arrays(*(np.concatenate(parts) for split in splits for parts in zip(*split, strict=True)))
 
 
 def _read(path: Path) -> bytes:
@@ -80,12 +65,8 @@ def _read(path: Path) -> bytes:
         raise WarlabError(f"{path} cannot be read ({error.strerror}); fetch it again.") from error
 
 
-def _from_batches(layout: Layout, contents: dict[str, bytes]) -> Arrays:
-    splits = [[_batch(layout, name, contents[name]) for name in names] for names in (layout.train, layout.test)]
-    return Arrays(*(np.concatenate(parts) for batches in splits for parts in zip(*batches, strict=True)))
-
-
 def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the images and labels of one pickled batch."""
     batch = load_pickle(content, name)
     try:
         rows, labels = batch["data"], np.array(batch[layout.labels], np.int64)
@@ -96,7 +77,7 @@ def _batch(layout: Layout, name: str, content: bytes) -> tuple[np.ndarray, np.nd
 
 
 def stand_in_labels(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of the training and test images of the stand-in."""
+    """Return the labels of the training and test images of the stand-in."""
     rng, (n_train, n_test) = np.random.default_rng(seed), _STAND_IN[classes]
     return shuffled_labels(n_train, classes, rng), shuffled_labels(n_test, classes, rng)
 

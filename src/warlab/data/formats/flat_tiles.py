@@ -25,7 +25,7 @@ class Tile:
 
 
 def flat_arrays(train: Sequence[Tile], test: Sequence[Tile]) -> dict[str, np.ndarray]:
-    """`x`, `y` and `sizes` of both splits: train_x, …, test_sizes."""
+    """Return `x`, `y` and `sizes` of both splits: train_x, …, test_sizes."""
     return {
         f"{split}_{name}": values
         for split, tiles in (("train", train), ("test", test))
@@ -34,19 +34,19 @@ def flat_arrays(train: Sequence[Tile], test: Sequence[Tile]) -> dict[str, np.nda
 
 
 def flat(tiles: Sequence[Tile]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays `x`, `y` and `sizes` of tiles."""
+    """Return the arrays `x`, `y` and `sizes` of tiles."""
     x = np.concatenate([tile.image.reshape(len(tile.image), -1) for tile in tiles], axis=1)
     y = np.concatenate([tile.labels.reshape(-1) for tile in tiles])
     return x, y, np.array([tile.labels.shape for tile in tiles], np.int64)
 
 
 def starts(sizes: np.ndarray) -> np.ndarray:
-    """The index of each tile's first pixel, and the number of all pixels: (tiles + 1,)"""
+    """Return the index of each tile's first pixel, and the number of all pixels: (tiles + 1,)"""
     return np.concatenate([[0], np.cumsum(sizes.prod(1))])
 
 
 def unflat(values: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
-    """Views (…, H, W) of a flat array (…, P), one per tile."""
+    """Return views (…, H, W) of a flat array (…, P), one per tile."""
     first = starts(sizes)
     if values.shape[-1] != first[-1]:
         raise WarlabError(f"{values.shape[-1]} pixels do not fill tiles of {first[-1]}; prepare the data again.")
@@ -56,7 +56,7 @@ def unflat(values: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 
 def objects(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The number of each pixel's object (P,): a component of equal label (8-connectivity) inside one tile."""
+    """Return the number of each pixel's object (P,): a component of equal label (8-connectivity) inside one tile."""
     from scipy import ndimage  # the core of warlab works without SciPy
 
     numbers, total = np.empty(labels.shape, np.int32), 0
@@ -69,7 +69,7 @@ def objects(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def pooled(tile: Tile, factor: int) -> Tile:
-    """Channels averaged over blocks of factor × factor; the label of a block is that of its middle pixel."""
+    """Average channels over blocks of factor × factor; the label of a block is that of its middle pixel."""
     if factor == 1:
         return tile
     height, width = (side // factor * factor for side in tile.labels.shape)
@@ -82,7 +82,7 @@ def pooled(tile: Tile, factor: int) -> Tile:
 
 
 def scaled_world(world: str, factor: int) -> str:
-    """A world file (pixel sizes, turns, centre of the first pixel) for pixels that are `factor` times as wide."""
+    """Return a world file (pixel sizes, turns, centre of the first pixel) for pixels `factor` times as wide."""
     if not world:
         return ""
     a, d, b, e, x, y = map(float, world.split())

@@ -21,7 +21,7 @@ _MOST_BYTES = 1 << 32  # far more than any file of the family; refuses files mad
 
 
 def read(path: Path) -> np.ndarray:
-    """The uint8 array in an idx file."""
+    """Return the uint8 array in an idx file."""
     try:
         with gzip.open(path) as file:
             shape = _read_header(file)

