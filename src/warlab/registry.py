@@ -1,4 +1,4 @@
-"""Registries of methods, networks, datasets, noises, costs, figures and checks of claims.
+"""Registries of methods, networks, datasets, noises, costs and figures.
 
 A registry is a folder, and each file in it is a member with the file's name. The exceptions are `base.py`, which has
 the contract of the members, and files whose names begin with an underscore. What the workflow must know of a member
@@ -41,7 +41,7 @@ class Registry:
             raise WarlabError(f"There is no {self.kind} {name!r}; {suggest(name, self.names())}")
 
     def module(self, name: str) -> str:
-        """The dotted name of a member's module."""
+        """Return the dotted name of a member's module."""
         return f"{self.package}.{name}"
 
     def load(self, name: str) -> ModuleType:

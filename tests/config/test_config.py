@@ -9,8 +9,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
@@ -20,7 +18,6 @@ from warlab.config.reading import as_yaml, parse_changes, read_yaml, read_yaml_f
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.pipeline.run_times import overview
 from warlab.registry import Registry
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
@@ -47,11 +44,6 @@ def test_a_runs_configuration_survives_the_way_through_json() -> None:
     assert kept["net"]["name"] == "cnn9" and set(kept["method"]) == {"id", "file", "settings"}
 
 
-def test_schedules_shrink_in_proportion() -> None:
-    short = study("paper", overrides={"training": {"fashion_mnist": {"epochs": 40}}}).settings.run(CELL)
-    assert short.training["drops"] == [13, 27] and short.method.settings["warmup"] == 10
-
-
 def test_an_override_of_the_id_is_one_setting() -> None:
     base, changed = (study().settings.run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
     assert changed.method.settings.pop("beta") == 5 and base.method.settings.pop("beta") == 10
@@ -73,25 +65,6 @@ def test_costs_that_read_labels_have_a_folder_per_noise_and_seed() -> None:
     assert study().settings.cost_key(cell("war_w2v")) == "w2v"
     assert study().settings.cost_key(cell("war_embed")) == "embed@asym-40@seed0"
     assert study().settings.cost_key(cell("cce")) is None
-
-
-def test_a_run_is_trained_once_however_many_tables_show_it() -> None:
-    runs = study().plan.runs
-    assert len(runs) == len(set(runs)) == len({str(cell_) for cell_ in runs})
-
-
-def test_user_overrides_reach_the_run() -> None:
-    given_ = (
-        study(overrides={"methods": {"war": {"lam": 0.1}, "war_w2v": {"beta": 3}}}).settings.run(CELL).method.settings
-    )
-    assert given_["lam"] == 0.1 and given_["beta"] == 3
-
-
-def test_every_number_has_a_source() -> None:
-    numbers = study().numbers
-    for section in ("training", "nets", "methods", "costs"):
-        for settings_ in numbers.section(section).values():
-            assert all(setting.source for setting in settings_.values())
 
 
 def test_the_schemas_for_editors_are_those_of_the_models() -> None:
@@ -121,27 +94,6 @@ def test_lock_environment_and_project_agree() -> None:
     assert {one.name for one in core} == {"torch", "numpy"} and set(extras) >= {"slurm", "docs"}
     versions = dict(pin.split("==") for pin in pins)
     assert all(one.specifier.contains(versions[one.name.lower()]) for one in core + wanted if one.name != "warlab")
-
-
-def test_plan_counts_and_estimates() -> None:
-    text = overview({"scale": "demo"}, ROOT)
-    assert text.count("(this scale)") == 1 and "paper" in text
-
-
-words = st.text(st.characters(codec="ascii", categories=["Ll", "Nd"], include_characters="_-+=. "), max_size=12)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | words,
-    lambda v: st.lists(v, max_size=2) | st.dictionaries(words, v, max_size=2),
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(key=st.sampled_from(["scale", "data_root", "local_data", "overrides", "x"]) | words, value=values)
-def test_no_configuration_ends_in_a_traceback(key: str, value: object) -> None:
-    try:
-        load_study({"scale": "smoke", key: value}, ROOT)
-    except WarlabError as error:
-        assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize(

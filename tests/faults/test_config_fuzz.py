@@ -5,12 +5,12 @@ import dataclasses
 import json
 import math
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -53,55 +53,11 @@ def places_of(file: Path) -> list[tuple[Any, ...]]:
     return [place for place in places(kept(file)) if place]
 
 
-hostile = st.sampled_from(
-    [
-        None,
-        True,
-        False,
-        0,
-        -1,
-        1,
-        2,
-        3.0,
-        0.5,
-        1e308,
-        -1e308,
-        math.nan,
-        math.inf,
-        10**30,
-        "",
-        " ",
-        "x",
-        "../../etc/passwd",
-        "$(touch evil)",
-        "`id`",
-        "a;b",
-        "{x}",
-        "\\input{x}",
-        "a'b\"c",
-        "é",
-        "\x00",
-        "\n",
-        "x" * 5000,
-        [],
-        {},
-        [[]],
-        {"": {}},
-        "war_w2v+beta=",
-        "war_w2v+beta=x",
-        "war_w2v+=1",
-        "war_w2v+beta=1+beta=../x",
-        "asym-",
-        "asym-100",
-        "smok",
-        ".yaml",
-        {"value": 1, "source": "paper"},
-        {1: 2},
-        [1, "a", None],
-        {"for": None},
-        yaml.safe_load("2026-01-01"),
-    ]
-)
+NUMBERS = [None, True, False, 0, -1, 1, 2, 3.0, 0.5, 1e308, -1e308, math.nan, math.inf, 10**30, date(2026, 1, 1)]
+WORDS = ["", " ", "x", "../../etc/passwd", "$(touch evil)", "`id`", "a;b", "{x}", "\\input{x}", "a'b\"c", "é", "\x00"]
+IDS = ["war_w2v+beta=", "war_w2v+beta=x", "war_w2v+=1", "war_w2v+beta=1+beta=../x", "asym-", "asym-100", "smok"]
+TREES = [[], {}, [[]], {"": {}}, {"value": 1, "source": "paper"}, {1: 2}, [1, "a", None], {"for": None}]
+hostile = st.sampled_from([*NUMBERS, *WORDS, *IDS, *TREES, "\n", ".yaml", "x" * 5000])
 values = hostile | st.integers() | st.floats() | st.text(max_size=8) | st.lists(hostile, max_size=3)
 
 
@@ -337,65 +293,37 @@ def test_a_schedule_for_what_no_run_has_is_refused(place: str) -> None:
         load_study({"scale": "smoke", "overrides": {"training": {place: {"lr": 0.1}}}}, ROOT)
 
 
+AT, HALF = "is neither a noise nor a kind of noise", {"value": 0.5, "source": "our choice"}
+
+
 @pytest.mark.parametrize(
-    ("section", "name", "key", "place", "sentence"),
+    ("place", "value", "sentence"),
     [
-        (
-            "methods",
-            "sl",
-            "a",
-            "cifar1OO",
-            "methods.sl.a at cifar1OO: 'cifar1OO' is not a dataset; did you mean 'cifar10",
-        ),
-        (
-            "methods",
-            "sl",
-            "a",
-            "cifar100@asim-40",
-            "'asim-40' is neither a noise nor a kind of noise; did you mean 'asym",
-        ),
-        ("methods", "sl", "a", "cifar100@sl", "'sl' is neither a noise nor a kind of noise"),  # no run would read it
-        ("costs", "w2v", "vectors", "cifar10@asym-40", "the value depends on the dataset only; write cifar10 without"),
+        ("methods/sl/a/cifar1OO", HALF, "methods.sl.a at cifar1OO: 'cifar1OO' is not a dataset; did you mean 'cifar10"),
+        ("methods/sl/a/cifar100@asim-40", HALF, f"'asim-40' {AT}; did you mean 'asym"),
+        ("methods/sl/a/cifar100@sl", HALF, f"'sl' {AT}"),  # no run would read it
+        ("costs/w2v/vectors/for/cifar10@asym-40", HALF, "depends on the dataset only; write cifar10 without"),
+        ("costs/w2v", {"vectors": HALF}, "costs.w2v lacks the key 'kind'; add it."),
+        ("training/fashion_mnist", {"as": "cifar1"}, "copies 'cifar1', which is not another schedule; did you"),
+        ("training/cifar10", {"as": "arrays"}, "copies 'cifar10', which is not another schedule"),
+        ("training/svhn", {"lr": HALF}, "training.svhn lacks the key 'epochs'; add it."),
+        ("training/svhn", {"as": "cifar10", "epoch": HALF}, "training.svhn has no 'epoch'; did you mean 'epochs'?"),
     ],
 )
-def test_a_misspelt_place_of_a_number_is_one_sentence(
-    section: str, name: str, key: str, place: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+def test_a_mistake_in_the_hyperparameters_is_one_sentence(
+    place: str, value: Any, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No run would find its value, and the general one would count without a word."""
+    """No run would find a value at a misspelt place, and the general one would count without a word."""
     tree = copy.deepcopy(kept(CONFIG / "hyperparameters.yaml"))
-    entry = tree[section][name][key]
-    (entry if section == "methods" else entry["for"])[place] = {"value": None, "source": "our choice"}
+    *folders, last = place.split("/")
+    parent = tree
+    for key in folders:
+        parent = parent[key]
+    parent[last] = value
     with pytest.raises(WarlabError) as caught:
         load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
     assert sentence in str(caught.value)
     assert_one_sentence(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "entries", "sentence"),
-    [
-        (
-            "fashion_mnist",
-            {"as": "cifar1"},
-            "training.fashion_mnist copies 'cifar1', which is not another schedule; did you",
-        ),
-        ("cifar10", {"as": "arrays"}, "copies 'cifar10', which is not another schedule"),
-        ("svhn", {"lr": {"value": 0.1, "source": "paper"}}, "training.svhn lacks the key 'epochs'; add it."),
-        (
-            "svhn",
-            {"as": "cifar10", "epoch": {"value": 1, "source": "paper"}},
-            "training.svhn has no 'epoch'; did you mean 'epochs'?",
-        ),
-    ],
-)
-def test_a_schedule_as_another_is_complete_and_its_keys_are_known(
-    name: str, entries: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tree = copy.deepcopy(kept(CONFIG / "hyperparameters.yaml"))
-    tree["training"][name] = entries
-    with pytest.raises(WarlabError) as caught:
-        load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
-    assert sentence in str(caught.value)
 
 
 @pytest.mark.parametrize("special", ["asym", "asym-40", "war", "war_w2v"])

@@ -101,7 +101,7 @@ def allows(rule: Rule, value: Any) -> bool:
     """Return whether a rule allows a value. No rule allows a number that is not finite, and 3.0 is not an integer."""
     if "anyOf" in rule:
         return any(allows(one, value) for one in rule["anyOf"])
-    kind = next((kind for kind, types in _KINDS.items() if isinstance(value, types)), None)
+    kind = next((kind for kind, (python, _) in _KINDS.items() if isinstance(value, python)), None)
     wanted = rule.get("type", kind)
     if (kind != wanted and (kind, wanted) != ("integer", "number")) or value not in rule.get("enum", [value]):
         return False
@@ -119,17 +119,6 @@ def allows(rule: Rule, value: Any) -> bool:
     return kind is not None
 
 
-_KINDS = {  # bool before int, because True is an int
-    "boolean": bool,
-    "integer": int,
-    "number": float,
-    "string": str,
-    "null": NoneType,
-    "array": list,
-    "object": dict,
-}
-
-
 def describe(rule: Rule) -> str:
     """Describe what a rule allows: "a number above 0 and of at most 1"."""
     if "anyOf" in rule:
@@ -137,17 +126,17 @@ def describe(rule: Rule) -> str:
     if "enum" in rule or "const" in rule:
         return " or ".join(map(str, rule.get("enum", [rule.get("const")])))
     limits = [f"{phrase} {rule[key]}" for key, phrase in _LIMITS.items() if key in rule]
-    return " ".join([_WORDS[rule.get("type", "object")], " and ".join(limits)]).strip()
+    return " ".join([_KINDS[rule.get("type", "object")][1], " and ".join(limits)]).strip()
 
 
-_WORDS = {
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "text",
-    "array": "a list",
-    "object": "keys with values",
-    "boolean": "true or false",
-    "null": "null",
+_KINDS: dict[str, tuple[type, str]] = {  # bool before int, because True is an int
+    "boolean": (bool, "true or false"),
+    "integer": (int, "a whole number"),
+    "number": (float, "a number"),
+    "string": (str, "text"),
+    "null": (NoneType, "null"),
+    "array": (list, "a list"),
+    "object": (dict, "keys with values"),
 }
 _LIMITS = {
     "minimum": "of at least",

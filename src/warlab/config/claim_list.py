@@ -30,7 +30,7 @@ METRICS = (
 
 
 def read_claims(path: Path) -> list[Claim]:
-    """The claims in `path`, config/claims.yaml of a repository; its schema is in the same repository."""
+    """Return the claims in config/claims.yaml of a repository."""
     entries = read_yaml_file(path)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise WarlabError(f"{path} must be a list of claims.")
@@ -65,7 +65,7 @@ def _settings(
 
 
 def check_claims(claims: Iterable[Claim], study: Study) -> None:
-    """A WarlabError for the first name that does not exist, with the one that was probably meant."""
+    """Raise a WarlabError for the first name that does not exist, with the one that was probably meant."""
     for claim in claims:
         try:
             _check(claim, study)

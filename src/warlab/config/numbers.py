@@ -19,7 +19,6 @@ FILE = "hyperparameters.yaml"
 SECTIONS = ("training", "nets", "methods", "costs", "noise")
 Table = dict[str, dict[str, Setting]]  # name → key → setting
 Entries = Mapping[str, Mapping[str, Any]]  # key or place → an entry of the file: value, source, perhaps unit and for
-Rules = Mapping[str, Rule]
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Numbers:
         return cast(Table, getattr(self, name))
 
     def method_file(self, method_id: str) -> str:
-        """The file behind a method id: `war` for war_w2v+beta=5."""
+        """Return the file behind a method id: `war` for war_w2v+beta=5."""
         base = base_method(method_id)
         return self.variants[base]["method"] if base in self.variants else base
 
@@ -48,7 +47,7 @@ class Numbers:
                 yield from ((section, name, key, setting) for key, setting in settings.items())
 
     def table(self) -> dict[str, dict[str, dict[str, Options]]]:
-        """The content of the report's table of hyperparameters: section → name → key → entry."""
+        """Return the content of the report's table of hyperparameters: section → name → key → entry."""
         return {
             section: {
                 name: {key: _entry(setting) for key, setting in settings.items()}
@@ -65,6 +64,7 @@ def _entry(setting: Setting) -> Options:
 
 
 def read_numbers(root: Path) -> Numbers:
+    """Read config/hyperparameters.yaml of a repository, and the settings in the files of methods and networks."""
     content = read_yaml(root / "config" / FILE)
     check(content, Hyperparameters, FILE)
     kinds = {"kind": rule("str", choices=costs.kinds())}
@@ -80,7 +80,7 @@ def read_numbers(root: Path) -> Numbers:
     )
 
 
-def _settings(entries: Entries, rules: Rules) -> dict[str, Setting]:
+def _settings(entries: Entries, rules: Mapping[str, Rule]) -> dict[str, Setting]:
     return {
         key: Setting(
             entry["value"], entry["source"], entry.get("unit"), rules.get(key, {}), _settings(entry.get("for", {}), {})

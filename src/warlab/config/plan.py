@@ -69,7 +69,7 @@ class Plan:
         """Yield every combination of what `chosen` names, or the experiment where it names nothing."""
         entry: dict[str, Any] = {**self.experiments[experiment], **chosen}
         shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
-        methods_shown = dict.fromkeys(method for name in shown for method in expanded(name))
+        methods_shown = dict.fromkeys(method for name in shown for method in expand_range(name))
         datasets = [name for name in entry["datasets"] if name in self.scale["datasets"]]
         seeds = range(self.seeds(experiment))
         return starmap(RunId, product(datasets, entry["noises"], entry["nets"], methods_shown, seeds))
@@ -88,7 +88,7 @@ class Plan:
         return [(*row, method) for row in in_order for method in methods_shown]
 
     def quoted(self, experiment: str) -> list[str]:
-        """The methods whose numbers the authors took from other papers: shown, but run only if a scale adds them."""
+        """Return the methods whose numbers are from other papers; they are run only if a scale adds them."""
         return self.experiments[experiment].get("quoted", [])
 
     def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
@@ -101,7 +101,7 @@ class Plan:
         return [names for names in named if names[3] != names[4]]
 
     def seeds(self, experiment: str) -> int:
-        """The number of seeds: of the experiment in the scale, otherwise of the scale, otherwise the paper's."""
+        """Return the number of seeds: of the experiment in the scale, otherwise of the scale, otherwise the paper's."""
         if self.is_timing(experiment):
             return 1  # steps are timed once
         default = self.scale.get("seeds", self.experiments[experiment]["seeds"])
@@ -120,7 +120,7 @@ class Plan:
         return self.settings.method(method_id, cell.dataset, cell.noise)
 
     def needed_run(self, cell: RunId) -> RunId | None:
-        """The run of the same cell that this one reads, such as a CCE run for Forward."""
+        """Return the run of the same cell that this one reads, such as a CCE run for Forward."""
         needs = methods.declaration(self.settings.numbers.method_file(cell.method)).needs_run
         return None if needs is None else replace(cell, method=needs)
 
@@ -137,6 +137,7 @@ class Plan:
     # ---- times
 
     def timing(self, dataset: str, net: str) -> TimingSpec:
+        """Return what is timed for a dataset and a network."""
         cells = [cell for cell in self.timed if (cell.dataset, cell.net) == (dataset, net)]
         known, pool = data.get(dataset), self.settings.data_spec(dataset).pool
         return {
@@ -155,7 +156,7 @@ class Plan:
         return self.experiments["timing"].get("steps", {}) | self._chosen("timing").get("steps", {})
 
     def timed_as(self, method_id: str) -> str:
-        """The method whose settings a timed method has: itself, unless the experiment names another."""
+        """Return the method whose settings a timed method has: itself, unless the experiment names another."""
         return self.experiments["timing"].get("settings_of", {}).get(method_id, method_id)
 
     def _timed_method(self, cell: RunId) -> Options:
@@ -164,7 +165,7 @@ class Plan:
         return {"id": cell.method, "file": self.settings.numbers.method_file(method_id), "settings": settings}
 
 
-def expanded(method: str) -> list[str]:
+def expand_range(method: str) -> list[str]:
     """Return the methods that a range stands for: twenty for `war_random+cost=random.{0..19}`."""
     if (match := re.search(r"\{(\d+)\.\.(\d+)\}", method)) is None:
         return [method]

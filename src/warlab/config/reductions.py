@@ -1,13 +1,10 @@
-"""What a scale changes: every value that differs from the paper's, found by comparing settings."""
+"""What a scale changes: every value that differs from the paper's."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from warlab import data
-from warlab.config.models import Scale, UserConfig
-from warlab.config.numbers import SECTIONS
-from warlab.config.settings import Settings
 from warlab.config.study import Study
 from warlab.ids import base_method
 
@@ -17,12 +14,7 @@ Row = tuple[str, str, str]
 def reductions(study: Study) -> list[dict[str, str]]:
     """Return rows (what, paper, here) for seeds, data, and every setting of a schedule, network, method or cost that
     the scale or `overrides` changes, or that shrinks with the number of epochs."""
-    full = replace(
-        study,
-        scale=cast(Scale, {key: value for key, value in study.scale.items() if key not in SECTIONS}),
-        config=cast(UserConfig, {key: value for key, value in study.config.items() if key != "overrides"}),
-    )
-    rows = dict.fromkeys([*_seeds(study), *_data(study), *_settings(study, full.settings)])
+    rows = dict.fromkeys([*_seeds(study), *_data(study), *_settings(study)])
     return [dict(zip(("what", "paper", "here"), row, strict=True)) for row in rows]
 
 
@@ -51,22 +43,19 @@ def _size(shape: tuple[int, int, int], pool: int) -> str:
     return "×".join(str(side // pool) for side in shape[1:])
 
 
-def _settings(study: Study, full: Settings) -> Iterator[Row]:
-    here, labels = study.settings, study.labels["method"]
+def _settings(study: Study) -> Iterator[Row]:
     for run in dict.fromkeys(replace(run, method=base_method(run.method), seed=0) for run in study.plan.runs):
-        title, method = data.get(run.dataset).title, labels.get(run.method, run.method)
-        paper, reduced = full.run(run), here.run(run)
-        yield from _changed(title, paper.training, reduced.training)
-        yield from _changed(f"{title}, {run.net}", paper.net.settings, reduced.net.settings)
-        yield from _changed(f"{title}, {method}", paper.method.settings, reduced.method.settings)
-        if cost := here.cost_name(run):
-            yield from _changed(f"{title}, cost {cost}", full.cost(cost, run.dataset), here.cost(cost, run.dataset))
-
-
-def _changed(what: str, paper: Mapping[str, object], here: Mapping[str, object]) -> Iterator[Row]:
-    for key in dict.fromkeys([*paper, *here]):
-        if paper.get(key) != here.get(key):
-            yield f"{what}: {key.replace('_', ' ')}", _text(paper.get(key)), _text(here.get(key))
+        title, values = data.get(run.dataset).title, study.settings.explain(run)
+        owners = {
+            "training": title,
+            "nets": f"{title}, {run.net}",
+            "methods": f"{title}, {study.labels['method'].get(run.method, run.method)}",
+            "costs": f"{title}, cost {study.settings.cost_name(run)}",
+        }
+        for section, owner in owners.items():
+            for key, one in values.get(section, {}).items():
+                if one.value != one.paper:
+                    yield f"{owner}: {key.replace('_', ' ')}", _text(one.paper), _text(one.value)
 
 
 def _text(value: Any) -> str:

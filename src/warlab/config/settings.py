@@ -1,6 +1,6 @@
 """The settings of a study: which value each run, network, method, cost and noise has, and where it comes from."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, cast
@@ -21,12 +21,18 @@ IMAGENET = "imagenet"  # the value of a network's setting `weights` for which th
 
 @dataclass(frozen=True)
 class Value:
-    """A resolved setting: its value, the layer that decides it (default, place, scale, overrides or id), and where that
-    layer says so. `scaled` describes the value that a file has for the paper's number of epochs."""
+    """A resolved setting.
+
+    layer   what decides the value: default, place, scale, overrides or id
+    source  where that layer says so
+    paper   the value in our files, which is for the paper's number of epochs; None if they have none
+    scaled  how the value of a file was adapted to the number of epochs
+    """
 
     value: Any
     layer: str
     source: str
+    paper: Any = None
     scaled: str = ""
 
 
@@ -63,7 +69,7 @@ class Settings:
     def explain(self, cell: RunId) -> dict[str, Values]:
         """Return all settings of a run with their origins: section → key → value."""
         sections = {
-            "training": self._schedule(cell.dataset, cell.noise, cell.method).values,
+            "training": self._schedule(cell.dataset, cell.noise, cell.method),
             "nets": self._resolve("nets", cell.net, cell.dataset),
             "methods": self._method(cell.method, cell.dataset, cell.noise),
             "noise": self._resolve("noise", noise.parse(cell.noise)[0], cell.dataset),
@@ -73,7 +79,7 @@ class Settings:
 
     def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Training:
         """Return the schedule of a dataset, with what its noise or the method changes there."""
-        return cast(Training, _plain(self._schedule(dataset, noise_id, method_id).values))
+        return cast(Training, _plain(self._schedule(dataset, noise_id, method_id)))
 
     def net(self, name: str, dataset: str) -> Options:
         return _plain(self._resolve("nets", name, dataset))
@@ -151,7 +157,7 @@ class Settings:
     # ---- layers; planning asks for the same settings in every job, so each is resolved once
 
     @cached_property
-    def _schedule(self) -> Callable[[str, str, str], "Schedule"]:
+    def _schedule(self) -> Callable[[str, str, str], Values]:
         return cache(self._resolve_schedule)
 
     @cached_property
@@ -162,22 +168,20 @@ class Settings:
     def _resolve(self) -> Callable[[str, str, str], Values]:
         return cache(self._resolve_name)
 
-    def _resolve_schedule(self, dataset: str, noise_id: str, method_id: str) -> "Schedule":
+    def _resolve_schedule(self, dataset: str, noise_id: str, method_id: str) -> Values:
         names = dict.fromkeys((self.numbers.method_file(method_id), MethodId.parse(method_id).base))
         places = places_of(dataset, noise_id, *names)
-        entries: dict[str, tuple[str, Setting]] = {}
+        entries: dict[str, Setting] = {}
+        values: dict[str, Value] = {}
         for place in places:
-            entries |= {key: (place, entry) for key, entry in self.numbers.training.get(place, {}).items()}
+            found = self.numbers.training.get(place, {})
+            layer = "default" if place == dataset else "place"
+            entries |= found
+            values |= {key: _from_file(one, layer, f"training.{place}") for key, one in found.items()}
         if not entries:
             raise WarlabError(f"There is no schedule for {dataset}; write training.{dataset} in hyperparameters.yaml.")
-        typed = dict(self._typed("training", places))
-        paper = entries["epochs"][1].value
-        epochs = typed["epochs"].value if "epochs" in typed else paper
-        values = {}
-        for key, (place, entry) in entries.items():
-            layer, source = "default" if place == dataset else "place", _entry(f"training.{place}", entry)
-            values[key] = _adapt(Value(entry.value, layer, source), entry.unit, epochs, paper)
-        return Schedule(values | typed, epochs, paper)
+        values = _override(values, self._typed("training", places))
+        return _adapt(values, entries, values["epochs"])
 
     def _resolve_method(self, method_id: str, dataset: str, noise_id: str) -> Values:
         method, file = MethodId.parse(method_id), self.numbers.method_file(method_id)
@@ -185,17 +189,16 @@ class Settings:
         names = [file, f"{file}@{dataset}"]
         if variant := self.numbers.variants.get(method.base):
             source = f"config/{FILE}: variants.{method.base}"
-            values |= {key: Value(value, "default", source) for key, value in variant["settings"].items()}
+            values |= {key: Value(value, "default", source, value) for key, value in variant["settings"].items()}
             names += [method.base, f"{method.base}@{dataset}"]
-        schedule, known = self._schedule(dataset, noise_id, method_id), self.numbers.methods.get(file, {})
-        values = {key: _adapt(value, known[key].unit, schedule.epochs, schedule.paper) for key, value in values.items()}
-        changes = parse_changes(method_id, values)
-        return values | dict(self._typed("methods", names)) | {k: Value(v, "id", method_id) for k, v in changes.items()}
+        changes = {key: Value(value, "id", method_id) for key, value in parse_changes(method_id, values).items()}
+        values = _override(values, self._typed("methods", names) | changes)
+        return _adapt(values, self.numbers.methods[file], self._schedule(dataset, noise_id, method_id)["epochs"])
 
     def _resolve_name(self, section: str, name: str, dataset: str) -> Values:
         """Resolve the settings of a network, cost or noise, which depend on nothing but the dataset."""
         values = self._from_files(section, name, [dataset])
-        return values | dict(self._typed(section, [name, f"{name}@{dataset}"]))
+        return _override(values, self._typed(section, [name, f"{name}@{dataset}"]))
 
     def _cost(self, name: str, dataset: str) -> Values:
         base, seed = split_cost(name)
@@ -205,27 +208,29 @@ class Settings:
             return settings
         if not seed.isdecimal() or "seed" not in settings:
             raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
-        return {**settings, "seed": Value(int(seed), "id", f"cost {name}")}
+        return {**settings, "seed": Value(int(seed), "id", f"cost {name}", int(seed))}
 
     def _from_files(self, section: str, name: str, places: list[str]) -> dict[str, Value]:
         """Return the values of the first two layers."""
         values = {}
         for key, setting in self.numbers.section(section).get(name, {}).items():
             if place := setting.find_place(places):
-                special = setting.places[place]
-                values[key] = Value(special.value, "place", _entry(f"{section}.{name}.{key} at {place}", special))
+                values[key] = _from_file(setting.places[place], "place", f"{section}.{name}.{key} at {place}")
+            elif section in ("methods", "nets"):
+                source = f"src/warlab/{section}/{name}.py: {setting.source}"
+                values[key] = Value(setting.value, "default", source, setting.value)
             else:
-                own = f"src/warlab/{section}/{name}.py: {setting.source}"
-                source = own if section in ("methods", "nets") else _entry(f"{section}.{name}", setting)
-                values[key] = Value(setting.value, "default", source)
+                values[key] = _from_file(setting, "default", f"{section}.{name}")
         return values
 
-    def _typed(self, section: str, names: Iterable[str]) -> Iterator[tuple[str, Value]]:
-        """Yield what the scale and then `overrides` say about these names, which go from general to special."""
+    def _typed(self, section: str, names: Iterable[str]) -> dict[str, Value]:
+        """Return what the scale and then `overrides` say about these names, which go from general to special."""
+        values = {}
         for layer, source, content in self.typed_layers():
             for name in names:
                 for key, value in cast(Section, content.get(section, {})).get(name, {}).items():
-                    yield key, Value(value, layer, f"{source}: {section}.{name}")
+                    values[key] = Value(value, layer, f"{source}: {section}.{name}")
+        return values
 
     def typed_layers(self) -> list[tuple[str, str, Layer]]:
         """Return the layers that people type: name, name in messages, content."""
@@ -235,30 +240,37 @@ class Settings:
         ]
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """The settings of a training, the number of its epochs, and the number that the files are written for."""
-
-    values: Values
-    epochs: int
-    paper: int
-
-
 def _plain(values: Values) -> Options:
     return {key: value.value for key, value in values.items()}
 
 
-def _entry(name: str, setting: Setting) -> str:
-    return f"config/{FILE}: {name}, {setting.source}"
+def _from_file(setting: Setting, layer: str, name: str) -> Value:
+    return Value(setting.value, layer, f"config/{FILE}: {name}, {setting.source}", setting.value)
 
 
-def _adapt(value: Value, unit: str | None, epochs: int, paper: int) -> Value:
-    """Adapt a value of a file to the number of epochs: a number of epochs shrinks in proportion, and what is done a
-    little in every epoch grows."""
-    if unit is None or epochs == paper:
+def _override(values: Values, typed: Values) -> dict[str, Value]:
+    """Return the values of the files, with those that people typed in their place."""
+    return {
+        **values,
+        **{key: replace(one, paper=values[key].paper) if key in values else one for key, one in typed.items()},
+    }
+
+
+def _adapt(values: Values, entries: Mapping[str, Setting], epochs: Value) -> Values:
+    """Adapt the values that come from files to the number of epochs: numbers of epochs shrink in proportion, and what
+    is done a little in every epoch grows."""
+    share = epochs.value / epochs.paper
+    return {
+        key: _scale(value, entries[key].unit, share, epochs.paper) if value.layer in ("default", "place") else value
+        for key, value in values.items()
+    }
+
+
+def _scale(value: Value, unit: str | None, share: float, epochs: int) -> Value:
+    if unit is None or share == 1:
         return value
-    share, old = epochs / paper, value.value
+    old = value.paper
     if unit == "per epoch":
-        return replace(value, value=old / share, scaled=f"scaled from {old} with {paper} epochs")
+        return replace(value, value=old / share, scaled=f"scaled from {old} with {epochs} epochs")
     new: Any = [round(number * share) for number in old] if isinstance(old, list) else round(old * share)
-    return replace(value, value=new, scaled=f"scaled from {old} epochs of {paper}")
+    return replace(value, value=new, scaled=f"scaled from {old} epochs of {epochs}")

@@ -52,12 +52,11 @@ def check_numbers(numbers: Numbers) -> None:
     for section, name, key, setting in numbers.each():
         check_value(f"{section}.{name}.{key}", setting.rule, setting.value, FILE)
         for place, special in setting.places.items():
-            names = noise.kind_names() if section == "methods" else []
             what = f"{section}.{name}.{key} at {place}"
-            _check_place(numbers, place, f"{FILE}: {what}", names, "a noise nor a kind of noise")
+            _check_place(numbers, section, place, f"{FILE}: {what}")
             check_value(what, setting.rule, special.value, FILE)
     for place in numbers.training:
-        _check_training_place(numbers, place, FILE)
+        _check_place(numbers, "training", place, f"{FILE}: training.{place}")
     for name, variant in numbers.variants.items():
         where, file = f"{FILE}, variants.{name}", variant["method"]
         check_known(file, numbers.methods, f"{where}: there is no method {file!r}")
@@ -71,9 +70,9 @@ def check_settings(numbers: Numbers, section: str, content: Section, where: str)
         known = [*numbers.section(section), *(numbers.variants if section == "methods" else ())]
         check_known(base, known, f"{where}: {section}.{name} does not exist")
         if section == "training":
-            _check_training_place(numbers, name, where)
+            _check_place(numbers, section, name, f"{where}: training.{name}")
         elif dataset is not None:
-            _check_place(numbers, dataset, f"{where}: {section}.{name}", [], "")
+            _check_place(numbers, "", dataset, f"{where}: {section}.{name}")
         _check_values(numbers, section, name if section == "training" else base, values, where)
 
 
@@ -87,26 +86,24 @@ def _check_values(numbers: Numbers, section: str, name: str, values: Options, wh
         check_value(f"{section}.{base}.{key}", known[key].rule, value, where)
 
 
-def _check_training_place(numbers: Numbers, place: str, where: str) -> None:
-    names = [*noise.kind_names(), *numbers.methods, *numbers.variants]
-    _check_place(numbers, place, f"{where}: training.{place}", names, "a noise nor a method")
-
-
-def _check_place(numbers: Numbers, place: str, what: str, names: list[str], kinds: str) -> None:
-    """Check that a place is a dataset, alone or with one of these names or a noise: no run has another place."""
+def _check_place(numbers: Numbers, section: str, place: str, what: str) -> None:
+    """Check that a place is a dataset, or a dataset and what a value of this section may depend on besides it."""
     dataset, special = split_place(place)
     datasets = [name for name in numbers.training if split_place(name)[1] is None]
     check_known(dataset, datasets, f"{what}: {dataset!r} is not a dataset")
     if special is None:
         return
-    if not names:
+    if section not in ("training", "methods"):
         raise WarlabError(f"{what}: the value depends on the dataset only; write {dataset} without @{special}.")
+    in_training = section == "training"
+    names = [*noise.kind_names(), *((*numbers.methods, *numbers.variants) if in_training else ())]
     if special not in names and not _is_noise(special):
+        kinds = "a noise nor a method" if in_training else "a noise nor a kind of noise"
         raise WarlabError(f"{what}: {special!r} is neither {kinds}; {suggest(NoiseId.parse(special).kind, names)}")
 
 
 def _is_noise(name: str) -> bool:
-    """Whether a name is a noise, such as asym-40, or a kind of noise, such as openset."""
+    """Return whether a name is a noise, such as asym-40, or a kind of noise, such as openset."""
     if name and any(f"{kind}_".startswith(f"{name}_") for kind in noise.kind_names()):
         return True
     try:
@@ -133,6 +130,7 @@ def _check_experiment(plan: Plan, name: str) -> None:
 
 
 def check_method(numbers: Numbers, method_id: str) -> None:
+    """Check that a method exists, and that the settings in its id do."""
     method = MethodId.parse(method_id)
     check_known(method.base, [*methods.names(), *numbers.variants], f"There is no method {method.base!r}")
     if not _METHOD_ID.fullmatch(method_id):
