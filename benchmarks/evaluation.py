@@ -56,7 +56,8 @@ def main() -> None:
     share = with_folded / (epoch + with_folded)
     print(f"batch norm folded, batches of 500: {with_folded:.3f} s, {share:6.1%} of the epoch")
     work = options.test * flops(model) / 1e9
-    print(f"{work:.1f} GFLOP of {options.test} forwards: {work / seconds_at_500:.0f} GFLOP/s measured (500), ", end="")
+    measured = f"{work / seconds_at_500:.0f} GFLOP/s measured (500)"
+    print(f"{work:.1f} GFLOP of {options.test} forward passes: {measured}, ", end="")
     print(f"{work / (epoch * 0.05 / 0.95):.0f} GFLOP/s needed for 5 %")
 
 

@@ -6,10 +6,11 @@
     python benchmarks/step.py --plan                 the network of the scale laptop, for config/speed.yaml
     on a GPU also: --tf32, --channels-last, --compile, one at a time or together
 
-In units of one forward: CCE 3 (forward, backward = 2), AR and WAR 8 (two more forwards, one input gradient, one more
-backward), so 2.67 is the arithmetic limit of WAR / CCE; 2.33 with direction "clean", 2.0 with epsilon 0, 3.0 with
-dropout "shared" or "off", 4.0 with three power iterations. "authors" computes WAR as the authors' code does: four
-forwards, and weight gradients for the direction. The variants alternate, so that a busy machine slows all alike.
+In units of one forward pass: CCE 3 (a backward pass counts 2), AR and WAR 8 (two more forward passes, one input
+gradient, one more backward pass), so 2.67 is the arithmetic limit of WAR / CCE; 2.33 with direction "clean", 2.0 with
+epsilon 0, 3.0 with dropout "shared" or "off", 4.0 with three power iterations. "authors" computes WAR as the authors'
+code does: four forward passes, and weight gradients for the direction. The variants alternate, so that a busy machine
+slows all alike.
 On a CPU use the processor time, which leaves out other work on the machine; on a GPU use the clock.
 """
 
@@ -133,7 +134,7 @@ def backward(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: Adv
     """Add the gradients of all terms, those of the cross entropy first where that is possible, as in the engine."""
     if name == AUTHORS:
         assert isinstance(regulariser, WARLoss)
-        as_the_authors(model, x, y, regulariser.get_buffer("cost")).backward()
+        authors_loss(model, x, y, regulariser.get_buffer("cost")).backward()
     elif regulariser is None:
         cross_entropy(model(x), y).backward()
     elif name == JOINT or regulariser.direction == "clean":
@@ -146,23 +147,23 @@ def backward(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: Adv
         (BETA * regulariser(model, x, logits.detach())).backward()
 
 
-def as_the_authors(model: nn.Module, x: Tensor, y: Tensor, cost: Tensor) -> Tensor:
-    """Four forwards, and gradients of all weights for the direction, which are not used."""
+def authors_loss(model: nn.Module, x: Tensor, y: Tensor, cost: Tensor) -> Tensor:
+    """Return WAR by four forward passes, with gradients of all weights for the direction, which are not used."""
 
     def transport(perturbed: Tensor) -> Tensor:
         return sinkhorn(model(perturbed).softmax(1), reference, cost, 0.05, 20, log_domain=False).mean()
 
     entropy = cross_entropy(model(x), y)
     reference = model(x).softmax(1).detach()
-    probe = of_length(torch.randn_like(x), PROBE).requires_grad_()
+    probe = scale(torch.randn_like(x), PROBE).requires_grad_()
     with true_float32():
         transport(x + probe).backward()
         model.zero_grad(set_to_none=True)
         assert probe.grad is not None
-        return entropy + BETA * transport(x + of_length(probe.grad, 0.005))
+        return entropy + BETA * transport(x + scale(probe.grad, 0.005))
 
 
-def of_length(x: Tensor, length: float) -> Tensor:
+def scale(x: Tensor, length: float) -> Tensor:
     return length * x / (x.flatten(1).norm(dim=1).view(-1, 1, 1, 1) + TINY)
 
 

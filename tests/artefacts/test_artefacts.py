@@ -83,10 +83,3 @@ def test_the_identity_is_that_of_the_file_without_places_and_sentences(
     silent = {"source", "licence", "words"}
     content = {key: value for key, value in read_json(tmp_path / "x.json").items() if key not in silent}
     assert about.identity() == digest(json.dumps(content, sort_keys=True).encode())
-
-
-def test_labels_of_other_data_are_refused(tmp_path: Path) -> None:
-    noise = noisy()
-    noise.check(blobs(64, 4)[1], tmp_path)
-    with pytest.raises(WarlabError, match="does not belong to the data"):
-        noise.check(blobs(64, 2)[1], tmp_path)

@@ -50,18 +50,17 @@ def trained(folder: Path, run: dict, files: RunFiles) -> Means:
 
 
 @pytest.mark.parametrize("method", method_ids())
-def test_every_method_is_heard_in_every_step(method: str, tmp_path: Path) -> None:
+def test_the_logits_of_every_method_are_recorded_in_every_step(method: str, tmp_path: Path) -> None:
     files = write_files(tmp_path, noise="sym-40")
-    found = trained(tmp_path / "run", resolved(method, epochs=2), files)
-    networks = len(weights(tmp_path / "run"))
-    assert set(found.seen) == {2 * networks}
+    found = trained(tmp_path / "run", resolved(method, epochs=1), files)
+    assert set(found.seen) == {len(weights(tmp_path / "run"))}
     np.testing.assert_array_equal(found.labels, read_arrays(files.noise)["labels"])
     np.testing.assert_allclose(found.probabilities.sum(1), 1, rtol=1e-4)
     assert np.isfinite(found.margin).all() and np.isfinite(found.loss).all()
 
 
 @pytest.mark.parametrize("method, more", [("war_w2v", {}), ("war_w2v", {"dropout": "shared"}), ("ar", {}), ("sl", {})])
-def test_what_is_noted_is_the_clean_pass_of_the_batch(method: str, more: dict, tmp_path: Path) -> None:
+def test_what_is_recorded_is_the_clean_pass_of_the_batch(method: str, more: dict, tmp_path: Path) -> None:
     """In a training of one step it is the same forward for all methods, whatever else they compute."""
     files = write_files(tmp_path, n=32)
     settings = {**more, "warmup": 0} if method != "sl" else {}
@@ -72,7 +71,7 @@ def test_what_is_noted_is_the_clean_pass_of_the_batch(method: str, more: dict, t
 
 
 @pytest.mark.parametrize("method", ["war_w2v", "coteaching", "iterative"])
-def test_listening_changes_not_one_bit_of_the_training(method: str, tmp_path: Path, monkeypatch) -> None:
+def test_recording_changes_not_one_bit_of_the_training(method: str, tmp_path: Path, monkeypatch) -> None:
     files, run = write_files(tmp_path), resolved(method, epochs=2)
     trained(tmp_path / "heard", run, files)
     monkeypatch.setattr(Recorder, "start_step", lambda self: None)

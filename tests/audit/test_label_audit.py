@@ -224,11 +224,6 @@ def test_importing_it_needs_numpy_only() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_means_come_back_from_their_arrays() -> None:
-    means = audit_of(trained()).means()
-    assert all(a is b for a, b in zip(vars(Means(**vars(means))).values(), vars(means).values(), strict=True))
-
-
 @pytest.mark.slow
 def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_path: Path) -> None:
     """A short training on real images of Fashion-MNIST with real confusions. cleanlab is AGPL and no dependency."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from warlab.engine.tiles import BAND, Window, blended
+from warlab.engine.tiles import BAND, Window, blend
 from warlab.errors import WarlabError
 
 
@@ -22,7 +22,7 @@ def whole(image: Tensor, model: Any, window: Window) -> Tensor:
         return model(torch.stack([image[:, top : top + side, left : left + side] for left in lefts]))[None]
 
     result = torch.full((model(image[None, :, :side, :side]).shape[1], *image.shape[1:]), torch.nan)
-    for rows, columns, piece in blended(predict, *image.shape[1:], window):
+    for rows, columns, piece in blend(predict, *image.shape[1:], window):
         assert result[:, rows, columns].isnan().all()  # every pixel is handed out once
         result[:, rows, columns] = piece[0]
     return result
@@ -90,7 +90,7 @@ def largest(height: int, width: int) -> int:
         return torch.ones(1, len(lefts), 6, 8, 8)
 
     with Largest() as mode:
-        for _ in blended(predict, height, width, Window(8, 2)):
+        for _ in blend(predict, height, width, Window(8, 2)):
             pass
     return mode.numel
 

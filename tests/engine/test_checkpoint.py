@@ -152,19 +152,35 @@ def test_a_resume_on_another_machine_is_said_and_recorded(tmp_path: Path, monkey
     assert not said and [entry["threads"] for entry in third.machines] == [here["threads"], 64]
 
 
-def test_a_result_names_its_machines(tmp_path: Path) -> None:
-    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path), tmp_path / "out", 1)
-    (entry,) = read_json(tmp_path / "out" / "result.json")["provenance"]["machines"]
-    assert entry["threads"] == 1 and entry["torch"] == torch.__version__
-
-
-@pytest.mark.parametrize("missing", ["metrics.csv", "weights.pt", "result.json"])
-def test_a_run_with_a_missing_output_is_not_finished(missing: str, tmp_path: Path) -> None:
-    said = logged()
-    given = RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path), tmp_path / "out", 1
+def test_a_result_names_its_machines_and_a_run_with_a_missing_output_is_not_finished(tmp_path: Path) -> None:
+    said, out = logged(), tmp_path / "out"
+    given = RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path), out, 1
     train_run(*given)
+    (entry,) = read_json(out / "result.json")["provenance"]["machines"]
+    assert entry["threads"] == 1 and entry["torch"] == torch.__version__
     train_run(*given)
     assert "keeping its result" in said[-1]
-    (tmp_path / "out" / missing).unlink()
-    train_run(*given)
-    assert (tmp_path / "out" / missing).exists() and "epoch 1/1" in said[-1]
+    for missing in ("metrics.csv", "weights.pt", "result.json"):
+        (out / missing).unlink()
+        train_run(*given)
+        assert (out / missing).exists() and "epoch 1/1" in said[-1]
+
+
+# ---- several runs in one folder
+
+
+def test_a_run_reads_and_removes_its_own_states_only(tmp_path: Path) -> None:
+    one, two = (CheckpointFolder(tmp_path, name) for name in ("one", "two"))
+    one.save({"n": 1})
+    assert two.load() is None
+    two.path.mkdir(parents=True)
+    two.latest.write_bytes(one.latest.read_bytes())
+    with pytest.raises(WarlabError, match="belongs to another run; move it away"):
+        two.load()
+    two.save({"n": 2})
+    two.remove()
+    assert one.load() == {"n": 1} and two.load() is None
+    one.latest.write_bytes(one.latest.read_bytes()[:100])
+    assert one.load() is None, "the only state is damaged"
+    one.remove()
+    assert not list(tmp_path.iterdir())

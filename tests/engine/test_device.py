@@ -22,34 +22,35 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(device, "device_count", lambda: 0)
 
 
-def test_without_a_gpu_it_is_the_cpu() -> None:
-    assert best_device() == torch.device("cpu")
+@pytest.mark.parametrize(
+    ("visible", "count", "seen", "expected"),
+    [
+        (None, 0, False, "cpu"),
+        (None, 0, True, "cuda"),
+        *((hidden, 2, False, "cpu") for hidden in ("", "-1", "NoDevFiles")),
+    ],
+)
+def test_the_gpu_is_taken_where_torch_sees_one_and_none_is_hidden(
+    visible: str | None, count: int, seen: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: seen)
+    monkeypatch.setattr(device, "device_count", lambda: count)
+    if visible is not None:
+        monkeypatch.setenv(VISIBLE, visible)
+    assert best_device() == torch.device(expected)
 
 
-def test_a_gpu_that_torch_sees_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert best_device() == torch.device("cuda")
-
-
-@pytest.mark.parametrize("value", ["0", "2,3", "GPU-8932f937", "MIG-1b2c"])
-def test_a_gpu_that_was_named_but_is_not_seen_is_one_sentence(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VISIBLE, value)
-    with pytest.raises(WarlabError, match=f"{VISIBLE}={value}.*sees none: update the driver") as error:
+@pytest.mark.parametrize("visible", ["0", "2,3", "GPU-8932f937", "MIG-1b2c", None])
+def test_a_gpu_that_is_expected_but_not_seen_is_one_sentence(
+    visible: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "device_count", lambda: 2)
+    if visible is not None:
+        monkeypatch.setenv(VISIBLE, visible)
+    why = "2 of this machine" if visible is None else f"{VISIBLE}={visible}"
+    with pytest.raises(WarlabError, match=rf"\({why}\).*sees none: update the driver") as error:
         best_device()
     assert "\n" not in str(error.value) and "WARLAB_DEVICE=cpu" in str(error.value)
-
-
-@pytest.mark.parametrize("value", ["", "-1", "NoDevFiles"])
-def test_a_variable_that_hides_every_gpu_asks_for_the_cpu(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VISIBLE, value)
-    monkeypatch.setattr(device, "device_count", lambda: 2)
-    assert best_device() == torch.device("cpu")
-
-
-def test_a_gpu_that_the_machine_shows_but_torch_does_not_see_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "device_count", lambda: 2)
-    with pytest.raises(WarlabError, match=r"\(2 of this machine\)"):
-        best_device()
 
 
 def test_a_leased_gpu_that_torch_does_not_see_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_channels_last_is_the_format_of_gpus_where_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("method", "backend"),
-    [("cce", "aot_eager"), ("war_w2v", "aot_eager"), pytest.param("war_w2v", "inductor", marks=pytest.mark.slow)],
+    [("war_w2v", "aot_eager"), pytest.param("war_w2v", "inductor", marks=pytest.mark.slow)],
 )
 def test_a_compiled_network_trains_as_the_other_does(
     method: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

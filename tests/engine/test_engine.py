@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from tests.conftest import logged
 from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays, read_json, write_json
 from warlab.common.progress import duration
 from warlab.engine.build import make_optimiser
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.images import Images, TrainingData
 from warlab.engine.lock import only_writer
 from warlab.engine.run import to_csv, train_run
@@ -25,28 +24,35 @@ from warlab.engine.train import Schedule, summary
 from warlab.errors import WarlabError
 
 
-@pytest.fixture
-def undisturbed(tmp_path: Path) -> Path:
-    train_run(
-        RunConfig.from_dict(resolved("war_w2v", epochs=6)), {}, write_files(tmp_path, n=200), tmp_path / "calm", 1
-    )
-    return tmp_path / "calm"
-
-
-def test_killed_at_a_random_moment_it_continues_to_the_same_bits(tmp_path: Path, undisturbed: Path) -> None:
-    out, log = tmp_path / "killed", tmp_path / "killed" / "log.txt"
+def test_killed_or_asked_to_stop_it_continues_to_the_same_bits(tmp_path: Path) -> None:
+    """First killed at a random moment, then asked to stop: that is saved inside the epoch, and the exit code is 75."""
     run, files = resolved("war_w2v", epochs=6), write_files(tmp_path, n=200)
-    process = start(run, files, out)
+    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "calm", 1)
+    out, log = tmp_path / "ended", tmp_path / "ended" / "log.txt"
+    killed = start(run, files, out)
     wait_for(log, "epoch 1/6")
     time.sleep(random.random() * 0.5)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    killed.kill()
+    killed.wait()
     assert not (out / "result.json").exists()
-    again = start(run, files, out)
-    assert again.wait(120) == 0
-    assert "resumed from epoch" in log.read_text()
-    assert_same(undisturbed, out)
+    stopped = start(run, files, out)
+    wait_for(log, "epoch 4/6")
+    stopped.send_signal(signal.SIGTERM)
+    assert stopped.wait(60) == 75 and "SIGTERM received: saved epoch" in log.read_text()
+    assert start(run, files, out).wait(240) == 0
+    assert log.read_text().count("resumed from epoch") == 2
+    assert_same(tmp_path / "calm", out)
     assert not (out / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+def test_a_signal_is_a_request_to_stop_while_a_run_is_trained(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with StopRequest() as stop:
+        assert not stop
+        os.kill(os.getpid(), number)
+        assert stop and stop.received == number.name
+    assert signal.getsignal(number) == before
 
 
 @pytest.mark.parametrize("method", ["cce", "coteaching"])
@@ -63,21 +69,6 @@ def test_the_predictions_of_the_last_ten_epochs_give_their_accuracies(method: st
     np.testing.assert_allclose(accuracy, [float(row[column]) for row in rows[3:]])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_asked_to_stop_it_saves_inside_the_epoch_and_exits_75(
-    number: signal.Signals, tmp_path: Path, undisturbed: Path
-) -> None:
-    out, log = tmp_path / "stopped", tmp_path / "stopped" / "log.txt"
-    run, files = resolved("war_w2v", epochs=6), write_files(tmp_path, n=200)
-    process = start(run, files, out)
-    wait_for(log, "epoch 2/6")
-    process.send_signal(number)
-    assert process.wait(20) == 75
-    assert f"{number.name} received: saved epoch" in log.read_text()
-    assert start(run, files, out).wait(120) == 0
-    assert_same(undisturbed, out)
-
-
 def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
     """This test plays the first process: it holds the lock, finishes the run, and releases the lock."""
     run, files = resolved("cce", epochs=2), write_files(tmp_path)
@@ -91,31 +82,6 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
     assert second.wait(60) == 0
     text = log.read_text()
     assert "already being trained by process" in text and "keeping its result" in text and "epoch 1/2" not in text
-
-
-def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:
-    said = logged()
-    folder = CheckpointFolder(tmp_path, "id")
-    folder.save({"n": 1})
-    folder.save({"n": 2})
-    content = bytearray(folder.latest.read_bytes())
-    content[-20] ^= 1
-    folder.latest.write_bytes(content)
-    assert folder.load() == {"n": 1} and "damaged" in said[0]
-    folder.latest.write_bytes(content[:100])
-    folder.previous.unlink()
-    assert folder.load() is None
-
-
-def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
-    one, two = (CheckpointFolder(tmp_path, name) for name in ("one", "two"))
-    one.save({"n": 1})
-    assert two.load() is None
-    two.path.mkdir(parents=True)
-    two.latest.write_bytes(one.latest.read_bytes())
-    with pytest.raises(WarlabError, match="belongs to another run; move it away"):
-        two.load()
-    assert one.load() == {"n": 1}
 
 
 def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:
@@ -180,15 +146,6 @@ def test_readings_of_a_run() -> None:
     )
 
 
-def test_csv_has_the_union_of_columns() -> None:
+def test_csv_has_the_union_of_columns_and_durations_read_well() -> None:
     assert to_csv([{"a": 1.0}, {"a": 2.0, "b": 3.0}]) == "a,b\n1.0,\n2.0,3.0\n"
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(12, "12 s"), (200, "3 min 20 s"), (3900, "1 h 05 min")])
-def test_durations_read_well(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
-def test_lock_says_who_holds_it(tmp_path: Path) -> None:
-    with only_writer(tmp_path):
-        assert (tmp_path / ".lock").read_text().startswith("process ")
+    assert [duration(seconds) for seconds in (12, 200, 3900)] == ["12 s", "3 min 20 s", "1 h 05 min"]

@@ -16,21 +16,20 @@ import pytest
 
 from tests.conftest import ROOT, logged
 from warlab.engine import lock
-from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import LOCK, OWNER, is_locked, last_configuration, only_writer
 from warlab.errors import WarlabError
 
 HOLD = """
-import logging, sys
+import logging, shutil, sys
 from pathlib import Path
-from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.lock import only_writer
 folder = Path(sys.argv[1])
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 with only_writer(folder):
+    (folder / "checkpoint").mkdir(exist_ok=True)
     print("in", flush=True)
     sys.stdin.readline()
-    CheckpointFolder(folder, "id").remove()
+    shutil.rmtree(folder / "checkpoint")
 """
 
 
@@ -67,7 +66,7 @@ def leave(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-def test_of_three_processes_one_writes_at_a_time(deleted: bool, processes: Processes) -> None:
+def test_only_one_process_writes_at_a_time(deleted: bool, processes: Processes) -> None:
     """The second waits while the first finishes and cleans up; the third must then wait for the second."""
     first = processes.start()
     assert line(first) == "in"
@@ -104,22 +103,24 @@ def test_the_lock_remembers_the_configuration(tmp_path: Path) -> None:
 # ---- a file system without flock
 
 
-@pytest.fixture(params=[errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+@pytest.fixture
 def no_flock(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which flock fails; it works in the folder of the machine's own locks."""
     flock, folder, own = fcntl.flock, tmp_path / "lustre", tmp_path / "machine"
     own.mkdir()
     monkeypatch.setattr(lock.tempfile, "tempdir", str(own))
+    number = getattr(request, "param", errno.ENOLCK)
 
     def failing(file: Any, operation: int) -> None:
         if Path(file.name).is_relative_to(folder):
-            raise OSError(request.param, os.strerror(request.param))
+            raise OSError(number, os.strerror(number))
         flock(file, operation)
 
     monkeypatch.setattr(fcntl, "flock", failing)
     return folder
 
 
+@pytest.mark.parametrize("no_flock", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP], indirect=True)
 def test_without_flock_a_file_reserves_the_run(no_flock: Path) -> None:
     said = logged()
     with only_writer(no_flock, "0123"):
@@ -174,29 +175,18 @@ def test_another_error_of_a_lock_is_not_hidden(tmp_path: Path, monkeypatch: pyte
 # ---- the folder of this machine's locks
 
 
-def test_a_folder_of_someone_else_is_not_used_for_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_or_a_folder_of_someone_else_is_not_used_for_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lock.tempfile, "tempdir", str(tmp_path))
-    assert lock.machine_folder() == lock.machine_folder()  # made, then found
+    own = lock.machine_folder()
+    assert own == lock.machine_folder()  # made, then found
+    own.rename(tmp_path / "elsewhere")
+    own.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(WarlabError, match="is not a folder of yours"):
+        lock.machine_folder()
     other = os.getuid() + 1
     (tmp_path / f"warlab-{other}").mkdir()  # as if it were waiting for the user of that number
     monkeypatch.setattr(os, "getuid", lambda: other)
     with pytest.raises(WarlabError, match="is not a folder of yours; set TMPDIR"):
         lock.machine_folder()
-
-
-def test_a_link_is_not_used_for_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock.tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / f"warlab-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(WarlabError, match="is not a folder of yours"):
-        lock.machine_folder()
-
-
-def test_a_finished_run_leaves_the_checkpoints_of_other_configurations(tmp_path: Path) -> None:
-    one, two = (CheckpointFolder(tmp_path, name) for name in ("one", "two"))
-    one.save({"n": 1})
-    two.save({"n": 2})
-    two.remove()
-    assert one.load() == {"n": 1} and two.load() is None
-    one.remove()
-    assert not list(tmp_path.iterdir())

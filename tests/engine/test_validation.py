@@ -75,9 +75,16 @@ def test_a_share_of_zero_changes_not_one_bit(tmp_path: Path) -> None:
     assert "validation" not in (tmp_path / "zero" / "metrics.csv").read_text()
 
 
-def test_the_reading_is_the_test_accuracy_of_the_best_epoch(tmp_path: Path) -> None:
+def test_the_reading_is_of_the_best_epoch_and_the_audit_names_samples_by_their_indices_among_all(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "fashion_mnist" / "asym-40" / "cnn9" / "cce" / "seed0"
-    train_run(RunConfig.from_dict(wanted(epochs=5)), {}, written(tmp_path), folder, 1)
+    files = written(tmp_path, n=64, noise="sym-40")
+    train_run(RunConfig.from_dict(wanted(epochs=5)), {}, files, folder, 1)
+    found, kept = read_arrays(folder / "audit.npz"), training_part(64, 0.25, 0)
+    assert (np.flatnonzero(found["seen"]) == kept).all()
+    assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()
+    assert len(found["labels"]) == 64 and (np.delete(found["labels"], kept) == -1).all()
     table = results.collect([folder])
     best = table["test_accuracy"].iloc[int(table["validation_accuracy"].to_numpy().argmax())]
     assert results.readings(table)["best_by_noisy_validation"].tolist() == [best]
@@ -110,6 +117,8 @@ def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) ->
     assert len(trainer(wanted("forward"), given, tmp_path).data) == 48
     with pytest.raises(WarlabError, match="predictions for 48 samples, but this run trains on 64"):
         trainer(wanted("forward", share=0.0), given, tmp_path)
+    with pytest.raises(WarlabError, match=r"`validation` of 0\.001 leaves 64 of 64 samples"):
+        trainer(wanted(share=0.001), files, tmp_path)
 
 
 def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
@@ -121,17 +130,3 @@ def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
             load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": share}}}}, ROOT)
     with pytest.raises(WarlabError, match=r"training\.vaihingen has no 'validation'"):
         load_study({"scale": "demo", "overrides": {"training": {"vaihingen": {"validation": 0.1}}}}, ROOT)
-
-
-def test_a_share_without_a_sample_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WarlabError, match=r"`validation` of 0\.001 leaves 64 of 64 samples"):
-        trainer(wanted(share=0.001), written(tmp_path), tmp_path)
-
-
-def test_the_audit_names_samples_by_their_numbers_among_all(tmp_path: Path) -> None:
-    files = written(tmp_path, n=64, noise="sym-40")
-    train_run(RunConfig.from_dict(wanted()), {}, files, tmp_path / "run", 1)
-    found, kept = read_arrays(tmp_path / "run" / "audit.npz"), training_part(64, 0.25, 0)
-    assert (np.flatnonzero(found["seen"]) == kept).all()
-    assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()
-    assert len(found["labels"]) == 64 and (np.delete(found["labels"], kept) == -1).all()

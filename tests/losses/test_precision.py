@@ -71,7 +71,7 @@ def alone(test: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("earlier", EARLIER.values(), ids=EARLIER)
-def test_true_float32_inside_and_everything_as_before_outside(earlier: Callable[[], object]) -> None:
+def test_true_float32_is_limited_to_its_block_and_device_settings_leave_no_tf32(earlier: Callable[[], object]) -> None:
     def check() -> None:
         earlier()
         before = float32_precision()
@@ -81,14 +81,6 @@ def test_true_float32_inside_and_everything_as_before_outside(earlier: Callable[
         with pytest.raises(ZeroDivisionError), true_float32():
             _ = 1 / 0
         assert float32_precision() == before
-
-    alone(check)
-
-
-@pytest.mark.parametrize("earlier", EARLIER.values(), ids=EARLIER)
-def test_device_settings_leave_no_tf32_and_both_interfaces_say_so(earlier: Callable[[], object]) -> None:
-    def check() -> None:
-        earlier()
         device_settings(torch.get_num_threads())
         assert not tf32_allowed()
         assert not BACKENDS.cuda.matmul.allow_tf32 and not BACKENDS.cudnn.allow_tf32

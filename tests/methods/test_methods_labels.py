@@ -181,7 +181,7 @@ def test_jof_finds_the_true_labels() -> None:
     assert (found == truth)[wrong].float().mean() > 0.9 and (found == truth)[~wrong].float().mean() > 0.97
 
 
-def test_jof_begins_anew_with_a_fresh_network(tmp_path: Path) -> None:
+def test_jof_restarts_with_a_new_network(tmp_path: Path) -> None:
     """At the boundary the weights are new ones, neither the trained nor the first ones, and Adam has forgotten."""
     files = write_files(tmp_path)
     checkpoints = CheckpointFolder(tmp_path / "run", "id")

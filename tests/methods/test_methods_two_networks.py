@@ -16,7 +16,7 @@ from warlab.config.study import load_study
 from warlab.engine.images import Evaluator, Images
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.methods._selection import forget_rate, forgotten, smallest
+from warlab.methods._selection import forget_rate, forget_share, select_smallest
 from warlab.methods.base import Step
 
 
@@ -31,9 +31,9 @@ def two_logits(n: int = 20) -> tuple[Tensor, Tensor]:
 def test_the_share_that_is_forgotten_rises_as_in_the_published_code() -> None:
     published = np.full(20, 0.4)
     published[:10] = np.linspace(0, 0.4**1, 10)
-    assert [forgotten(e, 0.4, 10, 1.0) for e in range(20)] == pytest.approx(published.tolist())
-    assert forgotten(9, 0.4, 10, 2.0) == pytest.approx(0.16) and forgotten(10, 0.4, 10, 2.0) == 0.4
-    assert [forgotten(e, 0.4, ramp, 1.0) for ramp in (0, 1) for e in (0, 1)] == [0.4, 0.4, 0.0, 0.4]
+    assert [forget_share(e, 0.4, 10, 1.0) for e in range(20)] == pytest.approx(published.tolist())
+    assert forget_share(9, 0.4, 10, 2.0) == pytest.approx(0.16) and forget_share(10, 0.4, 10, 2.0) == 0.4
+    assert [forget_share(e, 0.4, ramp, 1.0) for ramp in (0, 1) for e in (0, 1)] == [0.4, 0.4, 0.0, 0.4]
 
 
 def test_the_forget_rate_has_its_names() -> None:
@@ -49,7 +49,7 @@ def test_the_forget_rate_has_its_names() -> None:
 )
 def test_as_many_small_losses_as_the_formula_says_and_never_none(n: int, forget: float, kept: int) -> None:
     losses = torch.randperm(n, generator=torch.Generator().manual_seed(n)).float()
-    assert sorted(losses[smallest(losses, forget)].tolist()) == list(range(kept))
+    assert sorted(losses[select_smallest(losses, forget)].tolist()) == list(range(kept))
 
 
 # ---- Co-Teaching

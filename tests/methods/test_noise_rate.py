@@ -103,7 +103,7 @@ def test_all_three_methods_estimate_it_once_and_forget_it_from_then_on(name: str
     assert method.tau == 0.0
     method = train(name, data, labels, epochs=9)
     assert method.tau == pytest.approx(wrong, abs=0.05)
-    assert method.forgotten(Step(8, 20)) == method.forgotten(Step(15, 20)) == method.tau
+    assert method.forget_share(Step(8, 20)) == method.forget_share(Step(15, 20)) == method.tau
 
 
 def test_a_resumed_run_knows_the_estimate_and_does_not_make_it_again() -> None:
@@ -112,7 +112,7 @@ def test_a_resumed_run_knows_the_estimate_and_does_not_make_it_again() -> None:
     resumed = make("coteaching", labels, 4, UNKNOWN, forget="estimated", ramp=8)
     resumed.load_state_dict(first.state_dict())
     resumed.on_epoch_start([], Step(9, 20), data)  # without networks an estimate would fail
-    assert resumed.forgotten(Step(9, 20)) == first.tau > 0  # type: ignore[attr-defined]
+    assert resumed.forget_share(Step(9, 20)) == first.tau > 0  # type: ignore[attr-defined]
 
 
 def test_in_the_warm_up_no_network_sees_the_half_that_it_is_asked_about() -> None:
@@ -136,7 +136,7 @@ def test_without_a_warm_up_there_is_no_estimate() -> None:
 
 def test_samples_that_have_no_order_are_refused_before_the_first_epoch() -> None:
     class Patches:
-        def in_order(self) -> Any:
+        def ordered_batches(self) -> Any:
             raise WarlabError("images only")
 
     method = make("coteaching", torch.zeros(4, dtype=torch.long), 2, forget="estimated", ramp=5)

@@ -54,19 +54,13 @@ def test_the_file_is_small_and_is_what_its_readme_says(vectors):
     assert f"{len(vectors)} words" in readme
 
 
-def test_there_are_a_hundred_names_in_the_list_above():
+def test_every_class_name_has_its_words(vectors):
     assert len(set(CIFAR100.split())) == 100
-
-
-@pytest.mark.parametrize("names", [CIFAR100, *OTHERS.values()], ids=["cifar100", *OTHERS])
-def test_every_class_name_has_its_words(vectors, names):
-    assert missing(vectors, names.split()) == []
-
-
-# SVHN and ImageNet32 lend their images to open-set noise; their classes have no words here.
-@pytest.mark.parametrize("name", sorted(set(warlab.data.names()) - {"svhn", "imagenet32"}))
-def test_every_data_set_has_its_words(vectors, name):
-    assert missing(vectors, list(warlab.data.get(name).classes.words)) == []
+    for names in (CIFAR100, *OTHERS.values()):
+        assert missing(vectors, names.split()) == []
+    # SVHN and ImageNet32 lend their images to open-set noise; their classes have no words here.
+    for name in set(warlab.data.names()) - {"svhn", "imagenet32"}:
+        assert missing(vectors, list(warlab.data.get(name).classes.words)) == [], name
 
 
 def test_values_are_those_of_glove(vectors):
@@ -82,17 +76,10 @@ def test_no_vector_is_empty_and_no_two_are_alike(vectors):
     assert len(np.unique(vectors.vectors, axis=0)) == len(vectors)
 
 
-@pytest.mark.parametrize(
-    "word, near, far",
-    [
-        ("shirt", "t-shirt", "bag"),
-        ("sneaker", "sandal", "dress"),
-        ("cat", "dog", "truck"),
-        ("truck", "car", "bird"),
-    ],
-)
-def test_related_words_are_nearer(vectors, word, near, far):
-    assert vectors.similarity(word, near) > vectors.similarity(word, far)
+def test_related_words_are_nearer(vectors):
+    triples = "shirt t-shirt bag", "sneaker sandal dress", "cat dog truck", "truck car bird"
+    for word, near, far in map(str.split, triples):
+        assert vectors.similarity(word, near) > vectors.similarity(word, far)
 
 
 def test_the_tool_lists_exactly_the_words_of_the_file(vectors):

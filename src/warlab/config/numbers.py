@@ -72,7 +72,7 @@ def read_numbers(root: Path) -> Numbers:
         _check_complete(f"costs.{name}", entries, kinds)
     return Numbers(
         _schedules(content["training"]),
-        _members("nets", nets.NETS, nets.trained(), content.get("nets", {})),
+        _members("nets", nets.NETS, nets.trainable(), content.get("nets", {})),
         _members("methods", methods.METHODS, methods.names(), content["methods"]),
         {name: _settings(entries, RULES["costs"] | kinds) for name, entries in content["costs"].items()},
         {name: _settings(entries, RULES["noise"]) for name, entries in content["noise"].items()},

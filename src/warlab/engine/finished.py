@@ -24,7 +24,7 @@ def predict_run(run: RunConfig, files: RunFiles, weights: Path, out: Path, threa
     over the networks. Other runs read them."""
     samples, method, models = _load_trained(run, files.read(), weights, threads)
     with evaluating(*models):
-        scores = [method.predict(models, batch.x) for batch in samples.data.in_order()]
+        scores = [method.predict(models, batch.x) for batch in samples.data.ordered_batches()]
     write_arrays(out, probabilities=torch.cat([one.softmax(2).mean(0) for one in scores]).cpu().numpy())
 
 

@@ -126,7 +126,7 @@ class TrainingData:
     def batch(self, index: Tensor) -> Batch:
         return Batch(self.images[index], self.labels[index], index)
 
-    def in_order(self, size: int = 1000) -> Iterator[Batch]:
+    def ordered_batches(self, size: int = 1000) -> Iterator[Batch]:
         """Return all samples in the order of their indices, for estimates over the whole training set."""
         for index in torch.arange(len(self.images), device=self.labels.device).split(size):
             yield self.batch(index)

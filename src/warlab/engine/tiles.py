@@ -78,28 +78,28 @@ class Patches:
 
     def epoch(self, epoch: int) -> list[Tensor]:
         """(B, 4) per batch: tile, top, left, and one of eight orientations, drawn by (seed, epoch, step)."""
-        return [self._draw(epoch, step) for step in range(self.steps)]
-
-    def _draw(self, epoch: int, step: int) -> Tensor:
-        rng = np.random.default_rng(derive_seed("patches", self.seed, epoch, step))
         sizes = self.tiles.sizes
         area = sizes.prod(1) / sizes.prod(1).sum()
-        tiles = rng.choice(len(area), size=self.batch_size, p=area)
-        corner = rng.integers(0, sizes[tiles] - self.patch + 1)
-        return torch.from_numpy(np.column_stack([tiles, corner, rng.integers(0, 8, self.batch_size)]))
+        batches = []
+        for step in range(self.steps):
+            rng = np.random.default_rng(derive_seed("patches", self.seed, epoch, step))
+            tiles = rng.choice(len(area), size=self.batch_size, p=area)
+            corner = rng.integers(0, sizes[tiles] - self.patch + 1)
+            batches.append(torch.from_numpy(np.column_stack([tiles, corner, rng.integers(0, 8, self.batch_size)])))
+        return batches
 
     def batch(self, index: Tensor) -> Batch:
         """Images and labels are read at the same numbers of pixels, so they have the same orientation."""
         number = torch.stack(
-            [oriented(self.tiles.window(tile, top, left, self.patch), way) for tile, top, left, way in index.tolist()]
+            [orient(self.tiles.window(tile, top, left, self.patch), way) for tile, top, left, way in index.tolist()]
         )
         return Batch(self.tiles[number], self.labels[number].reshape(-1), number.reshape(-1))
 
-    def in_order(self, size: int = 1000) -> Iterator[Batch]:
+    def ordered_batches(self, size: int = 1000) -> Iterator[Batch]:
         raise WarlabError("This method needs predictions for every training sample, which it has for images only.")
 
 
-def oriented(square: Tensor, way: int) -> Tensor:
+def orient(square: Tensor, way: int) -> Tensor:
     """Return a square (side, side) rotated by way · 90°; from way 4 on it is mirrored first."""
     return torch.rot90(square.flip(1) if way >= 4 else square, way % 4)
 
@@ -131,7 +131,7 @@ class Window:
         return edge[:, None] * edge[None, :]
 
 
-def blended(predict: Predict, height: int, width: int, window: Window) -> Iterator[tuple[slice, slice, Tensor]]:
+def blend(predict: Predict, height: int, width: int, window: Window) -> Iterator[tuple[slice, slice, Tensor]]:
     """Pieces of the map of a tile: rows, columns, probabilities (M, C, rows, columns).
 
     A tile is computed in bands of columns, and rows are yielded as soon as no further patch covers them. So the memory
@@ -202,7 +202,7 @@ class TileEvaluator:
             rows = method.predict(models, self.tiles[number]).softmax(2)
             return rows.view(len(rows), len(lefts), side, side, -1).movedim(-1, 2)
 
-        pieces = blended(predict, height, width, self.window)
+        pieces = blend(predict, height, width, self.window)
         parts = [(rows, columns, p.argmax(1).to(torch.uint8).cpu().numpy()) for rows, columns, p in pieces]
         labels = np.empty((len(parts[0][2]), height, width), np.uint8)
         for rows, columns, part in parts:

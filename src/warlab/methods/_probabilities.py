@@ -7,7 +7,7 @@ from torch.nn.functional import log_softmax, one_hot
 EPSILON = 1e-7  # the epsilon of Keras, in which Forward, Backward, Bootsoft and D2L were written
 
 
-def clipped(logits: Tensor) -> Tensor:
+def clipped_softmax(logits: Tensor) -> Tensor:
     """softmax, kept inside [1e-7, 1 - 1e-7]: (B, C)"""
     return logits.softmax(1).clamp(EPSILON, 1 - EPSILON)
 
@@ -22,6 +22,6 @@ def entropy(logits: Tensor) -> Tensor:
     return soft_cross_entropy(logits, logits.softmax(1))
 
 
-def hard(labels: Tensor, classes: int) -> Tensor:
+def to_one_hot(labels: Tensor, classes: int) -> Tensor:
     """One-hot rows (…, C) in float."""
     return one_hot(labels, classes).to(torch.get_default_dtype())

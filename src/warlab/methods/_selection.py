@@ -44,7 +44,7 @@ class Selecting(Method):
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = [model(batch.x) for model in models]
         if self.estimates and step.epoch < self.config.ramp:
-            return by_halves(logits, batch)
+            return split_losses(logits, batch)
         return self.selected_loss(logits, batch, step)
 
     @abstractmethod
@@ -53,17 +53,17 @@ class Selecting(Method):
 
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         if self.estimates and step.epoch == 0:
-            next(iter(samples.in_order()))  # samples that cannot be listed fail here, not after the warm-up
+            next(iter(samples.ordered_batches()))  # samples that cannot be listed fail here, not after the warm-up
         if self.estimates and step.epoch == self.config.ramp:
-            self.tau = min(MOST, noise_rate(*_unseen(models, samples)))
+            self.tau = min(MOST, noise_rate(*_predict_unseen(models, samples)))
             logger.info(f"estimated share of wrong labels, which is forgotten from now on: {self.tau:.3f}")
 
-    def forgotten(self, step: Step) -> float:
+    def forget_share(self, step: Step) -> float:
         """R of this epoch."""
-        return forgotten(step.epoch, self.tau, self.config.ramp, self.config.exponent)
+        return forget_share(step.epoch, self.tau, self.config.ramp, self.config.exponent)
 
 
-def by_halves(logits: Sequence[Tensor], batch: Batch) -> tuple[list[Tensor], Log]:
+def split_losses(logits: Sequence[Tensor], batch: Batch) -> tuple[list[Tensor], Log]:
     """Cross entropy of each network on its half of the samples: the first network has the even indices."""
     losses = [cross_entropy(one, batch.y, reduction="none") for one in logits]
     halves = torch.stack([batch.index % 2 == number for number in range(len(logits))])
@@ -71,11 +71,11 @@ def by_halves(logits: Sequence[Tensor], batch: Batch) -> tuple[list[Tensor], Log
     return means, {SELECTED: halves}
 
 
-def _unseen(models: Models, samples: Samples) -> tuple[Tensor, Tensor]:
+def _predict_unseen(models: Models, samples: Samples) -> tuple[Tensor, Tensor]:
     """Probabilities and noisy labels of all samples, each predicted by the network that did not learn from it."""
     parts = []
     with evaluating(*models):
-        for batch in samples.in_order():
+        for batch in samples.ordered_batches():
             even, odd = (model(batch.x).softmax(1) for model in models)
             parts.append((torch.where((batch.index % 2 == 0)[:, None], odd, even), batch.y))
     p, y = zip(*parts, strict=True)
@@ -100,20 +100,20 @@ def forget_rate(setting: str | float, task: Task) -> float:
     return named[setting] if isinstance(setting, str) else float(setting)
 
 
-def forgotten(epoch: int, tau: float, ramp: int, exponent: float) -> float:
+def forget_share(epoch: int, tau: float, ramp: int, exponent: float) -> float:
     """R(e); with 0 or 1 epochs there is no ramp."""
     if epoch >= ramp:
         return tau
     return tau**exponent * epoch / max(1, ramp - 1)
 
 
-def smallest(losses: Tensor, forget: float) -> Tensor:
+def select_smallest(losses: Tensor, forget: float) -> Tensor:
     """Return the indices of the k smallest of n losses."""
     kept = int((1 - forget) * len(losses)) or len(losses)
     return losses.detach().argsort(stable=True)[:kept]
 
 
-def mask_of(index: Tensor, n: int) -> Tensor:
+def make_mask(index: Tensor, n: int) -> Tensor:
     """Return a mask (n,) that is true at these indices."""
     return torch.zeros(n, dtype=torch.bool, device=index.device).index_fill_(0, index, True)
 
@@ -124,8 +124,8 @@ def exchange(scores: Sequence[Tensor], y: Tensor, forget: float, division: str) 
     `scores` are two tensors (n, C) for a cross entropy. Division "twice" divides its mean by k once more, as the
     published code does; under Adam a constant factor changes nothing.
     """
-    first, second = (smallest(cross_entropy(s.detach(), y, reduction="none"), forget) for s in scores)
+    first, second = (select_smallest(cross_entropy(s.detach(), y, reduction="none"), forget) for s in scores)
     losses = [cross_entropy(s[kept], y[kept]) for s, kept in zip(scores, (second, first), strict=True)]
     if division == "twice":
         losses = [loss / len(first) for loss in losses]
-    return losses, torch.stack([mask_of(second, len(y)), mask_of(first, len(y))])
+    return losses, torch.stack([make_mask(second, len(y)), make_mask(first, len(y))])

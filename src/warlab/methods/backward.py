@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import clipped
+from warlab.methods._probabilities import clipped_softmax
 from warlab.methods._transition import Corrected
 from warlab.methods.base import Batch, Log, Losses, Models, Step
 
@@ -42,5 +42,5 @@ class Algorithm(Corrected):
         return inverse(transition)
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        log_p = clipped(models[0](batch.x)).log()
+        log_p = clipped_softmax(models[0](batch.x)).log()
         return -(self.matrix[batch.y] * log_p).sum(1).mean(), {}

@@ -33,7 +33,7 @@ class Samples(Protocol):
     def batch(self, index: Tensor) -> Batch:
         """Return the samples with these indices."""
 
-    def in_order(self, size: int = 1000) -> Iterator[Batch]:
+    def ordered_batches(self, size: int = 1000) -> Iterator[Batch]:
         """Return all samples in the order of their indices."""
 
 

@@ -9,7 +9,7 @@ Reed et al., Training deep neural networks on noisy labels with bootstrapping, 2
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import clipped, hard
+from warlab.methods._probabilities import clipped_softmax, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 
@@ -22,6 +22,6 @@ class Algorithm(Method):
     label = "Bootsoft"
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        p = clipped(models[0](batch.x))
-        target = self.config.b * hard(batch.y, self.task.classes) + (1 - self.config.b) * p
+        p = clipped_softmax(models[0](batch.x))
+        target = self.config.b * to_one_hot(batch.y, self.task.classes) + (1 - self.config.b) * p
         return -(target * p.log()).sum(1).mean(), {}

@@ -32,5 +32,5 @@ class Algorithm(Selecting):
     label = "Co-Teaching"
 
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        losses, selected = exchange(logits, batch.y, self.forgotten(step), self.config.division)
+        losses, selected = exchange(logits, batch.y, self.forget_share(step), self.config.division)
         return losses, {SELECTED: selected}

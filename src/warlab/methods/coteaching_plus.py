@@ -48,16 +48,16 @@ class Algorithm(Selecting):
         self.division = config.division if self.as_published else "once"
 
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        forget = self.forgotten(step)
+        forget = self.forget_share(step)
         if step.epoch < self.config.init_epoch:
             losses, selected = exchange(logits, batch.y, forget, self.division)
             return losses, {SELECTED: selected}
         scores = [one.softmax(1) for one in logits] if self.as_published else logits
         disagree = logits[0].argmax(1) != logits[1].argmax(1)
-        losses, selected = self.by_disagreement(scores, batch.y, disagree, forget, step)
+        losses, selected = self.disagreement_losses(scores, batch.y, disagree, forget, step)
         return losses, {SELECTED: selected, "disagreement": disagree.float().mean()}
 
-    def by_disagreement(
+    def disagreement_losses(
         self, scores: Sequence[Tensor], y: Tensor, disagree: Tensor, forget: float, step: Step
     ) -> tuple[list[Tensor], Tensor]:
         """Return the two losses, and the mask (2, B) of the samples behind them."""

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import hard, soft_cross_entropy
+from warlab.methods._probabilities import soft_cross_entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating, features
 
 
@@ -70,7 +70,7 @@ class Algorithm(Method):
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)
-        label, predicted = (hard(classes, self.task.classes) for classes in (batch.y, logits.argmax(1)))
+        label, predicted = (to_one_hot(classes, self.task.classes) for classes in (batch.y, logits.argmax(1)))
         target = self.alpha * label + (1 - self.alpha) * predicted
         return soft_cross_entropy(logits, target).mean(), {"lid": self.lids[-1], "alpha": self.alpha}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from torch.nn.functional import nll_loss
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import EPSILON, clipped
+from warlab.methods._probabilities import EPSILON, clipped_softmax
 from warlab.methods._transition import Corrected
 from warlab.methods.base import Batch, Log, Losses, Models, Step
 
@@ -27,5 +27,5 @@ class Algorithm(Corrected):
     needs_run = "cce"
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        noisy = clipped(models[0](batch.x)) @ self.matrix
+        noisy = clipped_softmax(models[0](batch.x)) @ self.matrix
         return nll_loss(noisy.clamp_min(EPSILON).log(), batch.y), {}

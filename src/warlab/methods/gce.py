@@ -41,7 +41,7 @@ class Algorithm(Method):
         if self.config.form == "plain" or since < 0 or since % max(1, self.config.every) != 0:
             return
         with evaluating(*models):
-            for batch in samples.in_order():
+            for batch in samples.ordered_batches():
                 self.kept[batch.index] = _label_probability(models[0](batch.x), batch.y) > self.config.k
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:

@@ -55,7 +55,7 @@ class Algorithm(Method):
         if since < 0 or since % max(1, self.config.period) != 0:
             return
         with evaluating(*models):
-            vectors = torch.cat([features(models[0], batch.x) for batch in samples.in_order()])
+            vectors = torch.cat([features(models[0], batch.x) for batch in samples.ordered_batches()])
         self.detect(vectors)
 
     def detect(self, features: Tensor) -> None:

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.methods._selection import Selecting, mask_of, smallest
+from warlab.methods._selection import Selecting, make_mask, select_smallest
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
 
 
@@ -47,8 +47,8 @@ class Algorithm(Selecting):
         first, second = logits
         supervised = cross_entropy(first, batch.y, reduction="none") + cross_entropy(second, batch.y, reduction="none")
         joint = (1 - self.config.lam) * supervised + self.config.lam * disagreement(first, second)
-        chosen = smallest(joint, self.forgotten(step))
-        return joint[chosen].mean() / self.unit, {SELECTED: mask_of(chosen, len(batch.y))[None]}
+        chosen = select_smallest(joint, self.forget_share(step))
+        return joint[chosen].mean() / self.unit, {SELECTED: make_mask(chosen, len(batch.y))[None]}
 
 
 def disagreement(first: Tensor, second: Tensor) -> Tensor:

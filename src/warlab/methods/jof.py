@@ -17,7 +17,7 @@ from typing import Any
 from torch import Tensor
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import EPSILON, entropy, hard, soft_cross_entropy
+from warlab.methods._probabilities import EPSILON, entropy, soft_cross_entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task
 
 
@@ -37,7 +37,7 @@ class Algorithm(Method):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.targets = hard(task.labels, task.classes)
+        self.targets = to_one_hot(task.labels, task.classes)
         self.history = self.targets.new_zeros(max(1, config.memory), len(task.labels), task.classes)
 
     def restarts(self, step: Step) -> bool:

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import entropy, hard
+from warlab.methods._probabilities import entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Step, Task
 
 
@@ -58,7 +58,7 @@ class Algorithm(Method):
 
     def __init__(self, config: Any, task: Task) -> None:
         super().__init__(config, task)
-        self.table = config.sharpness * hard(task.labels, task.classes)
+        self.table = config.sharpness * to_one_hot(task.labels, task.classes)
 
     def lr(self, step: Step, scheduled: Callable[[int], float]) -> float:
         since, length = step.epoch - self.config.stage3, step.epochs - self.config.stage3

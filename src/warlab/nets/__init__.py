@@ -17,7 +17,7 @@ def has_features(name: str) -> bool:
     return "features" in NETS.methods(name, "Net")
 
 
-def trained() -> list[str]:
+def trainable() -> list[str]:
     """Return the networks that a study can train."""
     return [name for name in names() if NETS.literals(name).get("TRAINED", True)]
 

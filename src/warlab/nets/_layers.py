@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import adaptive_avg_pool2d
 
 
-def scaled(sizes: Sequence[int], width: float) -> list[int]:
+def scale_channels(sizes: Sequence[int], width: float) -> list[int]:
     """Return the numbers of channels, multiplied by the width of the network."""
     return [max(1, round(size * width)) for size in sizes]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.nets._layers import FixedGrid, convolutions, initialise, scaled
+from warlab.nets._layers import FixedGrid, convolutions, initialise, scale_channels
 
 PAIRS = ((64, 64), (128, 128), (196, 16))
 
@@ -26,7 +26,7 @@ class Net(nn.Module):
         super().__init__()
         layers: list[nn.Module] = []
         for pair in PAIRS:
-            sizes = scaled(pair, width)
+            sizes = scale_channels(pair, width)
             layers += [*convolutions(channels, sizes), nn.MaxPool2d(2)]
             channels = sizes[-1]
         self.body = nn.Sequential(*layers, FixedGrid(4), nn.Flatten())

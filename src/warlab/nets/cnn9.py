@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.nets._layers import convolutions, initialise, scaled
+from warlab.nets._layers import convolutions, initialise, scale_channels
 
 BLOCKS = ((128, 128, 128), (256, 256, 256), (512, 256, 128))
 
@@ -30,7 +30,7 @@ class Net(nn.Module):
         config = Config(**settings)
         layers: list[nn.Module] = []
         for number, block in enumerate(BLOCKS):
-            sizes = scaled(block, config.width)
+            sizes = scale_channels(block, config.width)
             layers += [*convolutions(channels, sizes, nn.LeakyReLU), nn.MaxPool2d(2)]
             channels = sizes[-1]
             if number < 2:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.nets._layers import convolutions, initialise, scaled
+from warlab.nets._layers import convolutions, initialise, scale_channels
 
 LEVELS = (64, 128, 256, 512, 1024)
 MULTIPLE = 2 ** (len(LEVELS) - 1)  # the sides of an image must be multiples of this
@@ -30,7 +30,7 @@ class Net(nn.Module):
     def __init__(self, channels: int, classes: int, **settings: float) -> None:
         super().__init__()
         config = Config(**settings)
-        sizes = scaled(LEVELS, config.width)
+        sizes = scale_channels(LEVELS, config.width)
         self.down = nn.ModuleList(_level(before, size) for before, size in zip([channels, *sizes], sizes, strict=False))
         self.shrink = nn.MaxPool2d(2)
         self.dropout = nn.Dropout2d(config.dropout)

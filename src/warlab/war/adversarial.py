@@ -25,14 +25,14 @@ from warlab.war.model import (
     Dropout,
     Predict,
     Rows,
+    check_inputs,
     class_axis,
     extra_pass,
     fix_dropout_masks,
-    forwards,
-    logits_of,
+    flatten_mask,
+    get_logits,
     looks_like_probabilities,
-    perturbable,
-    rows_of_mask,
+    select_forwards,
 )
 
 Direction = Literal["sum", "mean", "clean"]
@@ -116,8 +116,8 @@ class AdversarialLoss(nn.Module, ABC):
         Tensor ()
             The mean of D; 0 where the mask leaves nothing.
         """
-        x = perturbable(model, inputs)
-        inner, outer = forwards(model, predict)
+        x = check_inputs(model, inputs)
+        inner, outer = select_forwards(model, predict)
         if self.dropout == "shared":
             seed = int(torch.randint(2**62, ()))
             inner, outer = (fix_dropout_masks(one, seed, x.device) for one in (inner, outer))
@@ -125,7 +125,7 @@ class AdversarialLoss(nn.Module, ABC):
         with extra_pass(model, self.dropout, self.batchnorm_update):
             if clean is None:
                 with torch.no_grad():
-                    clean = logits_of(inner(x))
+                    clean = get_logits(inner(x))
             rows = self._check_rows(clean, len(x), mask)
             p_clean = rows.probabilities(clean)
             perturbed = x
@@ -178,7 +178,7 @@ class AdversarialLoss(nn.Module, ABC):
         """Return the loop's logits, if they have the dropout rule and the precision of the extra passes."""
         if output is None or self.dropout != "independent":
             return None
-        logits = logits_of(output)
+        logits = get_logits(output)
         exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
         return logits.detach() if exact else None
 
@@ -194,7 +194,7 @@ class AdversarialLoss(nn.Module, ABC):
                     "again; return logits, or give predict=lambda inputs: model(inputs).log()."
                 )
             self._are_logits = suspicious is False
-        return Rows(samples, self.class_dim, None if mask is None else rows_of_mask(mask, clean, axis))
+        return Rows(samples, self.class_dim, None if mask is None else flatten_mask(mask, clean, axis))
 
 
 def perturbation(

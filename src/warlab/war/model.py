@@ -17,7 +17,7 @@ Predict = Callable[[Tensor], Any]  # inputs → logits, or an output that holds 
 ENOUGH = 4  # rows that look like probabilities are no accident
 
 
-def perturbable(model: nn.Module, inputs: Tensor) -> Tensor:
+def check_inputs(model: nn.Module, inputs: Tensor) -> Tensor:
     """Return the inputs in the precision of the model's weights; an error if they cannot be perturbed."""
     if not isinstance(model, nn.Module):
         raise WarlabError(
@@ -55,7 +55,7 @@ def _precision(model: nn.Module, inputs: Tensor) -> torch.dtype:
     return torch.float64 if double else torch.float32
 
 
-def forwards(model: nn.Module, predict: Predict | None) -> tuple[Predict, Predict]:
+def select_forwards(model: nn.Module, predict: Predict | None) -> tuple[Predict, Predict]:
     """Return the functions of the reference and the probe, and of the final pass.
 
     With DistributedDataParallel the probe runs on the module inside, where no reducer waits for weight gradients that
@@ -116,7 +116,7 @@ def fix_dropout_masks(predict: Predict, seed: int, device: torch.device) -> Pred
 # ---- from outputs to rows of probabilities
 
 
-def logits_of(output: Any) -> Tensor:
+def get_logits(output: Any) -> Tensor:
     """Return the output if it is a tensor, or its `logits` if it is an object or dict, as in Hugging Face's models."""
     logits = output.get("logits") if isinstance(output, Mapping) else getattr(output, "logits", output)
     if isinstance(logits, Tensor):
@@ -172,7 +172,7 @@ def looks_like_probabilities(logits: Tensor, axis: int) -> bool | None:
     return bool((values >= 0).all()) and bool(((values.sum(axis) - 1).abs() < 0.01).all())
 
 
-def rows_of_mask(mask: Tensor, logits: Tensor, axis: int) -> Tensor:
+def flatten_mask(mask: Tensor, logits: Tensor, axis: int) -> Tensor:
     """Return the mask as (rows,), one entry per row of `probabilities`."""
     expected = tuple(size for k, size in enumerate(logits.shape) if k != axis)
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or tuple(mask.shape) != expected:
@@ -193,7 +193,7 @@ class Rows:
     mask: Tensor | None
 
     def probabilities(self, output: Any) -> Tensor:
-        logits = logits_of(output)
+        logits = get_logits(output)
         return probabilities(logits, class_axis(logits, self.samples, self.class_dim))
 
     def per_sample(self, values: Tensor) -> Tensor:

@@ -46,7 +46,7 @@ def regularisers() -> dict[str, AdversarialLoss | None]:
     }
 
 
-def points() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw_points() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points (N, 2), their true classes, and the labels to train on, which call some red points black."""
     x, true = make_blobs([OF_CLASS] * 3, centers=np.array(CENTRES), cluster_std=0.45, random_state=0)
     order = np.argsort(np.linalg.norm(x - CENTRES[1], axis=1))
@@ -73,13 +73,13 @@ def train(x: np.ndarray, labels: np.ndarray, regulariser: AdversarialLoss | None
     return net.eval()
 
 
-def plane(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def grid_axes(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the axes of a grid around all points."""
     low, high = x.min(0) - 0.6, x.max(0) + 0.6
     return np.linspace(low[0], high[0], SIDE), np.linspace(low[1], high[1], SIDE)
 
 
-def predicted(net: nn.Module, axes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def predict_grid(net: nn.Module, axes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Probabilities (SIDE, SIDE, 3) on the grid, rows from low to high."""
     grid = np.stack(np.meshgrid(*axes), axis=2).reshape(-1, 2).astype(np.float32)
     with torch.no_grad():
@@ -113,8 +113,8 @@ def directions(net: nn.Module, loss: AdversarialLoss, x: np.ndarray) -> np.ndarr
 
 def compute(steps: int = STEPS) -> dict[str, np.ndarray]:
     """Compute the arrays behind the two figures of the toy task."""
-    (x, true, labels), losses = points(), regularisers()
-    axes, at = plane(x), simplex()
+    (x, true, labels), losses = draw_points(), regularisers()
+    axes, at = grid_axes(x), simplex()
     nets = {name: train(x, labels, loss, steps) for name, loss in losses.items()}
     before = train(x, labels, None, WARM_UP)
     pair = {"AR": losses["KL (AR)"], "WAR": losses["WAR, λ = 0.05"]}
@@ -126,14 +126,14 @@ def compute(steps: int = STEPS) -> dict[str, np.ndarray]:
         "axis_x": axes[0],
         "axis_y": axes[1],
         "names": np.array(list(losses)),
-        "regions": np.stack([predicted(net, axes) for net in nets.values()]),
+        "regions": np.stack([predict_grid(net, axes) for net in nets.values()]),
         "simplex": at,
         "values": np.stack(list(divergences(at).values())),
         "prediction": np.array(PREDICTION),
         "cost": np.array(COST),
         "classes": np.array(CLASSES),
         "pair": np.array(list(pair)),
-        "before": predicted(before, axes),
+        "before": predict_grid(before, axes),
         "directions": np.stack(moved),
-        "after": np.stack([predicted(nets[name], axes) for name in ("KL (AR)", "WAR, λ = 0.05")]),
+        "after": np.stack([predict_grid(nets[name], axes) for name in ("KL (AR)", "WAR, λ = 0.05")]),
     }

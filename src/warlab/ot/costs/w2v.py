@@ -24,20 +24,20 @@ USER_FILES = ("vectors",)
 
 
 def make(inputs: CostInputs, vectors: str | None = None, binary: bool = False, order: str = "labels") -> Made:
-    words = _in_order(inputs, order)
+    words = _order_words(inputs, order)
     if vectors == PUBLISHED:
-        return _published(words)
+        return _find_published(words)
     path = Path(vectors) if vectors else embedded_vectors()
     cost = from_points(word_points(words, path, binary))
     return cost, Origin(f"word vectors {path.name}", vectors_sha256=file_digest(path), words=list(words))
 
 
-def _published(words: Sequence[str]) -> Made:
+def _find_published(words: Sequence[str]) -> Made:
     """Return the published cost that has exactly these classes, with rows and columns in their order."""
     for path in sorted(assets("ground_costs").glob("*.csv")):
-        cost, columns = _table(path)
-        if set(columns) == {_plain(word) for word in words}:
-            order = [columns[_plain(word)] for word in words]
+        cost, columns = _read_table(path)
+        if set(columns) == {_normalise(word) for word in words}:
+            order = [columns[_normalise(word)] for word in words]
             source = f"published cost {path.name}: GloVe, Common Crawl, 300 dimensions, by the authors of WAR"
             return cost[np.ix_(order, order)], Origin(source, file_sha256=file_digest(path), words=list(words))
     raise WarlabError(
@@ -45,20 +45,20 @@ def _published(words: Sequence[str]) -> Made:
     )
 
 
-def _table(path: Path) -> tuple[np.ndarray, dict[str, int]]:
+def _read_table(path: Path) -> tuple[np.ndarray, dict[str, int]]:
     """Return the matrix of a file, with its rows in the order of its columns, and the column of every class."""
     with path.open(newline="") as file:
         head, *rows = csv.reader(file)
-    by_name = {_plain(row[0]): [float(entry) for entry in row[1:]] for row in rows}
-    columns = {_plain(name): number for number, name in enumerate(head[1:])}
+    by_name = {_normalise(row[0]): [float(entry) for entry in row[1:]] for row in rows}
+    columns = {_normalise(name): number for number, name in enumerate(head[1:])}
     return np.array([by_name[name] for name in columns]), columns
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return " ".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
-def _in_order(inputs: CostInputs, order: str) -> Sequence[str]:
+def _order_words(inputs: CostInputs, order: str) -> Sequence[str]:
     if order == "labels":
         return inputs.words
     if order != "listing" or tuple(inputs.class_names) != _cifar100_names.NAMES:
