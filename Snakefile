@@ -2,7 +2,7 @@
 # `snakemake --cores all` runs the demo. The rules below are the targets; edit config/config.yaml.
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.27")
 
 
 configfile: "config/config.yaml"
@@ -27,22 +27,29 @@ include: "rules/verify.smk"
 ruleorder: timing_table > table
 
 
+# After the rules: in those that follow, Snakemake would not constrain the wildcards of <run> and <labels>.
+wildcard_constraints:
+    **WILDCARDS,
+
+
 rule all:
     """Everything that the scale asks for, ending in the report."""
     default_target: True
     input:
         rules.report.output,
         rules.hyperparameters.output,
-        jobs.tables.architectures("tex"),
-        jobs.tables.timing("csv", "md", "tex"),
-        jobs.train.all_maps(),
-        jobs.tables.typeset,
+        branch(runs.trained_here, "<results>/tables/architectures.tex"),
+        branch(tables.timed, rules.timing_table.output),
+        branch(tables.latex, "<results>/tables.pdf"),
+        collect("<results>/maps/{run}/labels.npz", run=runs.mapped),
+        collect("<results>/maps/{labels}", labels=runs.mapped_labels),
 
 
 rule data:
     """Fetch, check and prepare all data, human labels and weights of networks, and nothing else."""
     input:
-        jobs.data.everything,
+        collect("<raw>/{one.name}/{one.folder}/receipt.json", one=data.sources),
+        collect("<results>/data/{dataset}.npz", dataset=data.prepared),
 
 
 rule runs:
@@ -54,27 +61,28 @@ rule runs:
 rule maps:
     """The maps alone: corrupted ground truth, and the predictions of each run for the test tiles."""
     input:
-        jobs.train.all_maps(),
+        collect("<results>/maps/{run}/labels.npz", run=runs.mapped),
+        collect("<results>/maps/{labels}", labels=runs.mapped_labels),
 
 
 rule audit:
     """Labels that look wrong: a list and a contact sheet per run, and their quality where the truth is known."""
     input:
-        jobs.audit.lists,
-        jobs.audit.table(),
+        collect("<results>/audit/{run}/suspects.csv", run=runs.trained),
+        branch(runs.trained_here, "<results>/tables/audit.csv"),
 
 
 rule tables:
     """Every table of the scale as csv, md and tex."""
     input:
         expand(rules.table.output, experiment=study.plan.tables),
-        jobs.tables.timing("csv", "md", "tex"),
-        jobs.tables.architectures("tex"),
         rules.hyperparameters.output,
-        jobs.tables.typeset,
+        branch(runs.trained_here, "<results>/tables/architectures.tex"),
+        branch(tables.timed, rules.timing_table.output),
+        branch(tables.latex, "<results>/tables.pdf"),
 
 
 rule figures:
     """Every figure of the scale as pdf and png."""
     input:
-        expand(rules.figure.output, figure=jobs.figures.names),
+        expand(rules.figure.output, figure=figures.names),

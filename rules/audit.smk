@@ -1,19 +1,20 @@
 rule suspects:
-    """The samples of a run whose labels look wrong, the most suspicious first, and a picture of the first hundred."""
+    """List the samples of a run whose labels look wrong, the most suspicious first, and draw the first hundred."""
     input:
-        unpack(jobs.audit.inputs),
+        audit="<results>/runs/<run>/audit.npz",
+        data="<results>/data/{dataset}.npz",
+        noise="<results>/noise/<labels>.npz",
+        cost=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_cost),
+        images=collect("<results>/data/{other}.npz", other=data.open_set_images),
+        descriptions=["<results>/data/{dataset}.json", "<results>/noise/<labels>.json"],
     output:
-        csv=paths.suspects,
-        sheet=paths.suspects_sheet,
+        csv="<results>/audit/<run>/suspects.csv",
+        sheet="<results>/audit/<run>/suspects.png",
     log:
-        paths.log(f"audit/{RUN}"),
+        "<logs>/audit/<run>.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=10,
     params:
         labels=study.labels,
         code=flow.code("suspects"),
@@ -22,28 +23,30 @@ rule suspects:
 
 
 rule audit_table:
-    """How well the audit finds wrong labels, for every run whose errors are known, over the seeds."""
+    """Measure how well the audit finds wrong labels, for every run whose errors are known, over the seeds."""
     input:
-        jobs.audit.judged_files,
+        audit=collect("<results>/runs/{run}/audit.npz", run=audits.judged),
+        data=collect("<results>/data/{run.dataset}.npz", run=audits.judged),
+        noise=collect("<results>/noise/{run.dataset}/{run.noise}/seed{run.seed}.npz", run=audits.judged),
+        cost=collect("<results>/costs/{cost}/cost.csv", cost=audits.ground_costs),
+        images=collect("<results>/data/{other}.npz", other=audits.open_set_images),
+        data_json=collect("<results>/data/{run.dataset}.json", run=audits.judged),
+        noise_json=collect("<results>/noise/{run.dataset}/{run.noise}/seed{run.seed}.json", run=audits.judged),
     output:
         csv=report(
-            f"{paths.audit_table}.csv",
+            "<results>/tables/audit.csv",
             caption="../workflow/report/audit.rst",
             category=category("audit"),
             labels={"shows": "How well wrong labels are found"},
         ),
-        md=f"{paths.audit_table}.md",
+        md="<results>/tables/audit.md",
     log:
-        paths.log("table/audit"),
+        "<logs>/table/audit.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=30,
     params:
-        runs=jobs.audit.judged_runs(),
+        runs=audits.files_by_run,
         labels=study.labels,
         code=flow.code("audit_table"),
     script:

@@ -1,30 +1,26 @@
 rule statistics:
     """Three readings of every run; tests over settings, seeds and images; the ranking of the methods and the paper's."""
     input:
-        runs=rules.collect.output.runs,
-        predictions=jobs.tables.kept_predictions(),
-        published=flow.own_file("config/published.csv"),
+        runs="<results>/runs.csv",
+        predictions=branch(runs.given, runs.given_predictions, ["<results>/test_predictions.npz"]),
+        published="<config>/published.csv",
     output:
-        readings=paths.readings,
+        readings="<results>/readings.csv",
         csv=report(
-            paths.statistics,
+            "<results>/statistics.csv",
             caption="../workflow/report/statistics.rst",
             category=category("statistics"),
             labels={"shows": "All tests"},
         ),
-        md=paths.statistics_text,
+        md="<results>/statistics.md",
     log:
-        paths.log("statistics"),
+        "<logs>/statistics.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
-        experiments=jobs.tables.compared(),
-        tested_on=jobs.tables.tested_on(),
+        experiments=tables.compared(),
+        tested_on=tables.tested_on(),
         labels=study.labels,
         code=flow.code("statistics"),
     script:
@@ -32,18 +28,14 @@ rule statistics:
 
 
 rule propositions:
-    """The paper's propositions, computed on random predictions with POT."""
+    """Compute the paper's propositions on random predictions with POT."""
     output:
-        json=paths.propositions,
+        json="<common>/propositions.json",
     log:
-        paths.common_log("propositions"),
+        "<common>/logs/propositions.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
         code=flow.code("propositions"),
     script:
@@ -51,36 +43,32 @@ rule propositions:
 
 
 rule claims:
-    """Every claim of the paper, judged by this scale's runs: held, did not hold, undecided, not tested here."""
+    """Judge every claim of the paper by this scale's runs: held, did not hold, undecided, not tested here."""
     input:
-        runs=rules.collect.output.runs,
-        predictions=jobs.tables.kept_predictions(),
-        published=flow.own_file("config/published.csv"),
-        claims=flow.own_file("config/claims.yaml"),
-        propositions=rules.propositions.output.json,
-        timing=flow.unless_given(jobs.tables.timing_files()),
+        runs="<results>/runs.csv",
+        predictions=branch(runs.given, runs.given_predictions, ["<results>/test_predictions.npz"]),
+        published="<config>/published.csv",
+        claims="<config>/claims.yaml",
+        propositions="<common>/propositions.json",
+        timing=collect("<results>/timing/{timed}.json", timed=tables.timed),
     output:
         csv=report(
-            paths.claims,
+            "<results>/claims.csv",
             caption="../workflow/report/claims.rst",
             category=category("claims"),
             labels={"shows": "All claims"},
         ),
-        md=paths.claims_text,
+        md="<results>/claims.md",
     log:
-        paths.log("claims"),
+        "<logs>/claims.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
         scale=study.name,
         aliases=flow.all_aliases(),
-        last=jobs.tables.epochs_read(),
-        tested_on=jobs.tables.tested_on(),
+        last=tables.epochs_read(),
+        tested_on=tables.tested_on(),
         stands_for=study.experiments["timing"].get("stands_for", {}),
         labels=study.labels,
         code=flow.code("claims"),

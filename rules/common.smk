@@ -1,4 +1,4 @@
-# `jobs` gives the rules their inputs, parameters and resources; see src/warlab/pipeline.
+# What the rules cannot say by themselves: the study, and the objects that answer for it (src/warlab/pipeline).
 import gc
 
 from snakemake.exceptions import WorkflowError
@@ -7,8 +7,7 @@ from snakemake.logging import logger
 from warlab.config.reading import check_files
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
-from warlab.pipeline.paths import COST, FEATURES, LABELS, RUN, WILDCARDS
-from warlab.pipeline.workflow import by_wildcards
+from warlab.pipeline.paths import WILDCARDS
 from warlab.reporting.page import category
 
 # Snakemake makes millions of objects that it never frees; searching them for cycles takes a tenth of the planning time.
@@ -16,11 +15,21 @@ gc.set_threshold(200_000, 20, 100)
 
 try:
     check_files(workflow.configfiles)
-    jobs = load_jobs(config, str(workflow.current_basedir), ancient, logger.info)
+    jobs = load_jobs(config, str(workflow.current_basedir), logger.info)
 except WarlabError as error:
     raise WorkflowError(str(error))
-flow, study, paths = jobs.flow, jobs.flow.study, jobs.flow.paths
+flow, study = jobs.flow, jobs.flow.study
+data, runs, audits = jobs.data, jobs.runs, jobs.audits
+tables, figures, page = jobs.tables, jobs.figures, jobs.page
 
 
-wildcard_constraints:
-    **WILDCARDS,
+# The beginnings of all paths, which rules write in angle brackets; another workflow can redirect them.
+pathvars:
+    raw=flow.paths.raw,  # fetched files
+    results=flow.paths.results,  # of this scale
+    common=flow.paths.common,  # results that do not depend on the scale
+    config=flow.own_file("config"),
+    logs="<results>/logs",
+    benchmarks="<results>/benchmarks",
+    run="{dataset}/{noise}/{net}/{method}/seed{seed}",
+    labels="{dataset}/{noise}/seed{seed}",

@@ -1,22 +1,22 @@
 rule features:
     """Features of the training images from a pre-trained network, once for all noises and seeds."""
     input:
-        receipt=by_wildcards(flow.receipt, "dataset"),
-        weights=by_wildcards(flow.receipt, "dataset", "network"),
+        receipt=collect("<raw>/{dataset}/{source}/receipt.json", source=data.source, allow_missing=True),
+        weights=collect("<raw>/{network}/{source}/receipt.json", source=data.source_of_extras, allow_missing=True),
     output:
-        features=paths.features,
-        provenance=paths.features_json,
+        features="<results>/features/{dataset}/{network}-{size}.npz",
+        provenance="<results>/features/{dataset}/{network}-{size}.json",
     log:
-        paths.log(f"features/{FEATURES}"),
+        "<logs>/features/{dataset}/{network}-{size}.log",
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.train.threads
+    threads: runs.threads
     resources:
         gpu=1,
         mem_mb=4000,
         runtime=720,
     params:
-        spec=jobs.data.spec,
+        spec=data.settings,
         code=flow.code_of("features", "dataset", "network", "weights"),
     script:
         "../workflow/scripts/features.py"
@@ -25,21 +25,26 @@ rule features:
 rule cost:
     """A ground cost between the classes of a dataset, with its provenance."""
     input:
-        unpack(jobs.data.cost_inputs),
+        unpack(data.user_files_of_cost),
+        data="<results>/data/{dataset}.npz",
+        data_json="<results>/data/{dataset}.json",
+        # An embed cost reads noisy labels, and images or their features from a network.
+        noise=collect("<results>/noise/{labels}.npz", labels=data.labels_of_cost),
+        noise_json=collect("<results>/noise/{labels}.json", labels=data.labels_of_cost),
+        images=collect("<results>/data/{other}.npz", other=data.images_of_cost),
+        features=collect("<results>/features/{features}.npz", features=data.features_of_cost),
+        features_json=collect("<results>/features/{features}.json", features=data.features_of_cost),
+        other_features=collect("<results>/features/{features}.npz", features=data.other_features_of_cost),
     output:
-        cost=paths.cost,
-        provenance=paths.cost_json,
+        cost="<results>/costs/{dataset}/{cost}/cost.csv",
+        provenance="<results>/costs/{dataset}/{cost}/cost.json",
     log:
-        paths.log(f"cost/{COST}"),
+        "<logs>/cost/{dataset}/{cost}.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=30,
     params:
-        spec=jobs.data.cost_spec,
+        spec=data.cost_settings,
         code=flow.code_of("cost", "cost"),
     script:
         "../workflow/scripts/cost.py"
@@ -48,21 +53,17 @@ rule cost:
 rule verify_cost:
     """Compare our Sinkhorn with POT on this cost and check its properties; no training starts on a bad cost."""
     input:
-        cost=rules.cost.output.cost,
-        provenance=rules.cost.output.provenance,
+        cost="<results>/costs/{dataset}/{cost}/cost.csv",
+        provenance="<results>/costs/{dataset}/{cost}/cost.json",
     output:
-        verified=paths.verified,
+        verified="<results>/costs/{dataset}/{cost}/verified.json",
     log:
-        paths.log(f"verify_cost/{COST}"),
+        "<logs>/verify_cost/{dataset}/{cost}.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
     params:
-        uses=jobs.data.cost_uses,
+        uses=data.cost_uses,
         code=flow.code("verify_cost"),
     script:
         "../workflow/scripts/verify_cost.py"

@@ -1,18 +1,14 @@
 rule fetch:
     """Raw files of a dataset: embedded, procedural, or downloaded and checked by their checksums."""
     output:
-        receipt=paths.receipt,
+        receipt="<raw>/{dataset}/{source}/receipt.json",
     log:
-        paths.fetch_log,
+        "<raw>/{dataset}/{source}/logs/fetch.log",
     # Missing data should be reported before anything trains for days.
     priority: 100
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=120,
     params:
         code=flow.code_of("fetch", "dataset"),
     script:
@@ -22,20 +18,20 @@ rule fetch:
 rule prepare:
     """The arrays that training reads: the scale's subset, pooled, as uint8."""
     input:
-        receipt=by_wildcards(flow.receipt, "dataset"),
+        receipt=collect("<raw>/{dataset}/{source}/receipt.json", source=data.source, allow_missing=True),
     output:
-        data=paths.data,
-        meta=paths.data_json,
+        data="<results>/data/{dataset}.npz",
+        meta="<results>/data/{dataset}.json",
     log:
-        paths.log("prepare/{dataset}"),
+        "<logs>/prepare/{dataset}.log",
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.data.effort("threads")
+    threads: data.effort("threads")
     resources:
-        mem_mb=jobs.data.effort("mem_mb"),
-        runtime=jobs.data.effort("minutes"),
+        mem_mb=data.effort("mem_mb"),
+        runtime=data.effort("minutes"),
     params:
-        spec=jobs.data.spec,
+        spec=data.settings,
         code=flow.code_of("prepare", "dataset"),
     script:
         "../workflow/scripts/prepare.py"

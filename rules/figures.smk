@@ -1,48 +1,58 @@
 rule figure:
-    """One figure as pdf, svg and png, with its caption."""
+    """Draw one figure as pdf, svg and png, with its caption, from what its NEEDS name."""
     input:
-        unpack(jobs.figures.inputs),
-    output:
-        pdf=f"{paths.figure}.pdf",
-        png=report(
-            f"{paths.figure}.png",
-            caption="../workflow/report/figure.rst",
-            category=jobs.figures.category,
-            labels=jobs.figures.title,
+        runs=branch(figures.needs("runs"), "<results>/runs.csv"),
+        noise=branch(figures.needs("noise"), collect("<results>/noise/{labels}.npz", labels=runs.noisy_labels)),
+        noise_json=branch(figures.needs("noise"), collect("<results>/noise/{labels}.json", labels=runs.noisy_labels)),
+        costs=branch(figures.needs("costs"), collect("<results>/costs/{cost}/verified.json", cost=runs.ground_costs)),
+        cost_csv=branch(figures.needs("costs"), collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_costs)),
+        cost_json=branch(figures.needs("costs"), collect("<results>/costs/{cost}/cost.json", cost=runs.ground_costs)),
+        data=branch(figures.needs("data"), collect("<results>/data/{dataset}.npz", dataset=runs.datasets_of_images)),
+        tiles=branch(figures.needs("tiles"), collect("<results>/data/{dataset}.npz", dataset=runs.datasets_of_tiles)),
+        published=branch(figures.needs("published"), "<config>/published.csv"),
+        statistics=branch(figures.needs("statistics"), "<results>/statistics.csv"),
+        toy=branch(figures.needs("toy"), "<common>/toy.npz"),
+        audit=branch(figures.needs("audit"), "<results>/tables/audit.csv"),
+        activations=branch(
+            figures.needs("activations"),
+            collect("<results>/figures/material/activations/{run}.npz", run=figures.pictured),
         ),
-        svg=f"{paths.figure}.svg",
-        caption=f"{paths.figure}.txt",
+        maps=branch(figures.needs("maps"), collect("<results>/maps/{run}/labels.npz", run=runs.mapped)),
+        # The caption says where the data come from.
+        meta=collect("<results>/data/{dataset}.json", dataset=runs.datasets),
+    output:
+        pdf="<results>/figures/{figure}.pdf",
+        png=report(
+            "<results>/figures/{figure}.png",
+            caption="../workflow/report/figure.rst",
+            category=figures.category,
+            labels=figures.title,
+        ),
+        svg="<results>/figures/{figure}.svg",
+        caption="<results>/figures/{figure}.txt",
     log:
-        paths.log("figure/{figure}"),
+        "<logs>/figure/{figure}.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
         labels=study.labels,
         aliases=flow.all_aliases(),
         code=flow.code_of("figure", "figure"),
-        text=jobs.figures.caption_file,
+        text=figures.caption_file,
     script:
         "../workflow/scripts/figure.py"
 
 
 rule toy:
-    """Small networks trained in the plane with each regulariser, for two figures."""
+    """Train small networks in the plane with each regulariser, for two figures."""
     output:
-        toy=paths.toy,
+        toy="<common>/toy.npz",
     log:
-        paths.common_log("toy"),
+        "<common>/logs/toy.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
     params:
         code=flow.code("toy"),
     script:
@@ -50,23 +60,26 @@ rule toy:
 
 
 rule activations:
-    """Activations of a trained network on the test images."""
+    """Compute the activations of a trained network on the test images."""
     input:
-        unpack(jobs.train.inputs),
-        weights=rules.train.output.weights,
+        **NEEDS_OF_RUN,
+        data="<results>/data/{dataset}.npz",
+        data_json="<results>/data/{dataset}.json",
+        noise="<results>/noise/<labels>.npz",
+        noise_json="<results>/noise/<labels>.json",
+        weights="<results>/runs/<run>/weights.pt",
     output:
-        activations=paths.activations,
+        activations="<results>/figures/material/activations/<run>.npz",
     log:
-        paths.log(f"figure/material/activations/{RUN}"),
+        "<logs>/figure/material/activations/<run>.log",
     conda:
         "../envs/warlab.yaml"
-    threads: 1
     resources:
         gpu=1,
         mem_mb=4000,
         runtime=30,
     params:
-        run=jobs.train.run,
-        code=jobs.train.code("activations"),
+        run=runs.settings,
+        code=runs.code("activations"),
     script:
         "../workflow/scripts/activations.py"

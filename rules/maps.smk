@@ -1,44 +1,44 @@
 rule segment:
-    """Predicted maps of whole test tiles by a finished run, as pictures and as labels."""
+    """Predict maps of whole test tiles with a finished run, as pictures and as labels."""
     input:
-        unpack(jobs.train.inputs),
-        weights=rules.train.output.weights,
+        **NEEDS_OF_RUN,
+        data="<results>/data/{dataset}.npz",
+        data_json="<results>/data/{dataset}.json",
+        noise="<results>/noise/<labels>.npz",
+        noise_json="<results>/noise/<labels>.json",
+        weights="<results>/runs/<run>/weights.pt",
     output:
-        labels=paths.map_labels,
-        maps=directory(paths.map_tiles),
+        labels="<results>/maps/<run>/labels.npz",
+        maps=directory("<results>/maps/<run>/tiles"),
     log:
-        paths.log(f"segment/{RUN}"),
+        "<logs>/segment/<run>.log",
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.train.threads
+    threads: runs.threads
     resources:
         gpu=1,
         mem_mb=8000,
         runtime=120,
     params:
-        run=jobs.train.run,
-        code=jobs.train.code("segment"),
+        run=runs.settings,
+        code=runs.code("segment"),
     script:
         "../workflow/scripts/segment.py"
 
 
 rule noisy_maps:
-    """The ground truth of the training tiles after the noise, as pictures."""
+    """Draw the ground truth of the training tiles after the noise."""
     input:
-        data=paths.data,
-        data_json=paths.data_json,
-        noise=rules.corrupt.output.labels,
+        data="<results>/data/{dataset}.npz",
+        data_json="<results>/data/{dataset}.json",
+        noise="<results>/noise/<labels>.npz",
     output:
-        maps=directory(paths.noisy_maps),
+        maps=directory("<results>/maps/{dataset}/{noise}/training_labels/seed{seed}"),
     log:
-        paths.log(f"noisy_maps/{LABELS}"),
+        "<logs>/noisy_maps/<labels>.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=10,
     params:
         code=flow.code("noisy_maps"),
     script:

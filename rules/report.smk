@@ -1,36 +1,41 @@
 rule report:
-    """One self-contained page: our results and the paper's, verification, provenance, run times."""
+    """Write one self-contained page: our results and the paper's, verification, provenance, run times."""
     input:
-        unpack(jobs.report.inputs),
-        tables=expand(rules.table.output.csv, experiment=study.plan.tables),
-        figures=expand(rules.figure.output.png, figure=jobs.figures.names),
-        pictures=expand(rules.figure.output.svg, figure=jobs.figures.names),
-        captions=expand(rules.figure.output.caption, figure=jobs.figures.names),
-        runs=rules.collect.output.runs,
-        predictions=jobs.tables.kept_predictions(),
-        fidelity=flow.own_file("config/fidelity.yaml"),
-        claims=rules.claims.output.csv,
-        statistics=rules.statistics.output.csv,
-        audit=jobs.audit.shown(),
-        committed=jobs.report.committed_files(),
+        tables=expand("<results>/tables/{experiment}.csv", experiment=study.plan.tables),
+        figures=expand("<results>/figures/{figure}.png", figure=figures.names),
+        pictures=expand("<results>/figures/{figure}.svg", figure=figures.names),
+        captions=expand("<results>/figures/{figure}.txt", figure=figures.names),
+        runs="<results>/runs.csv",
+        predictions=branch(runs.given, runs.given_predictions, ["<results>/test_predictions.npz"]),
+        results=collect("<results>/runs/{run}/result.json", run=runs.trained),
+        data=collect("<results>/data/{dataset}.json", dataset=runs.datasets),
+        noise=collect("<results>/noise/{labels}.npz", labels=runs.noisy_labels),
+        noise_json=collect("<results>/noise/{labels}.json", labels=runs.noisy_labels),
+        costs=collect("<results>/costs/{cost}/verified.json", cost=runs.ground_costs),
+        cost_csv=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_costs),
+        cost_json=collect("<results>/costs/{cost}/cost.json", cost=runs.ground_costs),
+        fidelity="<config>/fidelity.yaml",
+        claims="<results>/claims.csv",
+        statistics="<results>/statistics.csv",
+        audit=branch(
+            audits.shown,
+            collect(["<results>/tables/audit.csv", "<results>/audit/{run}/suspects.png"], run=audits.shown),
+        ),
+        committed=page.committed_files(),
     output:
         report=report(
-            paths.report,
+            "<results>/report.html",
             caption="../workflow/report/page.rst",
             category="00 The report",
             labels={"shows": "The whole report"},
         ),
     log:
-        paths.log("report"),
+        "<logs>/report.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
-        spec=jobs.report.spec(),
+        spec=page.spec(),
         code=flow.code("report"),
     script:
         "../workflow/scripts/report.py"
@@ -39,11 +44,10 @@ rule report:
 rule plan:
     """Print how many trainings each scale has and how long they take, and run nothing."""
     log:
-        paths.log("plan"),
+        "<logs>/plan.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
     params:
         root=str(flow.root),
         config=config,

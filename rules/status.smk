@@ -1,11 +1,10 @@
 rule status:
-    """Print the state of every run, and run nothing. While snakemake runs, add --nolock or call `warlab status`."""
+    """Print the state of every run, and run nothing. While snakemake runs, add --nolock or run `warlab status`."""
     log:
-        paths.log("status"),
+        "<logs>/status.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
     params:
         root=str(flow.root),
         config=config,

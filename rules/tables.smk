@@ -1,76 +1,66 @@
 rule table:
-    """One table of the paper, our numbers and the published ones, as csv, md and tex."""
+    """Make one table of the paper, our numbers and the published ones, as csv, md and tex."""
     input:
-        unpack(jobs.tables.inputs),
-        published=flow.own_file("config/published.csv"),
+        runs=branch(runs.given, "<results>/runs.csv"),
+        metrics=collect("<results>/runs/{run}/metrics.csv", run=tables.runs),
+        results=collect("<results>/runs/{run}/result.json", run=tables.runs),
+        published="<config>/published.csv",
     output:
         csv=report(
-            f"{paths.table}.csv",
+            "<results>/tables/{experiment}.csv",
             caption="../workflow/report/table.rst",
-            category=jobs.tables.category,
-            labels=jobs.tables.title,
+            category=tables.category,
+            labels=tables.title,
         ),
-        md=f"{paths.table}.md",
-        tex=f"{paths.table}.tex",
-        md_runs=f"{paths.table}_std_runs.md",
-        tex_runs=f"{paths.table}_std_runs.tex",
+        md="<results>/tables/{experiment}.md",
+        tex="<results>/tables/{experiment}.tex",
+        md_runs="<results>/tables/{experiment}_std_runs.md",
+        tex_runs="<results>/tables/{experiment}_std_runs.tex",
     log:
-        paths.log("table/{experiment}"),
+        "<logs>/table/{experiment}.log",
     wildcard_constraints:
         experiment="|".join(study.plan.tables),
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
-        spec=jobs.tables.spec,
+        spec=tables.spec,
         code=flow.code("table"),
     script:
         "../workflow/scripts/table.py"
 
 
 rule architectures:
-    """The layers of the scale's networks."""
+    """List the layers of the scale's networks."""
     input:
-        meta=jobs.tables.networks_data(),
+        meta=collect("<results>/data/{dataset}.json", dataset=tables.datasets_of_networks),
     output:
-        csv=f"{paths.architectures}.csv",
-        md=f"{paths.architectures}.md",
-        tex=f"{paths.architectures}.tex",
+        csv="<results>/tables/architectures.csv",
+        md="<results>/tables/architectures.md",
+        tex="<results>/tables/architectures.tex",
     log:
-        paths.log("table/architectures"),
+        "<logs>/table/architectures.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=10,
     params:
-        networks=jobs.tables.networks(),
-        code=jobs.tables.architectures_code(),
+        networks=tables.networks(),
+        code=tables.architectures_code(),
     script:
         "../workflow/scripts/architectures.py"
 
 
 rule hyperparameters:
-    """Every number of the configuration with its source."""
+    """List every number of the configuration with its source."""
     output:
-        csv=f"{paths.hyperparameters}.csv",
-        md=f"{paths.hyperparameters}.md",
-        tex=f"{paths.hyperparameters}.tex",
+        csv="<results>/tables/hyperparameters.csv",
+        md="<results>/tables/hyperparameters.md",
+        tex="<results>/tables/hyperparameters.tex",
     log:
-        paths.log("table/hyperparameters"),
+        "<logs>/table/hyperparameters.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
         numbers=study.numbers.table(),
         code=flow.code("hyperparameters"),
@@ -79,24 +69,20 @@ rule hyperparameters:
 
 
 rule typeset:
-    """All tables in one PDF; needs pdflatex."""
+    """Typeset all tables in one PDF; needs pdflatex."""
     input:
-        tables=expand(rules.table.output.tex, experiment=study.plan.tables),
-        runs=expand(rules.table.output.tex_runs, experiment=study.plan.tables),
-        timing=jobs.tables.timing("tex"),
-        architectures=jobs.tables.architectures("tex"),
-        hyperparameters=rules.hyperparameters.output.tex,
+        expand("<results>/tables/{experiment}.tex", experiment=study.plan.tables),
+        expand("<results>/tables/{experiment}_std_runs.tex", experiment=study.plan.tables),
+        branch(tables.timed, "<results>/tables/timing.tex"),
+        branch(runs.trained_here, "<results>/tables/architectures.tex"),
+        "<results>/tables/hyperparameters.tex",
     output:
-        pdf=paths.all_tables,
+        pdf="<results>/tables.pdf",
     log:
-        paths.log("typeset"),
+        "<logs>/typeset.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
         scale=study.name,
         code=flow.code("typeset"),

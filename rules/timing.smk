@@ -1,41 +1,37 @@
 rule time_steps:
-    """Measured time of training steps of CCE, AR and WAR, on random images of a dataset's shape."""
+    """Time training steps of CCE, AR and WAR, on random images of a dataset's shape."""
     output:
-        times=paths.timing,
+        times="<results>/timing/{dataset}/{net}.json",
     log:
-        paths.log("timing/{dataset}/{net}"),
+        "<logs>/timing/{dataset}/{net}.log",
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.train.threads
+    threads: runs.threads
     resources:
         gpu=1,
         mem_mb=4000,
         runtime=120,
     params:
-        spec=by_wildcards(study.plan.timing, "dataset", "net"),
-        code=jobs.tables.timing_code,
+        spec=tables.timing_settings,
+        code=tables.timing_code,
     script:
         "../workflow/scripts/time_steps.py"
 
 
 rule timing_table:
-    """Seconds per epoch and their ratios, ours and the published ones."""
+    """Make the table of seconds per epoch and their ratios, ours and the published ones."""
     input:
-        times=jobs.tables.timing_files(),
-        published=flow.own_file("config/published.csv"),
+        times=collect("<results>/timing/{timed}.json", timed=tables.timed),
+        published="<config>/published.csv",
     output:
-        csv=f"{paths.timing_table}.csv",
-        md=f"{paths.timing_table}.md",
-        tex=f"{paths.timing_table}.tex",
+        csv="<results>/tables/timing.csv",
+        md="<results>/tables/timing.md",
+        tex="<results>/tables/timing.tex",
     log:
-        paths.log("table/timing"),
+        "<logs>/table/timing.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
         labels=study.labels,
         title=study.experiments["timing"]["title"],

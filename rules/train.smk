@@ -1,92 +1,106 @@
+# What a run reads besides its data and noisy labels, where its noise, method or network needs it.
+NEEDS_OF_RUN = dict(
+    images=collect("<results>/data/{other}.npz", other=data.open_set_images),
+    cost=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_cost),
+    # Verifying a cost again, for instance for another λ, does not change it and must not train again.
+    verified=ancient(collect("<results>/costs/{cost}/verified.json", cost=runs.ground_cost)),
+    predictions=collect("<results>/runs/{run}/predictions.npz", run=runs.needed_run),
+    initial=runs.initial_weights,
+)
+
+
 rule train:
-    """One training run. If it is killed, it continues from its checkpoint and ends in the same bits."""
+    """Train one run. If it is killed, it continues from its checkpoint and ends in the same bits."""
     input:
-        unpack(jobs.train.inputs),
+        **NEEDS_OF_RUN,
+        data="<results>/data/{dataset}.npz",
+        data_json="<results>/data/{dataset}.json",
+        noise="<results>/noise/<labels>.npz",
+        noise_json="<results>/noise/<labels>.json",
     output:
-        metrics=paths.metrics,
-        result=paths.result,
-        weights=paths.weights,
-        predictions=paths.test_predictions,
-        audit=paths.audit,
+        metrics="<results>/runs/<run>/metrics.csv",
+        result="<results>/runs/<run>/result.json",
+        weights="<results>/runs/<run>/weights.pt",
+        predictions="<results>/runs/<run>/test_predictions.npz",
+        audit="<results>/runs/<run>/audit.npz",
     log:
-        paths.train_log,
+        "<logs>/train/<run>.log",
     benchmark:
-        paths.benchmark
+        "<benchmarks>/train/<run>.tsv"
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.train.threads
+    threads: runs.threads
     resources:
         gpu=1,
-        mem_mb=jobs.train.memory,
-        runtime=jobs.train.minutes,
+        mem_mb=runs.memory,
+        runtime=runs.minutes,
     params:
-        run=jobs.train.run,
-        code=jobs.train.modules,
-        sources=jobs.train.sources,
+        run=runs.settings,
+        code=runs.modules,
+        sources=runs.sources,
     script:
         "../workflow/scripts/train.py"
 
 
 rule predict:
-    """Predictions of a finished run for the training images, for methods that need another run."""
+    """Predict the training images with a finished run, for methods that need another run."""
     input:
-        unpack(jobs.train.inputs),
-        weights=rules.train.output.weights,
+        **NEEDS_OF_RUN,
+        data="<results>/data/{dataset}.npz",
+        data_json="<results>/data/{dataset}.json",
+        noise="<results>/noise/<labels>.npz",
+        noise_json="<results>/noise/<labels>.json",
+        weights="<results>/runs/<run>/weights.pt",
     output:
-        predictions=paths.predictions,
+        predictions="<results>/runs/<run>/predictions.npz",
     log:
-        paths.log(f"predict/{RUN}"),
+        "<logs>/predict/<run>.log",
     conda:
         "../envs/warlab.yaml"
-    threads: jobs.train.threads
+    threads: runs.threads
     resources:
         gpu=1,
-        mem_mb=jobs.train.memory,
-        runtime=jobs.train.predict_minutes,
+        mem_mb=runs.memory,
+        runtime=runs.predict_minutes,
     params:
-        run=jobs.train.run,
-        code=jobs.train.code("predict"),
+        run=runs.settings,
+        code=runs.code("predict"),
     script:
         "../workflow/scripts/predict.py"
 
 
 rule collect:
-    """All runs of the scale as one tidy table: a row per run and epoch."""
+    """Collect all runs of the scale, or those of a finished study, in one tidy table: a row per run and epoch."""
     input:
-        unpack(jobs.train.collected),
+        given=runs.given,
+        metrics=collect("<results>/runs/{run}/metrics.csv", run=runs.trained),
+        results=collect("<results>/runs/{run}/result.json", run=runs.trained),
     output:
-        runs=paths.runs,
+        runs="<results>/runs.csv",
     log:
-        paths.log("collect"),
+        "<logs>/collect.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
-        declared=jobs.train.declared(),
+        declared=runs.declared(),
         code=flow.code("collect"),
     script:
         "../workflow/scripts/collect.py"
 
 
 rule collect_predictions:
-    """The predictions of all runs for each test image in their last epochs, in one file."""
+    """Collect the predictions of all runs for each test image in their last epochs in one file."""
     input:
-        unpack(jobs.train.predictions),
+        predictions=collect("<results>/runs/{run}/test_predictions.npz", run=runs.trained_on_images),
+        truth=collect("<results>/data/{dataset}.npz", dataset=runs.datasets_of_images),
     output:
-        predictions=paths.all_predictions,
+        predictions="<results>/test_predictions.npz",
     log:
-        paths.log("collect_predictions"),
+        "<logs>/collect_predictions.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=10,
     params:
         code=flow.code("collect_predictions"),
     script:

@@ -1,34 +1,36 @@
 use rule train as retrain with:
     output:
-        metrics=f"{paths.retrained}/metrics.csv",
-        result=f"{paths.retrained}/result.json",
-        weights=f"{paths.retrained}/weights.pt",
-        predictions=f"{paths.retrained}/test_predictions.npz",
-        audit=f"{paths.retrained}/audit.npz",
+        metrics="<results>/verify/<run>/metrics.csv",
+        result="<results>/verify/<run>/result.json",
+        weights="<results>/verify/<run>/weights.pt",
+        predictions="<results>/verify/<run>/test_predictions.npz",
+        audit="<results>/verify/<run>/audit.npz",
     log:
-        paths.log(f"verify/{RUN}"),
+        "<logs>/verify/<run>.log",
     benchmark:
-        paths.retrained_benchmark
+        "<benchmarks>/verify/<run>.tsv"
 
 
-rule verify:
-    """Train one run of the scale again, a different one every day, and compare it with the reported one."""
+rule compare_retrained:
+    """Compare a run that was trained again with the reported one."""
     input:
-        runs=rules.collect.output.runs,
-        metrics=jobs.train.verified_file("metrics.csv"),
+        runs="<results>/runs.csv",
+        metrics="<results>/verify/<run>/metrics.csv",
     output:
-        comparison=jobs.train.verified_file("comparison.json"),
+        comparison="<results>/verify/<run>/comparison.json",
     log:
-        paths.log("verify/comparison"),
+        "<logs>/verify/<run>/comparison.log",
     localrule: True
     conda:
         "../envs/warlab.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
-        run=str(jobs.train.verified),
+        run="{dataset}/{noise}/{net}/{method}/seed{seed}",
         code=flow.code("verify"),
     script:
         "../workflow/scripts/verify.py"
+
+
+rule verify:
+    """Train one run of the scale again, a different one each day, and compare it with the reported one."""
+    input:
+        expand("<results>/verify/{run}/comparison.json", run=runs.verified),

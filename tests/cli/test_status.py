@@ -102,7 +102,7 @@ def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said.splitlines() == ["in", "stopped by Ctrl-C. Call again to continue."]
+    assert said.splitlines() == ["in", "stopped by Ctrl-C. Run the same command again to resume."]
 
 
 def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
@@ -222,7 +222,7 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
     assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"is taken from {tmp_path}" in text
     assert "run: snakemake --cores 1 data --configfile 'my settings.yaml' --config scale=paper" in text
     for entry in needed(study):
-        write_json(Path(entry.receipt(Paths.of(study))), {})
+        write_json(Path(Paths.of(study).receipt(entry.name, entry.folder)), {})
     assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
     gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)
     (tmp_path / "raw" / "imagenet32" / "real" / "receipt.json").unlink()

@@ -179,7 +179,7 @@ def test_a_full_disk_keeps_the_earlier_checkpoint_and_goes_on_when_there_is_room
     wait_for(out / "log.txt", "epoch 2/")
     filler = fill(small_disk)
     _, said = process.communicate(timeout=120)
-    assert process.returncode == 1 and "No space left on device); free some space and call again" in said
+    assert process.returncode == 1 and "No space left on device); free some space and run the command again" in said
     assert "Traceback" not in said
     (latest,) = out.glob("checkpoint/*/latest.ckpt")
     assert checkpoint._content(latest) is not None, "the earlier checkpoint is whole"

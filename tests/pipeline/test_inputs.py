@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ import torch
 
 import warlab.data
 from tests.conftest import ROOT, logged
+from tests.helpers.rules import Rules
 from tests.helpers.runs import assert_same, metrics, resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
@@ -24,10 +24,8 @@ from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.digests import ROOT as PACKAGE
 from warlab.pipeline.digests import asset_patterns
-from warlab.pipeline.jobs import Jobs
-from warlab.pipeline.paths import Paths
+from warlab.pipeline.script import files_by_role
 from warlab.pipeline.sources import Needed, datasets, gated, needed
-from warlab.pipeline.workflow import Workflow
 
 WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -36,41 +34,44 @@ class Inputs:
     """The files that jobs of a study declare."""
 
     def __init__(self, scale: str = "smoke", **config: Any) -> None:
-        flow = Workflow(load_study({"scale": scale, **config}, ROOT), ROOT, Paths("raw", "results"))
-        self.jobs = Jobs(flow)
+        self.rules = Rules(scale, data_root="raw", results_root="results", **config)
 
     def to_train(self, run: RunId) -> dict[str, str]:
-        return self.jobs.train.inputs(SimpleNamespace(**vars(run)))
+        return files_by_role(self.rules.inputs("train", **vars(run)))
 
     def to_corrupt(self, dataset: str, noise: str) -> dict[str, str]:
-        return self.jobs.data.noise_inputs(SimpleNamespace(dataset=dataset, noise=noise))
+        return files_by_role(self.rules.inputs("corrupt", dataset=dataset, noise=noise, seed=0))
 
     def to_make_cost(self, dataset: str, cost: str) -> dict[str, str]:
-        return self.jobs.data.cost_inputs(SimpleNamespace(dataset=dataset, cost=cost))
+        return files_by_role(self.rules.inputs("cost", dataset=dataset, cost=cost))
 
 
 # ---- what jobs declare
 
 
 def test_arrays_come_with_their_descriptions() -> None:
-    found = Inputs().to_train(WAR)
-    assert found["data_json"] == "results/data/fashion_mnist.json"
-    assert found["noise_json"] == "results/noise/fashion_mnist/asym-40/seed0.json"
-    assert Inputs().to_make_cost("fashion_mnist", "w2v") == {
-        "data": "results/data/fashion_mnist.npz",
-        "data_json": "results/data/fashion_mnist.json",
+    inputs = Inputs()
+    found = inputs.to_train(WAR)
+    assert found["data_json"] == "results/smoke/data/fashion_mnist.json"
+    assert found["noise_json"] == "results/smoke/noise/fashion_mnist/asym-40/seed0.json"
+    assert inputs.to_make_cost("fashion_mnist", "w2v") == {
+        "data": "results/smoke/data/fashion_mnist.npz",
+        "data_json": "results/smoke/data/fashion_mnist.json",
     }
-    noise = Inputs().to_corrupt("cifar10", "openset_svhn-40")
-    assert noise["images_json"] == "results/data/svhn.json" and noise["data_json"] == "results/data/cifar10.json"
-    embed = Inputs().to_make_cost("fashion_mnist", "embed@asym-40@seed0")
-    assert embed["noise_json"] == "results/noise/fashion_mnist/asym-40/seed0.json"
+    noise = inputs.to_corrupt("cifar10", "openset_svhn-40")
+    assert (
+        noise["images_json"] == "results/smoke/data/svhn.json"
+        and noise["data_json"] == "results/smoke/data/cifar10.json"
+    )
+    embed = inputs.to_make_cost("fashion_mnist", "embed@asym-40@seed0")
+    assert embed["noise_json"] == "results/smoke/noise/fashion_mnist/asym-40/seed0.json"
 
 
 def test_features_of_both_datasets_stand_for_open_set_images() -> None:
     found = Inputs("paper").to_make_cost("cifar10", "embed@openset_svhn-40@seed1")
-    assert found["features"] == "results/features/cifar10/resnet18-224.npz" and "images" not in found
-    assert found["features_json"] == "results/features/cifar10/resnet18-224.json"
-    assert found["other_features"] == "results/features/svhn/resnet18-224.npz"
+    assert found["features"] == "results/paper/features/cifar10/resnet18-224.npz" and "images" not in found
+    assert found["features_json"] == "results/paper/features/cifar10/resnet18-224.json"
+    assert found["other_features"] == "results/paper/features/svhn/resnet18-224.npz"
 
 
 def test_the_users_files_are_declared(tmp_path: Path) -> None:

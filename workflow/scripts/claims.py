@@ -19,7 +19,7 @@ with job(snakemake.log[0]) as log:
         labels,
         read_json(Path(snakemake.input.propositions)),
         snakemake.params.last,
-        read_predictions(snakemake.input.get("predictions", [])),
+        read_predictions(snakemake.input.predictions),
         snakemake.params.tested_on,
     )
     timed = [read_json(Path(file)) for file in snakemake.input.timing]

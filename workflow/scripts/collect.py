@@ -7,9 +7,8 @@ from warlab.pipeline.script import job
 from warlab.reporting.read.results import collect, read_runs, select
 
 with job(snakemake.log[0]):
-    given = snakemake.input.get("given")
-    if given:
-        runs = select(read_runs(Path(given)), snakemake.params.declared)
+    if snakemake.input.given:
+        runs = select(read_runs(Path(snakemake.input.given[0])), snakemake.params.declared)
     else:
         runs = collect(Path(result).parent for result in snakemake.input.results)
     write_text(snakemake.output.runs, runs.to_csv(index=False))

@@ -8,5 +8,5 @@ from warlab.pipeline.script import job
 from warlab.reporting.read.predictions import collect_predictions
 
 with job(snakemake.log[0]):
-    out, files = Path(snakemake.output.predictions), snakemake.input.get("predictions", [])
+    out, files = Path(snakemake.output.predictions), snakemake.input.predictions
     write_arrays(out, **collect_predictions(out.parent, (str(RunId.parse(str(Path(file).parent))) for file in files)))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
-from warlab.pipeline.script import job
+from warlab.pipeline.script import files_by_role, job
 
 with job(snakemake.log[0]):
-    settings, files = dict(snakemake.params.spec), snakemake.input.items()
-    inputs = CostInputs.read({role: Path(str(path)) for role, path in files}, snakemake.wildcards.cost)
+    settings, files = dict(snakemake.params.spec), files_by_role(snakemake.input)
+    inputs = CostInputs.read({role: Path(file) for role, file in files.items()}, snakemake.wildcards.cost)
     make_cost(settings.pop("kind"), inputs, settings).save(snakemake.output.cost)

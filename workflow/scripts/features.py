@@ -9,14 +9,14 @@ from warlab.data.in_place import update_pointer
 from warlab.engine.device import device_settings
 from warlab.engine.features import image_features
 from warlab.engine.lock import gpu_lease
-from warlab.pipeline.script import job
+from warlab.pipeline.script import files_by_role, job
 
 names = snakemake.wildcards
 with (
     job(snakemake.log[0], f"{names.dataset} {names.network}"),
     gpu_lease(snakemake.resources.get("gpu_slots", 1)),
 ):
-    receipts = {kind: Path(snakemake.input[kind]) for kind in ("receipt", "weights")}
+    receipts = {kind: Path(file) for kind, file in files_by_role(snakemake.input).items()}
     fetched = read_json(receipts["weights"])
     # The network sees the original images, not those that the scale pools for training.
     spec = {**snakemake.params.spec, "pool": 1}

@@ -8,7 +8,8 @@ from warlab.reporting import style
 from warlab.reporting.figures.base import make, read_inputs
 
 with job(snakemake.log[0]):
-    inputs = read_inputs(dict(snakemake.input.items()), snakemake.params.labels, snakemake.params.aliases)
+    files = {role: given for role, given in snakemake.input.items() if given}
+    inputs = read_inputs(files, snakemake.params.labels, snakemake.params.aliases)
     figure, caption = make(snakemake.wildcards.figure, inputs)
     style.save(figure, Path(snakemake.output.png).with_suffix(""))
     write_text(snakemake.output.caption, caption + "\n")

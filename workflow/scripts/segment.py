@@ -8,11 +8,11 @@ from warlab.common.files import read_arrays, write_arrays
 from warlab.engine.build import RunFiles
 from warlab.engine.finished import map_run
 from warlab.engine.lock import gpu_lease
-from warlab.pipeline.script import job
+from warlab.pipeline.script import files_by_role, job
 from warlab.reporting.images.label_maps import write_maps
 
 with job(snakemake.log[0]), gpu_lease(snakemake.resources.get("gpu_slots", 1)):
-    files, out = RunFiles.select(dict(snakemake.input.items())), Path(snakemake.output.labels)
+    files, out = RunFiles.select(files_by_role(snakemake.input)), Path(snakemake.output.labels)
     labels = map_run(RunConfig.from_dict(snakemake.params.run), files, Path(snakemake.input.weights), snakemake.threads)
     sizes = read_arrays(files.data, "test_sizes")["test_sizes"]
     write_maps(Path(snakemake.output.maps), labels, sizes, "test", DataDescription.load(files.data))

@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
     runs = read_runs(Path(given.runs))
     per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
-    kept = read_predictions(given.get("predictions", []))
+    kept = read_predictions(given.predictions)
     published = read_published(Path(given.published))
     found = statistics(add_complete_flag(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
     titles = {name: spec["title"] for name, spec in experiments.items()}

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from warlab.audit.audited_run import AuditedRun
 from warlab.common.files import write_text
-from warlab.pipeline.script import job
+from warlab.pipeline.script import files_by_role, job
 from warlab.reporting.images.contact_sheet import SHOWN, Suspect, write_sheet
 from warlab.reporting.names import display_name
 
 with job(snakemake.log[0]):
-    run = AuditedRun.read({key: value for key, value in snakemake.input.items() if key != "descriptions"})
+    run = AuditedRun.read(files_by_role(snakemake.input))
     rows, classes, wrong = run.suspects(), run.data.about.class_names, run.wrong
     shown = [
         Suspect(

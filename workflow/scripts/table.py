@@ -10,8 +10,7 @@ from warlab.reporting.tables.results_table import tidy, to_latex, to_markdown, w
 with job(snakemake.log[0]):
     spec = snakemake.params.spec
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
-    given = snakemake.input.get("runs")
-    folders = [Path(result).parent for result in snakemake.input.get("results", [])]
+    given, folders = snakemake.input.runs, [Path(result).parent for result in snakemake.input.results]
     runs = select_declared(read_runs(Path(given)), spec["runs"]) if given else collect(folders)
     summary = add_aliases(summarise(runs, spec["last"], spec["metrics"]), spec["trained_as"])
     table = tidy(summary, spec["cells"], published, spec["ranks"], spec["metrics"])

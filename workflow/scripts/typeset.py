@@ -7,8 +7,6 @@ from warlab.reporting.formats import render
 from warlab.reporting.tables.plain import typeset
 
 with job(snakemake.log[0]):
-    given = snakemake.input  # timing and architectures: a list of one or none, given runs come without
-    files = [*given.tables, *given.runs, *given.timing, *given.architectures, given.hyperparameters]
-    tables = [Path(file).read_text() for file in files]
+    tables = [Path(file).read_text() for file in snakemake.input]
     title = f"Tables of the scale {snakemake.params.scale}: ours, and the paper's in small print"
     typeset(render("document.tex", tables=tables, title=title), Path(snakemake.output.pdf))

@@ -145,7 +145,7 @@ def data_present(study: Study, _root: Path) -> Iterator[Finding]:
     """Look for everything that `snakemake data` fetches."""
     for needed in sources.needed(study):
         name, local = needed.name, study.config.get("local_data", {}).get(needed.name)
-        if Path(needed.receipt(Paths.of(study))).is_file():
+        if Path(Paths.of(study).receipt(needed.name, needed.folder)).is_file():
             yield Finding("data", "good", f"{name} ({needed.source}) is there")
         elif needed.source != "real":
             yield Finding("data", "good", f"{name} ({needed.source}) is made without a network")

@@ -119,7 +119,7 @@ COLUMNS = ("sample", "label", "suggested", "combined", "confident", "wrong")
 def audit(study: Study) -> tuple[str, bool]:
     """The paths of all lists of suspects and the beginning of one, and whether there is any list."""
     paths, call = Paths.of(study), "snakemake --cores all -- audit"
-    files = {run: Path(paths.suspects.format(**vars(run))) for run in study.plan.runs}
+    files = {run: Path(paths.suspects(run)) for run in study.plan.runs}
     lists = {run: file for run, file in files.items() if file.exists()}
     if not lists:
         return f"There is no list in {paths.results}/audit yet; make them with your settings: {call}", False

@@ -1,4 +1,4 @@
-"""Inputs and parameters of the rules for data, noise and ground costs."""
+"""What the rules for data, noise and ground costs ask."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -7,59 +7,86 @@ from warlab import noise
 from warlab.artefacts.run_config import Options
 from warlab.ids import CostId
 from warlab.pipeline import cluster, sources
-from warlab.pipeline.workflow import Files, JobGroup, Wildcards
+from warlab.pipeline.workflow import JobGroup, Wildcards
 
 
 class DataJobs(JobGroup):
-    def everything(self, wildcards: Wildcards) -> list[str]:
-        """All prepared data, and the receipts of all that is fetched."""
-        receipts = [needed.receipt(self.paths) for needed in sources.needed(self.study)]
-        return receipts + self.flow.of_datasets(self.paths.data, sources.datasets(self.study))
+    def sources(self, wildcards: Wildcards) -> list[sources.Needed]:
+        """Return everything that the study fetches."""
+        return sources.needed(self.study)
+
+    def prepared(self, wildcards: Wildcards) -> list[str]:
+        """Return the datasets that are prepared for training."""
+        return sources.datasets(self.study)
+
+    def source(self, wildcards: Wildcards) -> str:
+        """Return the form of a dataset: embedded, stand_in or real, the latter with a digest of the user's files."""
+        return sources.needed_for(self.study, wildcards.dataset).folder
+
+    def source_of_extras(self, wildcards: Wildcards) -> str:
+        """Return the form of human labels and pre-trained networks that belong to a dataset."""
+        return sources.needed_for(self.study, wildcards.dataset, "extra").source
 
     def effort(self, field: str) -> Callable[[Wildcards], int]:
         """What preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
         spec = self.study.settings.data_spec
         return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset).source), field)
 
-    def spec(self, wildcards: Wildcards) -> Options:
-        """The part of a dataset that the scale uses, as a parameter."""
+    def settings(self, wildcards: Wildcards) -> Options:
+        """Return the part of a dataset that the scale uses."""
         return asdict(self.study.settings.data_spec(wildcards.dataset))
 
-    def noise_inputs(self, wildcards: Wildcards) -> Files:
-        files = self.flow.data_files(wildcards.dataset)
-        for role, name in noise.needs(wildcards.noise).items():
-            if role == "images":
-                other = self.flow.data_files(name)
-                files |= {"images": other["data"], "images_json": other["data_json"]}
-            elif role == "human":
-                files[role] = self.flow.receipt(wildcards.dataset, name)
-            else:
-                files[role] = self.study.settings.noise_file(name)
-        return files
+    # ---- noise
 
-    def cost_inputs(self, wildcards: Wildcards) -> Files:
-        """The data, the noisy labels if the cost reads them, and the user's files."""
-        cost, dataset, settings = CostId.parse(wildcards.cost), wildcards.dataset, self.study.settings
-        files = self.flow.data_files(dataset)
-        if cost.noise is not None and cost.seed is not None:
-            files |= self.flow.noise_files(dataset, cost.noise, cost.seed)
-        if features := settings.features(cost.name, dataset):
-            files |= self._features(features, dataset, cost.noise)
-            files.pop("images", None)  # of open-set noise: only their features are read
-        return files | settings.cost_files(cost.name, dataset)
+    def open_set_images(self, wildcards: Wildcards) -> list[str]:
+        """Return the dataset whose images the noise inserts, if it is open-set noise."""
+        return _needs(wildcards.noise, "images")
 
-    def _features(self, features: str, dataset: str, noise_id: str | None) -> Files:
-        """Features of the dataset, and of the one whose images open-set noise inserts."""
-        paths, (network, size) = self.paths, features.rsplit("-", 1)
-        names = {"dataset": dataset, "network": network, "size": size}
-        files = {"features": paths.features.format(**names), "features_json": paths.features_json.format(**names)}
-        if noise_id and (other := noise.needs(noise_id).get("images")):
-            files["other_features"] = paths.features.format(**(names | {"dataset": other}))
-        return files
+    def human_labels(self, wildcards: Wildcards) -> list[str]:
+        """Return the resource with labels by people, if the noise is made from them."""
+        return _needs(wildcards.noise, "human")
 
-    def cost_spec(self, wildcards: Wildcards) -> Options:
-        """Kind and settings of the cost in a folder such as embed@asym-40@seed0."""
+    def label_file(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's file of noisy labels, if the noise is read from one."""
+        return [self.study.settings.noise_file(name) for name in _needs(wildcards.noise, "given")]
+
+    def noise_settings(self, wildcards: Wildcards) -> Options:
+        return self.study.settings.noise(wildcards.noise, wildcards.dataset)
+
+    # ---- ground costs; a folder such as embed@asym-40@seed0 names the noisy labels that the cost is computed from
+
+    def labels_of_cost(self, wildcards: Wildcards) -> list[str]:
+        """Return the noisy labels that a cost reads, if it reads any."""
+        cost = CostId.parse(wildcards.cost)
+        return [] if cost.noise is None else [f"{wildcards.dataset}/{cost.noise}/seed{cost.seed}"]
+
+    def images_of_cost(self, wildcards: Wildcards) -> list[str]:
+        """Return the dataset of the images that open-set noise inserted, unless only their features are read."""
+        cost = CostId.parse(wildcards.cost)
+        features = self.study.settings.features(cost.name, wildcards.dataset)
+        return _needs(cost.noise, "images") if cost.noise and not features else []
+
+    def features_of_cost(self, wildcards: Wildcards) -> list[str]:
+        """Return the features that a cost reads, such as cifar10/resnet18-224, if it reads any."""
+        features = self.study.settings.features(CostId.parse(wildcards.cost).name, wildcards.dataset)
+        return [f"{wildcards.dataset}/{features}"] if features else []
+
+    def other_features_of_cost(self, wildcards: Wildcards) -> list[str]:
+        """Return the features of the images that open-set noise inserted."""
+        cost = CostId.parse(wildcards.cost)
+        features = self.study.settings.features(cost.name, wildcards.dataset)
+        return [f"{name}/{features}" for name in _needs(cost.noise, "images")] if cost.noise and features else []
+
+    def user_files_of_cost(self, wildcards: Wildcards) -> dict[str, str]:
+        return self.study.settings.cost_files(CostId.parse(wildcards.cost).name, wildcards.dataset)
+
+    def cost_settings(self, wildcards: Wildcards) -> Options:
+        """Return kind and settings of a cost."""
         return self.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
     def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
         return self.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])
+
+
+def _needs(noise_id: str, role: str) -> list[str]:
+    return [name for known, name in noise.needs(noise_id).items() if known == role]

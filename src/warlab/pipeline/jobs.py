@@ -1,4 +1,4 @@
-"""The object that the rules ask for inputs, parameters and resources; rules/common.smk makes it once."""
+"""What the rules ask for inputs, parameters and resources; rules/common.smk loads it once."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from warlab.errors import WarlabError
 from warlab.pipeline.data_jobs import DataJobs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.report_jobs import FigureJobs, ReportJobs
-from warlab.pipeline.run_jobs import AuditJobs, TrainJobs
+from warlab.pipeline.run_jobs import AuditJobs, RunJobs
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.workflow import Workflow, given_runs
 
@@ -18,16 +18,14 @@ class Jobs:
     def __init__(self, flow: Workflow) -> None:
         self.flow = flow
         self.data = DataJobs(flow)
-        self.train = TrainJobs(flow)
-        self.audit = AuditJobs(flow)
+        self.runs = RunJobs(flow)
+        self.audits = AuditJobs(flow)
         self.tables = TableJobs(flow)
         self.figures = FigureJobs(flow)
-        self.report = ReportJobs(flow, self.tables, self.figures)
+        self.page = ReportJobs(flow, self.tables, self.figures)
 
 
-def load_jobs(
-    config: dict[str, object], rules: str, ancient: Callable[[str], str], tell: Callable[[str], object]
-) -> Jobs:
+def load_jobs(config: dict[str, object], rules: str, tell: Callable[[str], object]) -> Jobs:
     """Read the configuration; `rules` is the folder of the rules. A mistake is a WarlabError of one sentence."""
     if "://" in rules:
         raise WarlabError(
@@ -37,4 +35,4 @@ def load_jobs(
     root = Path(rules).resolve().parent
     study = load_study(config, root)
     check_claims(read_claims(root / "config" / "claims.yaml"), study)
-    return Jobs(Workflow(study, root, Paths.of(study), given_runs(study), ancient, tell))
+    return Jobs(Workflow(study, root, Paths.of(study), given_runs(study), tell))

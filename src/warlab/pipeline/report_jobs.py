@@ -1,6 +1,7 @@
-"""Inputs and parameters of the rules for figures and the report."""
+"""What the rules for figures and the report ask."""
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from warlab.artefacts.run_config import Options
 from warlab.common.readings import LAST
 from warlab.config.reductions import reductions
 from warlab.ids import RunId
-from warlab.pipeline.run_jobs import TrainJobs
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
 from warlab.reporting import figures
@@ -22,33 +22,9 @@ _TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # wh
 
 
 class FigureJobs(JobGroup):
-    def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """The files that a figure needs, and the descriptions of the data, which its caption may mention."""
-        flow, paths, needs = self.flow, self.paths, declaration(wildcards.figure).needs
-        noise = flow.unless_given(flow.shared_files(paths.noise_json)) if "noise" in needs else []
-        return {
-            **{kind: self.files[kind] for kind in needs},
-            "meta": flow.unless_given(flow.of_datasets(paths.data_json)),
-            "descriptions": noise + (flow.shared_files(paths.cost, paths.cost_json) if "costs" in needs else []),
-        }
-
-    @cached_property
-    def files(self) -> dict[str, list[str]]:
-        """The files of everything that a figure may name in NEEDS."""
-        flow, paths = self.flow, self.paths
-        return {
-            "runs": [paths.runs],
-            "noise": flow.unless_given(flow.shared_files(paths.noise)),
-            "costs": flow.shared_files(paths.verified),
-            "data": flow.of_datasets(paths.data, flow.with_images),
-            "tiles": flow.of_datasets(paths.data, flow.tiles),
-            "published": [flow.own_file("config/published.csv")],
-            "statistics": [paths.statistics],
-            "toy": [paths.toy],
-            "audit": [f"{paths.audit_table}.csv"],
-            "activations": flow.of_runs(paths.activations, self.pictured()),
-            "maps": TrainJobs(flow).maps(),
-        }
+    def needs(self, kind: str) -> Callable[[Wildcards], bool]:
+        """Return a condition: whether a figure names this kind of input in its NEEDS."""
+        return lambda wildcards: kind in declaration(wildcards.figure).needs
 
     @cached_property
     def _pictured_datasets(self) -> list[str]:
@@ -56,16 +32,20 @@ class FigureJobs(JobGroup):
         declared = [declaration(name) for name in figures.names()]
         return sorted({str(figure.asks["dataset"]) for figure in declared if "activations" in figure.needs})
 
-    def pictured(self) -> list[RunId]:
-        """The run whose activations are drawn, if a network has a method features(): preferably one on clean labels and
-        with the reference of the tables, which is cross entropy."""
+    def pictured(self, wildcards: Wildcards) -> list[RunId]:
+        """Return the run whose activations are drawn, if a network has a method features()."""
+        return self._pictured
+
+    @cached_property
+    def _pictured(self) -> list[RunId]:
+        """Preferably a run on clean labels, with the reference of the tables, which is cross entropy."""
         study, datasets = self.study, self._pictured_datasets
         references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
         runs = [run for run in study.plan.runs if run.dataset in datasets and nets.has_features(run.net)]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
 
     def caption_file(self, wildcards: Wildcards, output: Any) -> Path:
-        """Where Snakemake's report finds the caption of a figure."""
+        """Return the file in which Snakemake's report finds the caption of a figure."""
         return Path(output.caption)
 
     def category(self, wildcards: Wildcards) -> str:
@@ -94,19 +74,19 @@ class FigureJobs(JobGroup):
         )
 
     def _absent(self) -> dict[str, str]:
-        """What this study cannot give to figures, with the reason."""
+        """Return what this study cannot give to figures, with the reason."""
         if self.flow.given:
             return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
         pictured = " or ".join(data.get(name).title for name in self._pictured_datasets)
         reasons = {
-            "data": "no dataset has single images",
-            "tiles": "no dataset has tiles",
-            "activations": f"no network of {pictured} has a method features()",
+            "data": (self.flow.with_images, "no dataset has single images"),
+            "tiles": (self.flow.tiles, "no dataset has tiles"),
+            "activations": (self._pictured, f"no network of {pictured} has a method features()"),
         }
-        return {kind: why for kind, why in reasons.items() if not self.files[kind]}
+        return {kind: reason for kind, (present, reason) in reasons.items() if not present}
 
     def left_out(self) -> dict[str, str]:
-        """The tables and figures that this scale cannot show, with the reason."""
+        """Return the tables and figures that this scale cannot show, with the reason."""
         study = self.study
         empty = [name for name in study.scale["experiments"] if not study.plan.cells(name)]
         tables = {f"table {name}": "the scale has no dataset of it" for name in empty}
@@ -119,23 +99,8 @@ class ReportJobs(JobGroup):
         super().__init__(flow)
         self.tables, self.figures = tables, figures
 
-    def inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """The results of the runs and the descriptions of their data, noise and costs; given runs come without them.
-
-        This is a function and not a list because Snakemake hashes a whole list for each of its files when another input
-        is named by its rule."""
-        flow, paths = self.flow, self.paths
-        files = {
-            "results": flow.of_runs(paths.result),
-            "data": flow.of_datasets(paths.data_json),
-            "noise": flow.shared_files(paths.noise),
-            "costs": flow.shared_files(paths.verified),
-            "descriptions": flow.shared_files(paths.noise_json) + flow.shared_files(paths.cost, paths.cost_json),
-        }
-        return {name: flow.unless_given(listed) for name, listed in files.items()}
-
     def spec(self) -> Options:
-        """Titles, layouts, names, hyper-parameters and their sources: what no input file of the report says."""
+        """Return titles, layouts, names, hyperparameters and their sources: what no input file of the report says."""
         study, figures = self.study, self.figures
         first = study.plan.tables[:1]  # the report begins with this table
         return {
@@ -159,7 +124,7 @@ class ReportJobs(JobGroup):
             "reductions": reductions(study),
             "hyperparameters": study.numbers.table(),
             "committed": self.committed(),
-            "logs": {str(run): self.paths.train_log.format(**vars(run)) for run in study.plan.runs},
+            "logs": {str(run): self.flow.paths.train_log(run) for run in study.plan.runs},
         }
 
     def _table(self, name: str) -> dict[str, str]:
@@ -172,7 +137,7 @@ class ReportJobs(JobGroup):
         folder = self.study.scale.get("evidence", "")
         if not folder or not (self.flow.root / folder / "evidence.json").is_file():
             return {}
-        return {"folder": folder, "link": os.path.relpath(self.flow.root / folder, Path(self.paths.report).parent)}
+        return {"folder": folder, "link": os.path.relpath(self.flow.root / folder, self.flow.paths.results)}
 
     def committed_files(self) -> list[str]:
         """Return evidence.json, runs.csv and, if there are any, the test predictions of the committed evidence."""

@@ -1,10 +1,11 @@
-"""Inputs, parameters and resources of the rules that train runs, and of those that use the trained networks."""
+"""What the rules ask that train runs, use the trained networks, or read all runs."""
 
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from warlab import data, noise
 from warlab.artefacts.run_config import Options
@@ -16,25 +17,35 @@ from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.ot import costs
 from warlab.pipeline import cluster, sources
-from warlab.pipeline.workflow import Files, JobGroup, Wildcards, run_of
+from warlab.pipeline.paths import IN_RULES
+from warlab.pipeline.workflow import JobGroup, Wildcards, run_of
 
 
-class TrainJobs(JobGroup):
-    def inputs(self, wildcards: Wildcards) -> Files:
-        flow, study, paths, run = self.flow, self.study, self.paths, run_of(wildcards)
-        files = flow.data_files(run.dataset) | flow.noise_files(run.dataset, run.noise, run.seed) | flow.cost_file(run)
-        if key := study.settings.cost_key(run):
-            # Verifying a cost again, for instance for another lambda, does not change it and must not train again.
-            files["verified"] = flow.ancient(paths.verified.format(dataset=run.dataset, cost=key))
-        if needed := study.plan.needed_run(run):
-            files["predictions"] = paths.predictions.format(**vars(needed))
-        if weights := study.settings.weights(run.net, run.dataset):
-            files["initial"] = flow.receipt(run.dataset, run.net) if weights == IMAGENET else weights
-        return files
+class RunJobs(JobGroup):
+    # ---- one run
 
-    def run(self, wildcards: Wildcards) -> Options:
-        """The settings of a run."""
+    def settings(self, wildcards: Wildcards) -> Options:
         return self.study.settings.run(run_of(wildcards)).to_dict()
+
+    def ground_cost(self, wildcards: Wildcards) -> list[str]:
+        """Return the folder of a run's ground cost, such as fashion_mnist/w2v, if its method has one."""
+        return self._cost_folders([run_of(wildcards)])
+
+    def _cost_folders(self, runs: list[RunId]) -> list[str]:
+        return [f"{run.dataset}/{cost}" for run in runs if (cost := self.study.settings.cost_key(run))]
+
+    def needed_run(self, wildcards: Wildcards) -> list[RunId]:
+        """Return the CCE run whose predictions a run of Forward or Backward reads."""
+        needed = self.study.plan.needed_run(run_of(wildcards))
+        return [needed] if needed else []
+
+    def initial_weights(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's weights, or the receipt of the fetched ones, if the network does not start from random."""
+        weights = self.study.settings.weights(wildcards.net, wildcards.dataset)
+        if weights == IMAGENET:
+            fetched = sources.needed_for(self.study, wildcards.dataset, wildcards.net)
+            return [IN_RULES.receipt(fetched.name, fetched.folder)]
+        return [weights] if weights else []
 
     def code(self, script: str) -> Callable[[Wildcards], str]:
         """Return the digest of a script that uses the weights of a run."""
@@ -91,102 +102,125 @@ class TrainJobs(JobGroup):
     def predict_minutes(self, wildcards: Wildcards) -> int:
         return self._effort(wildcards).minutes // 12
 
-    # ---- collect
+    # ---- all runs; with the runs of a finished study (`runs_from`) nothing is prepared or trained here
+    # These are functions and not lists, because Snakemake hashes a whole list for each of its files when another input
+    # is named by its rule.
 
-    def collected(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
-        """The files that runs.csv is made from."""
-        if self.flow.given:
-            return {"given": str(self.flow.given)}
-        return {"metrics": self.flow.of_runs(self.paths.metrics), "results": self.flow.of_runs(self.paths.result)}
+    @property
+    def trained_here(self) -> bool:
+        return self.flow.given is None
 
-    def predictions(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """The test predictions of all runs on images; runs on tiles have none."""
-        flow = self.flow
-        runs = [run for run in self.study.plan.runs if run.dataset not in flow.tiles]
-        predictions = flow.of_runs(self.paths.test_predictions, runs)
-        return {"predictions": predictions, "truth": flow.of_datasets(self.paths.data, flow.with_images)}
+    @property
+    def _runs(self) -> list[RunId]:
+        return self.study.plan.runs if self.trained_here else []
+
+    def trained(self, wildcards: Wildcards) -> list[RunId]:
+        return self._runs
+
+    def trained_on_images(self, wildcards: Wildcards) -> list[RunId]:
+        return [run for run in self._runs if run.dataset not in self.flow.tiles]
+
+    def datasets(self, wildcards: Wildcards) -> list[str]:
+        return sorted({run.dataset for run in self._runs})
+
+    def datasets_of_images(self, wildcards: Wildcards) -> list[str]:
+        return [name for name in self.datasets(wildcards) if name not in self.flow.tiles]
+
+    def datasets_of_tiles(self, wildcards: Wildcards) -> list[str]:
+        return [name for name in self.datasets(wildcards) if name in self.flow.tiles]
+
+    def noisy_labels(self, wildcards: Wildcards) -> list[str]:
+        """Return the noisy labels of all runs, such as cifar10/asym-40/seed0, each once: several runs share them."""
+        return sorted({f"{run.dataset}/{run.noise}/seed{run.seed}" for run in self._runs})
+
+    def ground_costs(self, wildcards: Wildcards) -> list[str]:
+        """Return the folders of the ground costs of all runs, each once."""
+        return sorted(set(self._cost_folders(self._runs)))
+
+    @property
+    def given(self) -> list[str]:
+        """The table of finished runs that replaces our own."""
+        return [] if self.flow.given is None else [str(self.flow.given)]
+
+    @property
+    def given_predictions(self) -> list[str]:
+        """The test predictions of finished runs; older studies have none."""
+        files = [] if self.flow.given is None else [self.flow.given.with_name("test_predictions.npz")]
+        return [str(file) for file in files if file.is_file()]
 
     def declared(self) -> list[list[str | int]] | None:
-        """The runs that a given runs.csv must have; our own runs are inputs of the rule."""
-        return [[*run.cell, run.seed] for run in self.study.plan.runs] if self.flow.given else None
+        """Return the runs that a table of finished runs must have; our own runs are inputs of the rule."""
+        return None if self.trained_here else [[*run.cell, run.seed] for run in self.study.plan.runs]
 
     # ---- maps
 
-    def mapped_runs(self) -> list[RunId]:
-        """The runs whose maps are drawn: the first seed of each run on tiles, in the order of the tables."""
-        return [run for run in self.flow.shown_runs() if run.dataset in self.flow.tiles and run.seed == 0]
+    def mapped(self, wildcards: Wildcards) -> list[RunId]:
+        """Return the runs whose maps are drawn: the first seed of each run on tiles, in the order of the tables."""
+        runs = self.flow.shown_runs() if self.trained_here else []
+        return [run for run in runs if run.dataset in self.flow.tiles and run.seed == 0]
 
-    def maps(self) -> list[str]:
-        return self.flow.of_runs(self.paths.map_labels, self.mapped_runs())
-
-    def all_maps(self) -> list[str]:
-        """The maps of the runs, and of the noisy labels that they were trained on; given runs have none."""
-        flow = self.flow
-        noisy = [run for run in self.study.plan.runs if run.dataset in flow.tiles and run.noise != "clean"]
-        return flow.unless_given([*self.maps(), *sorted(set(flow.of_runs(self.paths.noisy_maps, noisy)))])
+    def mapped_labels(self, wildcards: Wildcards) -> list[str]:
+        """Return the folders of the noisy labels of tiles whose maps are drawn."""
+        runs = [run for run in self._runs if run.dataset in self.flow.tiles and run.noise != "clean"]
+        return sorted({f"{run.dataset}/{run.noise}/training_labels/seed{run.seed}" for run in runs})
 
     # ---- verify
 
     @cached_property
     def verified(self) -> RunId:
-        """The run that `snakemake verify` trains again: another one every day, or the one whose number the
-        configuration gives."""
+        """The run that `snakemake verify` trains again: a different one each day, or the one whose number the
+        configuration gives.
+
+        Only the target reads the date. The jobs that it starts have the run in the names of their files, and do the
+        same after midnight.
+        """
         alone = [run for run in self.study.plan.runs if not self.study.plan.needed_run(run)]
         number = self.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
         return alone[number % len(alone)]
 
-    def verified_file(self, name: str) -> str:
-        return f"{self.paths.retrained}/{name}".format(**vars(self.verified))
 
-
-def _checksums(files: Files) -> Options:
+def _checksums(files: dict[str, str]) -> Options:
     return {f"{role}_sha256": remembered_digest(Path(path)) for role, path in files.items()}
 
 
 class AuditJobs(JobGroup):
-    def inputs(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
-        run = run_of(wildcards)
-        return {**self._files(run), "descriptions": self._descriptions(run)}
-
-    def _files(self, run: RunId) -> Files:
-        """The recorded predictions of a run, its data and noise, and its ground cost if it has one."""
-        patterns = {role: getattr(self.paths, role) for role in ("audit", "data", "noise")}
-        files = {role: pattern.format(**vars(run)) for role, pattern in patterns.items()} | self.flow.cost_file(run)
-        if images := noise.needs(run.noise).get("images"):
-            files["images"] = self.paths.data.format(dataset=images)
-        return files
-
-    def _descriptions(self, run: RunId) -> list[str]:
-        """The descriptions of the data and the noise, which are read together with the arrays."""
-        return [pattern.format(**vars(run)) for pattern in (self.paths.data_json, self.paths.noise_json)]
-
-    def lists(self, wildcards: Wildcards) -> list[str]:
-        return self.flow.unless_given(self.flow.of_runs(self.paths.suspects))
-
-    def table(self) -> list[str]:
-        return self.flow.unless_given([f"{self.paths.audit_table}.csv"])
-
     @cached_property
-    def judged(self) -> dict[RunId, Files]:
-        """The runs whose wrong labels may be known, and their files."""
-        runs = [run for run in self.study.plan.runs if run.noise not in ("clean", noise.REAL)]
-        return {run: self._files(run) for run in runs}
+    def _judged(self) -> list[RunId]:
+        return [run for run in self.study.plan.runs if _may_be_known(run)]
 
-    def judged_files(self, wildcards: Wildcards) -> list[str]:
-        listed = ((*files.values(), *self._descriptions(run)) for run, files in self.judged.items())
-        return sorted({path for paths in listed for path in paths})
+    def judged(self, wildcards: Wildcards) -> list[RunId]:
+        """Return the runs whose wrong labels may be known."""
+        return self._judged
 
-    def judged_runs(self) -> list[tuple[dict[str, str | int], Files]]:
-        return [(vars(run), files) for run, files in self.judged.items()]
+    def ground_costs(self, wildcards: Wildcards) -> list[str]:
+        """Return the folder of the ground cost of each judged run that has one."""
+        keys = {run: self.study.settings.cost_key(run) for run in self._judged}
+        return [f"{run.dataset}/{key}" for run, key in keys.items() if key]
 
-    def shown(self) -> list[str]:
-        """The table and the one contact sheet that the report shows, if possible of a WAR run with wrong labels."""
-        runs = self.flow.shown_runs()
-        if self.flow.given or not runs:
-            return []
-        return [*self.table(), self.paths.suspects_sheet.format(**vars(min(runs, key=self._rank)))]
+    def open_set_images(self, wildcards: Wildcards) -> list[str]:
+        """Return the dataset of the inserted images for each judged run with open-set noise."""
+        return [images for run in self._judged if (images := noise.needs(run.noise).get("images"))]
+
+    def files_by_run(self, wildcards: Wildcards, input: Any) -> list[tuple[dict[str, str | int], dict[str, str]]]:
+        """Return each judged run with its files: each list of inputs has a file for every run that has this role."""
+        lists = {role: iter(input[role]) for role in ("audit", "data", "noise", "cost", "images")}
+        return [(vars(run), {role: next(lists[role]) for role in self._roles(run)}) for run in self._judged]
+
+    def _roles(self, run: RunId) -> list[str]:
+        optional = {"cost": self.study.settings.cost_key(run), "images": noise.needs(run.noise).get("images")}
+        return ["audit", "data", "noise", *(role for role, name in optional.items() if name)]
+
+    def shown(self, wildcards: Wildcards) -> list[RunId]:
+        """Return the run whose suspicious labels the report shows: wrong labels, a ground cost and images are preferred
+        in this order."""
+        runs = self.flow.shown_runs() if self.flow.given is None else []
+        return sorted(runs, key=self._rank)[:1]
 
     def _rank(self, run: RunId) -> tuple[bool, bool, bool]:
-        """Preferred runs come first: wrong labels, a ground cost, images."""
         without_cost = self.study.settings.cost_name(run) is None
-        return run not in self.judged, without_cost, run.dataset in self.flow.tiles
+        return not _may_be_known(run), without_cost, run.dataset in self.flow.tiles
+
+
+def _may_be_known(run: RunId) -> bool:
+    """Return whether the true labels behind the noise may be known."""
+    return run.noise not in ("clean", noise.REAL)

@@ -88,7 +88,7 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
         stride = training["patch"] - training["overlap"]
         patches = test * (side / spec.pool / stride) ** 2
         return training["steps"] * training["batch_size"], patches, training["patch"] ** 2
-    prepared = Path(Paths.of(study).data_json.format(dataset=dataset))
+    prepared = Path(Paths.of(study).data_json(dataset))
     if prepared.is_file():
         about = read_json(prepared)
         return about["n_train"], about["n_test"], about["shape"][1] * about["shape"][2]
@@ -99,7 +99,7 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
 def load_run_times(study: Study, root: Path, observed: Mapping[RunId, float] | None = None) -> RunTimes:
     """Return the times of a study, by its finished runs unless `observed` is given."""
     if observed is None:
-        results = {run: Path(Paths.of(study).result.format(**vars(run))) for run in study.plan.runs}
+        results = {run: Path(Paths.of(study).run(run), "result.json") for run in study.plan.runs}
         finished = {run: read_json(path)["provenance"].get("seconds") for run, path in results.items() if path.exists()}
         observed = {run: seconds for run, seconds in finished.items() if seconds}
     return RunTimes(study, read_yaml(root / "config" / "speed.yaml"), observed)

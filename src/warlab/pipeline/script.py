@@ -6,12 +6,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from warlab.errors import Interrupted, WarlabError
 
-EXIT_INTERRUPTED = 75  # EX_TEMPFAIL: saved and stopped on request, call again to continue
+EXIT_INTERRUPTED = 75  # EX_TEMPFAIL: saved and stopped on request, run again to resume
 EXIT_KEYBOARD = 130  # the exit code of shells after Ctrl-C
 logger = logging.getLogger("warlab")
+
+
+def files_by_role(inputs: Any) -> dict[str, str]:
+    """Return the input of each role that a job has; an input function that returns a list gives one file or none."""
+    files = {role: [given] if isinstance(given, str) else list(given) for role, given in inputs.items()}
+    return {role: str(given[0]) for role, given in files.items() if given}
 
 
 @contextmanager
@@ -27,10 +34,10 @@ def job(log: str, name: str = "", history: Path | None = None) -> Iterator[loggi
                 file.parent.mkdir(parents=True, exist_ok=True)
             yield logger
         except Interrupted as stop:
-            logger.info(f"{stop} Call again to continue.")
+            logger.info(f"{stop} Run the same command again to resume.")
             sys.exit(EXIT_INTERRUPTED)
         except KeyboardInterrupt:
-            logger.info("stopped by Ctrl-C. Call again to continue.")
+            logger.info("stopped by Ctrl-C. Run the same command again to resume.")
             sys.exit(EXIT_KEYBOARD)
         except WarlabError as error:
             logger.error(f"warlab: {error}")
@@ -87,7 +94,7 @@ def unwritable(error: OSError) -> str | None:
     if remedy is None:
         return None
     place = f"{error.filename} cannot be written" if error.filename else "A file cannot be written"
-    return f"{place} ({error.strerror}); {remedy} and call again."
+    return f"{place} ({error.strerror}); {remedy} and run the command again."
 
 
 def _log_unless_full(message: str) -> None:

@@ -10,7 +10,6 @@ from warlab.config.settings import IMAGENET
 from warlab.config.study import Study
 from warlab.data.in_place import content_digest
 from warlab.ids import RunId
-from warlab.pipeline.paths import Paths
 
 
 @dataclass(frozen=True, order=True)
@@ -27,26 +26,22 @@ class Needed:
         other, and files that are touched, copied or moved are not new."""
         return f"{self.source}-{self.content[:12]}" if self.content else self.source
 
-    def receipt(self, paths: Paths) -> str:
-        """The file that records that it was fetched, and from where."""
-        return paths.receipt.format(dataset=self.name, source=self.folder)
-
 
 def needed(study: Study) -> list[Needed]:
-    """Everything that `snakemake data` fetches and `warlab doctor` looks for."""
+    """Return everything that `snakemake data` fetches and `warlab doctor` looks for."""
     others = {pair for run in study.plan.runs for pair in _others(study, run)}
     return sorted({needed_for(study, name) for name in datasets(study)} | {needed_for(study, *pair) for pair in others})
 
 
 def datasets(study: Study) -> list[str]:
-    """The datasets that are prepared: those of the runs, and those whose images open-set noise inserts."""
+    """Return the datasets that are prepared: those of the runs, and those whose images open-set noise inserts."""
     noises = {run.noise for run in study.plan.runs}
     inserted = {needs["images"] for needs in map(noise.needs, noises) if "images" in needs}
     return sorted({run.dataset for run in study.plan.runs} | inserted)
 
 
 def _others(study: Study, run: RunId) -> Iterator[tuple[str, str]]:
-    """Human labels and pre-trained networks that a run needs, each after the dataset that it belongs to."""
+    """Yield the human labels and pre-trained networks that a run needs, each after the dataset that it belongs to."""
     needs = noise.needs(run.noise)
     if "human" in needs:
         yield run.dataset, needs["human"]
@@ -59,8 +54,8 @@ def _others(study: Study, run: RunId) -> Iterator[tuple[str, str]]:
 
 
 def needed_for(study: Study, dataset: str, other: str | None = None) -> Needed:
-    """A dataset, or another resource that belongs to it; for a stand-in that is also a stand-in, so that nothing has
-    to be downloaded."""
+    """Return a dataset, or another resource that belongs to it; beside a stand-in that is also a stand-in, so that
+    nothing has to be downloaded."""
     source = study.settings.data_spec(dataset).source
     if other is not None:
         return Needed(other, "stand_in" if source == "stand_in" else "real")
@@ -76,6 +71,6 @@ def user_files_digest(study: Study, dataset: str) -> str | None:
 
 
 def gated(name: str) -> bool:
-    """Whether no program can download it: the user must get it from its owners and name the folder in local_data."""
+    """Return whether no program can download it: users get it from its owners and name the folder in local_data."""
     resource = data.resource(name)
     return not resource.packages and not any(source.addresses for source in resource.sources)

@@ -1,10 +1,10 @@
 """What all jobs share: the study, the paths of its files, the digests of the code."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Protocol
 
 from warlab import data, noise
 from warlab.config.study import Study
@@ -15,28 +15,7 @@ from warlab.nets import NETS
 from warlab.ot import costs
 from warlab.pipeline.digests import code_digest, module_digests
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.sources import needed_for
 from warlab.reporting.figures import FIGURES
-
-Files = dict[str, str]  # role in a job → path
-P = ParamSpec("P")
-S = TypeVar("S")
-T = TypeVar("T")
-
-
-def cached_method(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Cache the results of a method in its object, and return copies of dictionaries and lists."""
-
-    @wraps(method)
-    def cached(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        results = vars(self).setdefault("_results", {})
-        key = (method.__name__, args, tuple(sorted(kwargs.items())))
-        if key not in results:
-            results[key] = method(self, *args, **kwargs)
-        result: Any = results[key]
-        return cast(T, result.copy() if isinstance(result, dict | list) else result)
-
-    return cached
 
 
 class Wildcards(Protocol):
@@ -58,11 +37,6 @@ def run_of(wildcards: Wildcards) -> RunId:
     return RunId(wildcards.dataset, wildcards.noise, wildcards.net, wildcards.method, int(wildcards.seed))
 
 
-def by_wildcards(function: Callable[..., T], *names: str) -> Callable[[Wildcards], T]:
-    """A parameter or input of a rule: `function` of the wildcards with these names."""
-    return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
-
-
 def given_runs(study: Study) -> Path | None:
     """The runs.csv of a finished study that `runs_from` names; its runs replace our own trainings."""
     folder = study.config.get("runs_from")
@@ -77,68 +51,44 @@ def given_runs(study: Study) -> Path | None:
 class Workflow:
     """The study of one scale.
 
-    given    the finished runs that replace our own, see `given_runs`
-    ancient  Snakemake's mark for files whose age does not count
-    tell     shows a sentence in the terminal
+    given  the finished runs that replace our own, see `given_runs`
+    tell   shows a sentence in the terminal
     """
 
     study: Study
     root: Path
     paths: Paths
     given: Path | None = None
-    ancient: Callable[[str], str] = str
     tell: Callable[[str], object] = print
 
     def own_file(self, path: str) -> str:
-        """A file of the repository, relative to the working folder if it lies below that: then the results are the
+        """Return a file of the repository, relative to the working folder if it is below that: then the results are the
         same on every machine."""
         file = self.root / path
         return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
-    @cached_method
     def code(self, script: str, *modules: str) -> str:
         """Return one digest of a script, of these modules and of all that they import."""
-        return code_digest(self._script(script), *modules)
+        return self._code_digest(self._script(script), *modules)
 
-    @cached_method
     def modules(self, script: str, *modules: str) -> dict[str, str]:
         """Return the digests of a script, of these modules and of all that they import."""
-        return module_digests(self._script(script), *modules)
+        return self._module_digests(self._script(script), *modules)
 
     def _script(self, name: str) -> Path:
         return self.root / "workflow" / "scripts" / f"{name}.py"
 
+    @cached_property
+    def _code_digest(self) -> Callable[..., str]:
+        return cache(code_digest)  # planning asks for every job
+
+    @cached_property
+    def _module_digests(self) -> Callable[..., dict[str, str]]:
+        return cache(module_digests)
+
     def code_of(self, script: str, *names: str) -> Callable[[Wildcards], str]:
         """Return the digest of a script and of the modules that the wildcards with these names stand for."""
         return lambda wildcards: self.code(script, *(_MODULES[name](self, wildcards) for name in names))
-
-    def unless_given(self, files: Iterable[str]) -> list[str]:
-        """These files, or none with given runs: they exist only where the data were prepared and trained on."""
-        return [] if self.given else list(files)
-
-    # ---- files that several jobs read
-    # All of them are declared as inputs, so that every change is noticed. Arrays come with the JSON file that
-    # describes them (mean, classes, rate of the noise).
-
-    def data_files(self, dataset: str) -> Files:
-        names = {"dataset": dataset}
-        return {"data": self.paths.data.format(**names), "data_json": self.paths.data_json.format(**names)}
-
-    def noise_files(self, dataset: str, noise_id: str, seed: int) -> Files:
-        """The noisy labels, and the dataset whose images open-set noise inserts."""
-        names = {"dataset": dataset, "noise": noise_id, "seed": seed}
-        files = {"noise": self.paths.noise.format(**names), "noise_json": self.paths.noise_json.format(**names)}
-        images = noise.needs(noise_id).get("images")
-        return files | ({"images": self.paths.data.format(dataset=images)} if images else {})
-
-    def cost_file(self, run: RunId) -> Files:
-        """The ground cost of a run, if it has one."""
-        key = self.study.settings.cost_key(run)
-        return {"cost": self.paths.cost.format(dataset=run.dataset, cost=key)} if key else {}
-
-    def receipt(self, dataset: str, other: str | None = None) -> str:
-        """The receipt of a dataset, or of another resource that belongs to it: human labels, a pre-trained network."""
-        return needed_for(self.study, dataset, other).receipt(self.paths)
 
     # ---- datasets
 
@@ -160,44 +110,21 @@ class Workflow:
     def with_images(self) -> list[str]:
         return [name for name in self.datasets if name not in self.tiles]
 
-    # ---- files of several runs or datasets
-
-    def of_runs(self, pattern: str, runs: Iterable[RunId] | None = None) -> list[str]:
-        """A file of each of these runs, by default of all."""
-        return [pattern.format(**vars(run)) for run in (self.study.plan.runs if runs is None else runs)]
-
-    def of_datasets(self, pattern: str, datasets: Iterable[str] | None = None) -> list[str]:
-        """A file of each of these datasets, by default of all."""
-        return [pattern.format(dataset=name) for name in (self.datasets if datasets is None else datasets)]
-
-    @cached_method
-    def shared_files(self, *patterns: str) -> list[str]:
-        """The noise or cost files of all runs, each once: several runs share them."""
-        keys = {run: self.study.settings.cost_key(run) for run in self.study.plan.runs}
-        names = [vars(run) | {"cost": key} for run, key in keys.items()]
-        return sorted({path.format(**one) for path in patterns for one in names if one["cost"] or "{cost}" not in path})
-
-    # ---- runs of tables
-
-    def table_runs(self, experiment: str) -> list[RunId]:
-        """The runs of one table."""
-        return sorted({self.study.plan.trained_as(cell) for cell in self.study.plan.cells(experiment)})
-
     def shown_runs(self) -> list[RunId]:
-        """The runs of all tables, in the order of the tables."""
+        """Return the runs of all tables, in the order of the tables."""
         cells = (cell for name in self.study.plan.tables for cell in self.study.plan.cells(name))
         return list(dict.fromkeys(self.study.plan.trained_as(cell) for cell in cells))
 
     def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
-        """The cells of all tables whose run has another name, see `Plan.aliases`."""
+        """Return the cells of all tables whose run has another name, see `Plan.aliases`."""
         return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
 
 
 class JobGroup:
-    """The inputs and parameters of some rules; a function of `wildcards` is called for each job."""
+    """What some rules ask about the study; a method with `wildcards` is called for each job."""
 
     def __init__(self, flow: Workflow) -> None:
-        self.flow, self.study, self.paths = flow, flow.study, flow.paths
+        self.flow, self.study = flow, flow.study
 
 
 _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
