@@ -79,7 +79,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
 def test_damaged_archives_are_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.tar.gz"
     path.write_bytes(content)
-    with pytest.raises(WarlabError, match="not a whole tar file"):
+    with pytest.raises(WarlabError, match="not a complete tar file"):
         read_tar(path, ["x"])
     with pytest.raises(WarlabError, match="no readable member x"):
         read_zip(path, "x")

@@ -90,7 +90,7 @@ def test_idx_refuses_a_damaged_or_missing_gzip(tmp_path):
     whole = path.read_bytes()
     for damaged in (whole[:-9], whole[:-1], whole[:-5] + b"?" + whole[-4:], b"no gzip", whole + b"more"):
         path.write_bytes(damaged)
-        with pytest.raises(WarlabError, match="is not a whole idx file"):
+        with pytest.raises(WarlabError, match="is not a complete idx file"):
             idx.read(path)
     with pytest.raises(WarlabError, match="No such file"):
         idx.read(tmp_path / "none.gz")

@@ -10,7 +10,7 @@ from tests.helpers.artefacts import data_on_disk
 from warlab import data
 from warlab.common.files import write_json
 from warlab.data.fetch import fetch
-from warlab.data.formats.flat_tiles import Tile, flat, pooled, scaled_world, starts, unflat
+from warlab.data.formats.flat_tiles import Tile, flat_arrays, pooled, scaled_world, starts, unflat
 from warlab.data.in_place import POINTER, write_pointer
 from warlab.data.sets import vaihingen
 from warlab.data.synthetic.aerial import town
@@ -128,7 +128,7 @@ def test_tiles_of_any_size_come_back_from_their_flat_form() -> None:
         Tile(str(n), rng.integers(0, 9, (2, *size), np.uint8), rng.integers(0, 6, size, np.uint8))
         for n, size in enumerate([(3, 4), (5, 2)])
     ]
-    x, y, sizes = flat(tiles)
+    x, y, sizes = list(flat_arrays(tiles, tiles).values())[:3]
     assert x.shape == (2, 22) and starts(sizes).tolist() == [0, 12, 22]
     for tile, image, labels in zip(tiles, unflat(x, sizes), unflat(y, sizes), strict=True):
         np.testing.assert_array_equal(tile.image, image)

@@ -24,7 +24,6 @@ from warlab.errors import WarlabError
 
 STAND_IN = "stand_in"
 SOURCES = ("embedded", STAND_IN, "real")
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -49,23 +48,15 @@ class Source:
             return f"it has no {self.file}"
         algorithm = "md5" if len(self.checksum) == 32 else "sha256"
         right = not self.checksum or file_digest(path, algorithm) == self.checksum
-        if right or (self.content_md5 and self._decompressed_md5(path) == self.content_md5):
-            return None
-        return f"the checksum of its {self.file} is not the official one"
+        return None if right or self._is_repacked(path) else f"the checksum of its {self.file} is not the official one"
 
-    def _decompressed_md5(self, path: Path) -> str | None:
-        """None if the gzip file is damaged or holds more than `content_bytes`."""
-        checksum, size = hashlib.md5(), 0
+    def _is_repacked(self, path: Path) -> bool:
         try:
             with gzip.open(path, "rb") as file:
-                while piece := file.read(_CHUNK):
-                    checksum.update(piece)
-                    size += len(piece)
-                    if size > self.content_bytes:
-                        return None
+                content = file.read(self.content_bytes + 1) if self.content_md5 else b""
         except (OSError, EOFError, zlib.error):
-            return None
-        return checksum.hexdigest()
+            return False
+        return len(content) <= self.content_bytes and hashlib.md5(content).hexdigest() == self.content_md5
 
 
 @dataclass(frozen=True)

@@ -60,27 +60,20 @@ def _attempt(address: str, part: Path, size: int) -> None:
     # "identity": compression by the server would change both the range and the checksum.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
-        start = _first_byte(response, part, have)
-        length = response.headers.get("Content-Length", "")
+        status, length = response.status_code, response.headers.get("Content-Length", "")
+        if status == 416:
+            part.unlink(missing_ok=True)
+            raise _Interrupted("it could not continue a partial file")
+        if status in _RETRIED_STATUS:
+            raise _Interrupted(f"answer {status}")
+        if status not in (200, 206):
+            raise Unavailable(f"answer {status}")
+        start = have if status == 206 else 0  # the server ignores ranges
         _receive(response, part, start, start + int(length) if length.isdigit() else None, size)
 
 
-def _first_byte(response: requests.Response, part: Path, have: int) -> int:
-    """The position of the first byte of the response in the file: 0 if the server ignores ranges."""
-    status = response.status_code
-    if status == 200:
-        return 0
-    if status == 206:
-        return have
-    if status == 416:
-        part.unlink(missing_ok=True)
-        raise _Interrupted("it could not continue a partial file")
-    if status in _RETRIED_STATUS:
-        raise _Interrupted(f"answer {status}")
-    raise Unavailable(f"answer {status}")
-
-
 def _receive(response: requests.Response, part: Path, start: int, total: int | None, size: int) -> None:
+    """Write the response into the file from byte `start` on."""
     have = start
     progress = Progress(part.name.removesuffix(".part") + ": {:.1f} of {:.1f} MB", total or size, start, unit=10**6)
     with part.open("ab" if start else "wb") as file:

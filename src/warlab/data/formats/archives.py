@@ -24,20 +24,26 @@ _MOST_MEMBERS = 10_000
 
 def read_tar(path: Path, wanted: Collection[str], most: int = MOST_BYTES) -> dict[str, bytes]:
     """Return the wanted members of a tar file, compressed or not, by their names."""
+    contents: dict[str, bytes] = {}
     try:
         with tarfile.open(path) as archive:
-            members = _checked(archive, path, most)
-            return {name: _content(archive, members[name]) for name in wanted}
+            _check_members(archive, path, most)
+            members = {member.name: member for member in archive.getmembers()}
+            for name in wanted:
+                file = archive.extractfile(members[name])
+                if file is None:
+                    raise KeyError(name)
+                contents[name] = file.read()
     except KeyError as error:
         raise WarlabError(f"{path} has no member {error}; fetch it again.") from error
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
-        raise WarlabError(f"{path} is not a whole tar file ({error}); delete it and fetch it again.") from error
+        raise WarlabError(f"{path} is not a complete tar file ({error}); delete it and fetch it again.") from error
+    return contents
 
 
-def _checked(archive: tarfile.TarFile, path: Path, most: int) -> dict[str, tarfile.TarInfo]:
-    members: dict[str, tarfile.TarInfo] = {}
+def _check_members(archive: tarfile.TarFile, path: Path, most: int) -> None:
     total = 0
-    for member in archive:
+    for number, member in enumerate(archive):
         total += member.size
         name, problem = PurePosixPath(member.name), ""
         if name.is_absolute() or ".." in name.parts:
@@ -46,19 +52,10 @@ def _checked(archive: tarfile.TarFile, path: Path, most: int) -> dict[str, tarfi
             problem = "is neither a file nor a folder"
         elif total > most:
             problem = "unpacks to too much"
-        elif len(members) >= _MOST_MEMBERS:
+        elif number >= _MOST_MEMBERS:
             problem = "is one member too many"
         if problem:
             raise WarlabError(f"{path} is refused: {member.name!r} {problem}.")
-        members[member.name] = member
-    return members
-
-
-def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(member)
-    if file is None:
-        raise KeyError(member.name)
-    return file.read()
 
 
 def read_zip(file: Path | IO[bytes], name: str, most: int = MOST_BYTES) -> bytes:
@@ -78,17 +75,12 @@ def _empty_array(kind: type, shape: object, code: object) -> np.ndarray:
     return np.empty((0,), np.int8)
 
 
-def _encode(text: str, encoding: str = "latin1") -> bytes:
-    """Bytes, as protocol 2 stores them."""
-    return text.encode("latin1")
-
-
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy.core.multiarray", "_reconstruct"): _empty_array,
     ("numpy._core.multiarray", "_reconstruct"): _empty_array,
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
-    ("_codecs", "encode"): _encode,
+    ("_codecs", "encode"): lambda text, encoding="latin1": text.encode("latin1"),  # bytes, as protocol 2 stores them
 }
 
 

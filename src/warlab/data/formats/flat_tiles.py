@@ -26,18 +26,12 @@ class Tile:
 
 def flat_arrays(train: Sequence[Tile], test: Sequence[Tile]) -> dict[str, np.ndarray]:
     """Return `x`, `y` and `sizes` of both splits: train_x, …, test_sizes."""
-    return {
-        f"{split}_{name}": values
-        for split, tiles in (("train", train), ("test", test))
-        for name, values in zip(("x", "y", "sizes"), flat(tiles), strict=True)
-    }
-
-
-def flat(tiles: Sequence[Tile]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arrays `x`, `y` and `sizes` of tiles."""
-    x = np.concatenate([tile.image.reshape(len(tile.image), -1) for tile in tiles], axis=1)
-    y = np.concatenate([tile.labels.reshape(-1) for tile in tiles])
-    return x, y, np.array([tile.labels.shape for tile in tiles], np.int64)
+    arrays: dict[str, np.ndarray] = {}
+    for split, tiles in (("train", train), ("test", test)):
+        arrays[f"{split}_x"] = np.concatenate([tile.image.reshape(len(tile.image), -1) for tile in tiles], axis=1)
+        arrays[f"{split}_y"] = np.concatenate([tile.labels.reshape(-1) for tile in tiles])
+        arrays[f"{split}_sizes"] = np.array([tile.labels.shape for tile in tiles], np.int64)
+    return arrays
 
 
 def starts(sizes: np.ndarray) -> np.ndarray:

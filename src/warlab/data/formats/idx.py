@@ -24,21 +24,17 @@ def read(path: Path) -> np.ndarray:
     """Return the uint8 array in an idx file."""
     try:
         with gzip.open(path) as file:
-            shape = _read_header(file)
+            magic = file.read(4)
+            if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] != _UNSIGNED_BYTE or not 1 <= magic[3] <= 4:
+                raise ValueError(f"it starts with {magic.hex() or 'nothing'} instead of 0000080n")
+            lengths = file.read(4 * magic[3])
+            if len(lengths) < 4 * magic[3]:
+                raise ValueError("it ends inside its header")
+            shape = struct.unpack(f">{magic[3]}I", lengths)
             content = _read_content(file, math.prod(shape))
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise WarlabError(f"{path} is not a whole idx file ({error}); delete it and fetch it again.") from error
+        raise WarlabError(f"{path} is not a complete idx file ({error}); delete it and fetch it again.") from error
     return np.frombuffer(content, np.uint8).reshape(shape)
-
-
-def _read_header(file: gzip.GzipFile) -> tuple[int, ...]:
-    magic = file.read(4)
-    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] != _UNSIGNED_BYTE or not 1 <= magic[3] <= 4:
-        raise ValueError(f"it starts with {magic.hex() or 'nothing'} instead of 0000080n")
-    lengths = file.read(4 * magic[3])
-    if len(lengths) < 4 * magic[3]:
-        raise ValueError("it ends inside its header")
-    return struct.unpack(f">{magic[3]}I", lengths)
 
 
 def _read_content(file: gzip.GzipFile, expected: int) -> bytearray:

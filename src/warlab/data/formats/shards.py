@@ -26,7 +26,7 @@ _QUALITY = 95
 def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1) -> None:
     """Resize all images to side × side into the shards of `folder`."""
     shards = [files[start : start + PER_SHARD] for start in range(0, len(files), PER_SHARD)]
-    missing = [number for number in range(len(shards)) if not _offsets(folder, number).is_file()]
+    missing = [number for number in range(len(shards)) if not (folder / f"{number:04}.npy").is_file()]
     done = len(files) - sum(len(shards[number]) for number in missing)
     progress = Progress("resized {} of {} images", len(files), done)
     for number in missing:
@@ -36,13 +36,13 @@ def pack(files: Sequence[Path], side: int, folder: Path, threads: int = 1) -> No
                 pieces.append(piece)
                 done += 1
                 progress(done)
-        _write(folder, number, pieces)
+        _write(folder / f"{number:04}", pieces)
 
 
-def _write(folder: Path, number: int, pieces: list[bytes]) -> None:
+def _write(shard: Path, pieces: list[bytes]) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])]).astype(np.int64)
-    write_atomic(_content(folder, number), lambda file: file.write(b"".join(pieces)))
-    write_atomic(_offsets(folder, number), lambda file: np.save(file, offsets))
+    write_atomic(shard.with_suffix(".jpegs"), lambda file: file.write(b"".join(pieces)))
+    write_atomic(shard.with_suffix(".npy"), lambda file: np.save(file, offsets))
 
 
 def _resized(path: Path, side: int) -> bytes:
@@ -56,14 +56,6 @@ def _resized(path: Path, side: int) -> bytes:
     return buffer.getvalue()
 
 
-def _content(folder: Path, number: int) -> Path:
-    return folder / f"{number:04}.jpegs"
-
-
-def _offsets(folder: Path, number: int) -> Path:
-    return folder / f"{number:04}.npy"
-
-
 class Pack:
     """The images in a folder of shards, by index; none of them stays in memory."""
 
@@ -71,7 +63,7 @@ class Pack:
         self.starts = [np.load(path, allow_pickle=False) for path in sorted(folder.glob("*.npy"))]
         if not self.starts:
             raise WarlabError(f"There are no resized images in {folder}; remove the data's json file and run again.")
-        self.contents = [_content(folder, k).open("rb") for k in range(len(self.starts))]
+        self.contents = [(folder / f"{k:04}.jpegs").open("rb") for k in range(len(self.starts))]
 
     def __len__(self) -> int:
         return sum(len(starts) - 1 for starts in self.starts)

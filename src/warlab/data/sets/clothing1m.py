@@ -12,7 +12,7 @@ from PIL import Image
 from warlab.common.files import write_text
 from warlab.data import in_place
 from warlab.data.base import Classes, Pixels
-from warlab.data.images_on_disk import ImagesOnDisk, Lists
+from warlab.data.images_on_disk import ImagesOnDisk
 from warlab.data.synthetic.patterns import draw, mistaken, shuffled_labels
 from warlab.errors import WarlabError
 
@@ -28,10 +28,6 @@ _LISTS = {
 }
 NEEDS = (*dict.fromkeys(name for names in _LISTS.values() for name in names), "images")
 _GROUPS = "aabbbbcccdeefg"  # the groups of similar classes in the stand-in
-
-
-def read_lists(folder: Path) -> Lists:
-    return {part: read_list(folder, *names) for part, names in _LISTS.items()}
 
 
 def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarray]:
@@ -66,7 +62,10 @@ def stand_in(root: Path, seed: int, n_train: int = 420, n_val: int = 70, n_test:
     pairs: dict[str, list[str]] = {}  # file → its lines, an image with its label
     for part, n in (("train", n_train), ("val", n_val), ("test", n_test)):
         labels = shuffled_labels(n, len(NAMES), rng)
-        keys = _write_images(root, part, draw(labels, _GROUPS, "clothing1m", rng, 32))
+        keys = [f"images/{part}/{number % 10}/{number:05}.jpg" for number in range(n)]
+        for key, image in zip(keys, draw(labels, _GROUPS, "clothing1m", rng, 32), strict=True):
+            (root / key).parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(image.transpose(1, 2, 0)).resize((40, 48)).save(root / key, quality=95)
         given = mistaken(labels, len(NAMES), 1 / 3, rng) if part == "train" else labels
         list_file, label_file = _LISTS[part]
         write_text(root / list_file, "\n".join(keys) + "\n")
@@ -74,14 +73,6 @@ def stand_in(root: Path, seed: int, n_train: int = 420, n_val: int = 70, n_test:
     for file, lines in pairs.items():
         write_text(root / file, "\n".join(lines) + "\n")
     in_place.write_pointer(root, ".")
-
-
-def _write_images(root: Path, part: str, images: np.ndarray) -> list[str]:
-    keys = [f"images/{part}/{number % 10}/{number:05}.jpg" for number in range(len(images))]
-    for key, image in zip(keys, images, strict=True):
-        (root / key).parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(image.transpose(1, 2, 0)).resize((40, 48)).save(root / key, quality=95)
-    return keys
 
 
 DATASET = ImagesOnDisk(
@@ -98,7 +89,7 @@ DATASET = ImagesOnDisk(
     licence="for research only, on request (Xiao et al., 2015)",
     homepage="https://github.com/Cysu/noisy_label",
     stand_in=stand_in,
-    read_lists=read_lists,
+    read_lists=lambda folder: {part: read_list(folder, *names) for part, names in _LISTS.items()},
     side=SIDE,
     crop=CROP,
     needs=NEEDS,

@@ -1,7 +1,5 @@
 """Human labels: those of CIFAR-N for the images of a scale."""
 
-from pathlib import Path
-
 import numpy as np
 
 from warlab.artefacts.labelled_data import NoisyLabels
@@ -37,21 +35,14 @@ class HumanLabels(NoiseKind):
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
         self.check(request.id, request.dataset)
-        labels = _labels(data["train_y"], request.dataset, HUMAN[request.noise][1], files["human"])
-        return self.as_given(request, data["train_y"], labels)
+        clean, dataset, receipt = data["train_y"], request.dataset, files["human"]
+        labels = cifar_n.read(receipt.parent, dataset, read_json(receipt)["data"] == "real")
+        part = choose(labels["clean_label"], len(clean), subset_seed(dataset), "training")
+        # CIFAR-N repeats the clean labels, which identify the images in use.
+        if not np.array_equal(labels["clean_label"][part], clean):
+            raise WarlabError(f"The clean labels of {receipt.parent} are not those of {dataset}; fetch both again.")
+        return self.as_given(request, clean, labels[HUMAN[request.noise][1]][part])
 
 
-def _labels(clean: np.ndarray, dataset: str, key: str, receipt: Path) -> np.ndarray:
-    """The human labels of the images in use, which are identified by the clean labels that CIFAR-N repeats."""
-    labels = cifar_n.read(receipt.parent, dataset, read_json(receipt)["data"] == "real")
-    part = choose(labels["clean_label"], len(clean), subset_seed(dataset), "training")
-    if not np.array_equal(labels["clean_label"][part], clean):
-        raise WarlabError(f"The clean labels of {receipt.parent} are not those of {dataset}; fetch both again.")
-    return labels[key][part]
-
-
-def _words(name: str) -> str:
-    return " ".join(["human labels", *(f"({word})" for word in name.split("_")[1:])])
-
-
-KIND = HumanLabels({name: _words(name) for name in HUMAN}, rated=False)
+_LABELS = {name: "human labels" + "".join(f" ({word})" for word in name.split("_")[1:]) for name in HUMAN}
+KIND = HumanLabels(_LABELS, rated=False)
