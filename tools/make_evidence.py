@@ -23,7 +23,7 @@ from warlab.common.files import read_json, write_arrays, write_json, write_text
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.ids import RunId, base_method
+from warlab.ids import base_method
 from warlab.reporting.claims.evidence import load_evidence
 from warlab.reporting.formats import render, signed
 from warlab.reporting.names import markdown_method
@@ -33,11 +33,11 @@ from warlab.reporting.stats import difference, kendall
 from warlab.reporting.tables.results_table import tidy, to_markdown
 
 ROOT = Path(__file__).parents[1]
-RUN = [*CELL, "seed"]
+RUN, NUMBERS = [*CELL, "seed"], ["data", "epoch", ACCURACY]
 AGAINST = ("cce", "war_w2v", "ar")  # what all methods are compared with; a variant also with its method
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", type=Path, nargs="+")
     parser.add_argument("target", type=Path)
@@ -46,9 +46,7 @@ def main() -> int:
     try:
         write_evidence(options.sources, options.target, options.no_times)
     except (WarlabError, OSError) as error:
-        print(f"make_evidence: {error}", file=sys.stderr)
-        return 1
-    return 0
+        sys.exit(f"make_evidence: {error}")
 
 
 def write_evidence(sources: Sequence[Path], target: Path, no_times: bool) -> None:
@@ -80,22 +78,20 @@ def read_source(folder: Path) -> tuple[pd.DataFrame, Predictions, set[str]]:
     results = sorted((folder / "runs").glob("*/*/*/*/*/result.json"))
     runs = collect(file.parent for file in results) if results else read_runs(folder / "runs.csv")
     text = io.StringIO(runs.to_csv(index=False)) if results else folder / "runs.csv"
-    files = [folder / FILE] if (folder / FILE).is_file() else []
-    kept = collect_predictions(folder, dict.fromkeys(run_ids(runs))) if results else read_predictions(files)
+    ids = dict.fromkeys(run_ids(runs))
+    kept = collect_predictions(folder, ids) if results else read_predictions([*folder.glob(FILE)])
     commits = {read_json(file).get("provenance", {}).get("git", "unknown") for file in results}
     return pd.read_csv(text, dtype=str, keep_default_na=False), kept, commits
 
 
 def join_runs(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join the runs in the order of their ids. A run in several tables must have the same numbers in all."""
-    numbers = [
-        table.groupby(RUN)[["epoch", "data", ACCURACY]].apply(pd.DataFrame.to_csv, index=False) for table in tables
-    ]
-    for run, texts in pd.concat(numbers).groupby(level=RUN):
-        if texts.nunique() > 1:
-            raise WarlabError(f"The run {RunId(*run)} has different numbers in these folders; delete the wrong one.")
-    runs = pd.concat(tables).astype({"seed": int, "epoch": int})
-    return runs.drop_duplicates([*RUN, "epoch"]).sort_values([*RUN, "epoch"])
+    joined: dict[str, pd.DataFrame] = {}
+    for _, rows in (item for table in tables for item in table.groupby(RUN)):
+        (run,) = run_ids(rows.head(1).astype({"seed": int}))
+        if rows[NUMBERS].to_numpy().tolist() != joined.setdefault(run, rows)[NUMBERS].to_numpy().tolist():
+            raise WarlabError(f"The run {run} has different numbers in these folders; delete the wrong one.")
+    return pd.concat(joined.values()).astype({"seed": int, "epoch": int}).sort_values([*RUN, "epoch"])
 
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
@@ -109,8 +105,8 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str, Any]) -> str:
     """Return the workflow's table of results, and for each setting differences with intervals and Kendall's tau."""
     labels = load_study({"scale": "paper"}, ROOT).labels
-    cells = runs[list(CELL)].drop_duplicates().to_numpy().tolist()
-    table = tidy(summarise(runs), cells, read_published(ROOT / "config" / "published.csv"))
+    published, cells = read_published(ROOT / "config" / "published.csv"), runs[list(CELL)].drop_duplicates()
+    table = tidy(summarise(runs), cells.to_numpy().tolist(), published)
     paper = {tuple(cell): value for *cell, value in table[[*CELL, "published"]].itertuples(index=False)}
     numbers, settings = load_evidence(runs, [], labels, {}, predictions=kept).numbers, []
     for setting in dict.fromkeys(setting for setting, _ in numbers if setting.metric == ACCURACY):
@@ -125,4 +121,4 @@ def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -27,7 +27,7 @@ from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confus
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
-from warlab.reporting.images.label_maps import coloured, write_maps
+from warlab.reporting.images.label_maps import colour_labels, write_maps
 
 CPU = torch.device("cpu")
 METHODS = ["cce", "bootsoft", "coteaching", "ar", "war_w2v"]
@@ -217,7 +217,7 @@ def test_maps_have_the_owners_colours_a_world_file_and_say_if_they_are_procedura
     assert path.with_suffix(".pgw").read_text() == about.world["12"]
     size = tuple(content.test_sizes[0].tolist())
     np.testing.assert_array_equal(vaihingen.classes(path, size), unflat(content.test_y, content.test_sizes)[0])
-    assert coloured(np.array([[4]]), about).tolist() == [[[255, 255, 0]]]
+    assert colour_labels(np.array([[4]]), about).tolist() == [[[255, 255, 0]]]
 
 
 # ---- the experiment

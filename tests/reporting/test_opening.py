@@ -36,7 +36,7 @@ def study(series: dict[tuple[str, int], list[float]], data: str = "real", publis
 
 
 def svg(panel: Panel) -> str:
-    return report_page.environment({}).get_template("picture.html").render(picture=draw_picture(panel))
+    return report_page.make_environment({}).get_template("picture.html").render(picture=draw_picture(panel))
 
 
 def first_screen(text: str) -> str:

@@ -263,7 +263,7 @@ def test_fidelity_entries_are_complete() -> None:
         )
         assert all(isinstance(entry[key], str) and entry[key] for key in ("topic", "paper", "code", "choice", "why"))
     assert len({entry["topic"] for entry in entries}) == len(entries)
-    assert [entry["topic"] for entry in report_page.relevant(entries, {"jocor"}) if entry.get("needs")] == [
+    assert [entry["topic"] for entry in report_page.select_relevant(entries, {"jocor"}) if entry.get("needs")] == [
         "Weight λ of JoCoR",
         "Forget rate of JoCoR",
     ]

@@ -10,7 +10,7 @@ from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, mark_stand_in, mention_stand_in
 from warlab.reporting.read.results import Scenario
 
 TITLE = "Where the classes lie in a trained network"
@@ -54,7 +54,7 @@ def caption(inputs: Inputs) -> str:
         f"for a network trained with {names.display_name(inputs.labels, 'method', run.method)} on {called}. "
         "Arrows go from a class to the wrong label that the noise gives it."
     )
-    return with_stand_in(text, inputs, [run.dataset])
+    return mention_stand_in(text, inputs, [run.dataset])
 
 
 def _selected(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:

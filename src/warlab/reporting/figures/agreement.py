@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 
 from warlab.ids import base_method
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, mark_stand_in, mention_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.read.results import SETTING, group_by_setting
 
@@ -49,7 +49,7 @@ def caption(inputs: Inputs) -> str:
         "shows dataset and noise, its colour the method. Below the line, our accuracy is lower than the paper's, as is "
         "usual at a smaller scale."
     )
-    return with_stand_in(text, inputs, set(table["dataset"]))
+    return mention_stand_in(text, inputs, set(table["dataset"]))
 
 
 def _pairs(inputs: Inputs) -> pd.DataFrame:

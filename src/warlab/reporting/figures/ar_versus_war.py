@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs
-from warlab.reporting.figures.simplex import COLOURS, handles, points, regions, toy_of
+from warlab.reporting.figures.simplex import COLOURS, handles, points, regions, require_toy
 
 TITLE = "AR versus WAR"
 SECTION = "adversarial"
@@ -14,7 +14,7 @@ ARROWS = 90  # more would hide the boundaries
 
 
 def draw(inputs: Inputs) -> Figure:
-    toy = toy_of(inputs)
+    toy = require_toy(inputs)
     chosen = np.linspace(0, len(toy["x"]) - 1, min(ARROWS, len(toy["x"]))).astype(int)
     with style.context():
         figure = Figure(figsize=(style.PAGE, 2.9))

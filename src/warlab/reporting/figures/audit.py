@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, draw_panels, mention_stand_in
 from warlab.reporting.read.results import SETTING, Scenario
 from warlab.reporting.tables.audit_table import SCORE_TEXT
 
@@ -37,7 +37,7 @@ def draw(inputs: Inputs) -> Figure:
         ax.set(xlim=(lowest - 0.02, 1.01), ylim=(-0.6, len(methods) - 0.4), xlabel="area under the ROC curve")
 
     most = table.groupby(SETTING)["method"].nunique().max()
-    figure = in_panels(table, inputs, panel, 0.27 * most + 0.9, most=2)
+    figure = draw_panels(table, inputs, panel, 0.27 * most + 0.9, most=2)
     handles, texts = figure.axes[0].get_legend_handles_labels()
     with style.context():
         figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
@@ -50,7 +50,7 @@ def caption(inputs: Inputs) -> str:
         "ROC curve; 0.5 is chance), by method and score. The scores are computed from the training alone. Bars are "
         "95 % intervals over the seeds, if there are several. For tiles, the labels are those of whole objects."
     )
-    return with_stand_in(text, inputs, set(_auroc(inputs)["dataset"]))
+    return mention_stand_in(text, inputs, set(_auroc(inputs)["dataset"]))
 
 
 def _auroc(inputs: Inputs) -> pd.DataFrame:

@@ -156,7 +156,7 @@ def stand_in_sentence(inputs: Inputs, shown: Collection[str] | None = None) -> s
     return f"stand-in data: {'; '.join(sources)}" if sources else ""
 
 
-def with_stand_in(caption: str, inputs: Inputs, shown: Collection[str] | None = None) -> str:
+def mention_stand_in(caption: str, inputs: Inputs, shown: Collection[str] | None = None) -> str:
     sentence = stand_in_sentence(inputs, shown)
     return f"{caption} {sentence[0].upper()}{sentence[1:]}." if sentence else caption
 
@@ -179,7 +179,7 @@ def mark_panels(figure: Figure, inputs: Inputs, axes: Iterable[Axes], datasets: 
             ax.set_title(f"{ax.get_title()}\nstand-in data", color=RED)
 
 
-def in_panels(
+def draw_panels(
     table: pd.DataFrame,
     inputs: Inputs,
     draw: Callable[[Axes, pd.DataFrame, Scenario], None],

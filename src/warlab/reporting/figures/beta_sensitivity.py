@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from warlab.common.wording import several
 from warlab.ids import MethodId
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, draw_panels, mention_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.read.results import ACCURACY, SETTING, Scenario
 
@@ -36,7 +36,7 @@ def draw(inputs: Inputs) -> Figure:
         ax.set_ylim(*ax.get_ylim())
         style.name_ends(ax, ends, 0.06)
 
-    return in_panels(_ours(inputs), inputs, panel, 3.0, "test accuracy (%)")
+    return draw_panels(_ours(inputs), inputs, panel, 3.0, "test accuracy (%)")
 
 
 def caption(inputs: Inputs) -> str:
@@ -48,7 +48,7 @@ def caption(inputs: Inputs) -> str:
         "every β of a method. Open markers and thin lines: the paper, one run each. A method without filled markers "
         "was not run here."
     )
-    return with_stand_in(text, inputs, set(ours["dataset"]))
+    return mention_stand_in(text, inputs, set(ours["dataset"]))
 
 
 def _ours(inputs: Inputs) -> pd.DataFrame:

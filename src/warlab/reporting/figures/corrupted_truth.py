@@ -8,8 +8,8 @@ from matplotlib.patches import Patch
 from warlab.artefacts.labelled_data import DataDescription, NoisyLabels, ObjectCounts
 from warlab.data.formats.flat_tiles import unflat
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
-from warlab.reporting.images.label_maps import coloured
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, mention_stand_in
+from warlab.reporting.images.label_maps import colour_labels
 
 TITLE = "A training map before and after the noise"
 SECTION = "maps"
@@ -28,9 +28,9 @@ def draw(inputs: Inputs) -> Figure:
     changed = 100 * float((truth != corrupted).mean())
     noise = names.display_name(inputs.labels, "noise", noisy.manifest.noise)
     pictures = {
-        f"training tile {about.train_tiles[tile]}": infrared(image),
-        "original ground truth": coloured(truth, about),
-        f"noise on {noise}:\n{changed:.0f} % of the pixels changed": coloured(corrupted, about),
+        f"training tile {about.train_tiles[tile]}": infrared_image(image),
+        "original ground truth": colour_labels(truth, about),
+        f"noise on {noise}:\n{changed:.0f} % of the pixels changed": colour_labels(corrupted, about),
     }
     with style.context():
         height = 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5
@@ -50,10 +50,10 @@ def caption(inputs: Inputs) -> str:
         f"{100 * noisy.manifest.realised_rate:.1f} % of the pixels have another class. The figure shows the tile that "
         "changed most."
     )
-    return with_stand_in(text, inputs, [noisy.manifest.dataset])
+    return mention_stand_in(text, inputs, [noisy.manifest.dataset])
 
 
-def infrared(image: np.ndarray) -> np.ndarray:
+def infrared_image(image: np.ndarray) -> np.ndarray:
     """Return the first three channels (near infrared, red, green) as a colour image (H, W, 3)."""
     return np.moveaxis(image[:3], 0, 2)
 

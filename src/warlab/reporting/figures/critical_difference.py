@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from warlab.common.wording import several
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, with_stand_in
+from warlab.reporting.figures.base import RED, Inputs, NothingToDraw, mark_stand_in, mention_stand_in
 from warlab.reporting.read.csv_rows import rows_of
 from warlab.reporting.stats import Statistic
 
@@ -52,7 +52,7 @@ def caption(inputs: Inputs) -> str:
         "enough settings, bars join methods that differ by less than Nemenyi's critical difference at 5 %; if not, the "
         "title says so. Experiments with a single setting are not shown."
     )
-    return with_stand_in(text, inputs)
+    return mention_stand_in(text, inputs)
 
 
 def _experiments(inputs: Inputs) -> list[Ranks]:

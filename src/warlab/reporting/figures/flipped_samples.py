@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, mention_stand_in
 
 TITLE = "Images whose label was changed"
 SECTION = "data"
@@ -42,7 +42,7 @@ def caption(inputs: Inputs) -> str:
         "true class → label given to the methods, with the number of such images. "
         "For each dataset, the figure shows the noise with the highest rate and its first seed."
     )
-    return with_stand_in(text, inputs, [entry.manifest.dataset for entry in shown])
+    return mention_stand_in(text, inputs, [entry.manifest.dataset for entry in shown])
 
 
 def _shown(inputs: Inputs) -> list[NoisyLabels]:

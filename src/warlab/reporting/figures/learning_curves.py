@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from warlab.common.wording import several
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, complete_runs, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, complete_runs, draw_panels, mention_stand_in
 from warlab.reporting.read.curves import learning_curves
 from warlab.reporting.read.results import CELL, Scenario, group_by_setting
 
@@ -36,7 +36,7 @@ def draw(inputs: Inputs) -> Figure:
         style.epochs_axis(ax, rows["epoch"].max())
         style.name_ends(ax, ends)
 
-    return in_panels(runs, inputs, panel, 2.8 if len(group_by_setting(runs)) == 1 else 2.3, "test accuracy (%)")
+    return draw_panels(runs, inputs, panel, 2.8 if len(group_by_setting(runs)) == 1 else 2.3, "test accuracy (%)")
 
 
 def caption(inputs: Inputs) -> str:
@@ -48,4 +48,4 @@ def caption(inputs: Inputs) -> str:
     panels = [list(dict.fromkeys(panel["method"])) for _, panel in group_by_setting(runs)]
     grey = dict.fromkeys(method for methods in panels for method in methods if method not in style.prominent(methods))
     printed = ", ".join(names.display_name(inputs.labels, "method", method) for method in grey)
-    return with_stand_in(text + (f" Grey: {printed}." if printed else ""), inputs)
+    return mention_stand_in(text + (f" Grey: {printed}." if printed else ""), inputs)

@@ -16,7 +16,7 @@ from warlab.artefacts.ground_cost import GroundCost
 from warlab.artefacts.labelled_data import NoiseManifest
 from warlab.ids import CostId
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, mention_stand_in
 
 TITLE = "Ground costs and label noise"
 SECTION = "data"
@@ -68,7 +68,7 @@ def caption(inputs: Inputs) -> str:
     panels = _panels(inputs)
     if len({panel.kind for panel in panels}) < len(panels):
         sentences.append("If there are several seeds, the first one is shown.")
-    return with_stand_in(" ".join(sentences), inputs)
+    return mention_stand_in(" ".join(sentences), inputs)
 
 
 def _panels(inputs: Inputs) -> list[Panel]:

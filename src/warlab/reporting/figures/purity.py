@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warlab.reporting import style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, draw_panels, mention_stand_in
 from warlab.reporting.read.curves import learning_curves
 from warlab.reporting.read.results import Scenario
 
@@ -28,14 +28,14 @@ def draw(inputs: Inputs) -> Figure:
         ax.set_ylim(*ax.get_ylim())
         style.name_ends(ax, ends)
 
-    return in_panels(_runs(inputs), inputs, panel, 2.5, "true labels among selected (%)")
+    return draw_panels(_runs(inputs), inputs, panel, 2.5, "true labels among selected (%)")
 
 
 def caption(inputs: Inputs) -> str:
     text = "Share of true labels among the samples that a method selects for training, mean of both networks."
     if inputs.noise:
         text += " Grey, dotted: the share among all samples, which a random selection would have."
-    return with_stand_in(text, inputs)
+    return mention_stand_in(text, inputs)
 
 
 def _runs(inputs: Inputs) -> pd.DataFrame:

@@ -10,9 +10,9 @@ from scipy import ndimage
 from warlab.data.formats.flat_tiles import unflat
 from warlab.ids import ColumnId
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, with_stand_in
-from warlab.reporting.figures.corrupted_truth import infrared, legend, show
-from warlab.reporting.images.label_maps import coloured
+from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, mention_stand_in
+from warlab.reporting.figures.corrupted_truth import infrared_image, legend, show
+from warlab.reporting.images.label_maps import colour_labels
 from warlab.reporting.read.artefacts import PredictedMap
 
 TITLE = "Maps of a test tile"
@@ -32,7 +32,7 @@ def draw(inputs: Inputs) -> Figure:
     columns = [ColumnId(entry.run.method, "clean" if entry.run.noise == "clean" else "") for entry in maps]
     titles = [f"test tile {about.test_tiles[0]}", "ground truth"]
     titles += [names.plot_method(inputs.labels, str(column)) for column in columns]
-    pictures = [infrared(image), *(coloured(classes, about) for classes in (truth, *predicted))]
+    pictures = [infrared_image(image), *(colour_labels(classes, about) for classes in (truth, *predicted))]
     area = outlined(truth, predicted)
     corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
     shape = truth.shape[0] / truth.shape[1]
@@ -55,7 +55,7 @@ def caption(inputs: Inputs) -> str:
         "methods make most errors. CCE (clean) was trained on the true labels, the others on corrupted ones. For a "
         "method with two networks, the map is of the first."
     )
-    return with_stand_in(text, inputs, [dataset])
+    return mention_stand_in(text, inputs, [dataset])
 
 
 def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:

@@ -21,7 +21,7 @@ RING = style.BLUE
 
 
 def draw(inputs: Inputs) -> Figure:
-    toy = toy_of(inputs)
+    toy = require_toy(inputs)
     with style.context():
         count = len(toy["names"])
         figure = Figure(figsize=(style.PAGE, 2.9))
@@ -52,7 +52,7 @@ def caption(inputs: Inputs) -> str:
     )
 
 
-def toy_of(inputs: Inputs) -> Arrays:
+def require_toy(inputs: Inputs) -> Arrays:
     if not inputs.toy:
         raise WarlabError("This figure needs the trained networks of the toy task; make toy.npz first.")
     return inputs.toy

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, in_panels, with_stand_in
+from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, draw_panels, mention_stand_in
 from warlab.reporting.read import results
 from warlab.reporting.read.results import SETTING, Scenario
 
@@ -36,7 +36,7 @@ def draw(inputs: Inputs) -> Figure:
         ax.margins(0.15, 0.1)
         name_points(ax, sorted(marks, key=lambda mark: mark.colour == QUIET))
 
-    return in_panels(_table(inputs), inputs, panel, 2.9, "test accuracy (%)", most=2)  # two in a row: names need room
+    return draw_panels(_table(inputs), inputs, panel, 2.9, "test accuracy (%)", most=2)
 
 
 def caption(inputs: Inputs) -> str:
@@ -44,7 +44,7 @@ def caption(inputs: Inputs) -> str:
         "Mean test accuracy of the last ten epochs over the mean time of one of these epochs, relative to CCE in "
         "panels where CCE was run. Runs that shared a machine with others took longer."
     )
-    return with_stand_in(text, inputs)
+    return mention_stand_in(text, inputs)
 
 
 def _table(inputs: Inputs) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from warlab.data.formats.flat_tiles import unflat
 STAND_IN = "procedural_tiles_"  # prefix of the names of maps that were not made from real tiles
 
 
-def coloured(labels: np.ndarray, about: DataDescription) -> np.ndarray:
+def colour_labels(labels: np.ndarray, about: DataDescription) -> np.ndarray:
     """Return classes (H, W) as an image (H, W, 3) in uint8."""
     return np.array(about.colours, np.uint8)[labels]
 
@@ -26,7 +26,7 @@ def write_maps(folder: Path, flat: np.ndarray, sizes: np.ndarray, split: str, ab
     note = PngInfo()
     note.add_text("Source", about.source)
     for name, labels in zip(names, unflat(flat, sizes), strict=True):
-        path, image = folder / f"{prefix}area{name}.png", Image.fromarray(coloured(labels, about))
+        path, image = folder / f"{prefix}area{name}.png", Image.fromarray(colour_labels(labels, about))
         write_atomic(path, partial(image.save, format="PNG", pnginfo=note, optimize=True))
         if world := about.world.get(name):
             write_text(path.with_suffix(".pgw"), world)

@@ -91,13 +91,14 @@ class Context:
     results: Sequence[RunResult] = ()
     claims: Sequence[Verdict] = ()
     reductions: Sequence[Mapping[str, str]] = ()  # of `warlab.config.reductions`
-    readings: Sequence[Row] = ()  # of `comparison_text.readings_for_page`
-    statistics: Sequence[Row] = ()  # of `comparison_text.for_page`
+    readings: Sequence[Row] = ()
+    statistics: Sequence[Row] = ()
     curves: Sequence[Panel] = ()
     audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)  # path of a run (dataset/…/seed0) → the last lines of its log
     epochs: Epochs = field(default_factory=dict)  # that the means of the first table are taken over
-    evidence: Evidence | None = None  # how uncertain the numbers of the runs are (`evidence.load_evidence`)
+    # how uncertain the numbers of the runs are
+    evidence: Evidence = field(default_factory=lambda: Evidence({}, {}))
     committed: CommittedEvidence | None = None  # runs that this study did not compute
 
     @property

@@ -42,68 +42,49 @@ class Headline:
     low: float  # of the scale that shows the standings
     high: float
 
-    def position(self, value: float) -> float:
-        """Return the place of a value on the scale from low to high, in percent of its width."""
-        return round(100 * (value - self.low) / (self.high - self.low), 2)
-
 
 def headlines(context: Context) -> list[Headline]:
     """Return a headline per noisy setting of the first table with two methods; if there is none, per clean setting."""
-    if not context.tables:
-        return []
-    layout = grid(context.tables[0].data)
-    settings = [setting for setting in layout.settings if not setting.is_rank]
-    compared = {setting: standings for setting in settings if len(standings := _standings(layout, setting)) >= 2}
-    noisy = {setting: standings for setting, standings in compared.items() if setting.noise != "clean"}
-    return [_headline(context, layout, setting, standings) for setting, standings in (noisy or compared).items()]
+    layout = grid(context.tables[0].data) if context.tables else Grid([], [], {})
+    measured = [setting for setting in layout.settings if not setting.is_rank]
+    compared = [at for at in measured if sum(layout.cell(at, method).run for method in layout.methods) >= 2]
+    noisy = [setting for setting in compared if setting.noise != "clean"]
+    return [_headline(context, layout, setting) for setting in noisy or compared]
 
 
-def _standings(layout: Grid, setting: Scenario) -> list[Standing]:
-    cells = {method: layout.cell(setting, method) for method in layout.methods}
-    numbers = [
-        Standing(method, cell.mean, math.nan if cell.stand_in else cell.published)
-        for method, cell in cells.items()
-        if cell.run
-    ]
-    return sorted(numbers, key=lambda standing: -standing.mean)
-
-
-def _headline(context: Context, layout: Grid, setting: Scenario, standings: list[Standing]) -> Headline:
+def _headline(context: Context, layout: Grid, setting: Scenario) -> Headline:
     """Compare WAR_w2v with CCE if both were run, or else the highest method with the lowest."""
-    labels, by_method = context.labels, {standing.method: standing for standing in standings}
-    pair = (
-        (PROPOSED, BASELINE) if {PROPOSED, BASELINE} <= set(by_method) else (standings[0].method, standings[-1].method)
-    )
-    first, second = (by_method[method] for method in pair)
-    epochs = [context.epochs.get((*setting[:3], method), 0) for method in pair]
-    numbers = [value for standing in standings for value in standing[1:] if not math.isnan(value)]
+    cells = {method: cell for method in layout.methods if (cell := layout.cell(setting, method)).run}
+    dataset, labels = setting.dataset, context.labels
+    stand_in = any(cell.stand_in for cell in cells.values())
+    numbers = [Standing(method, cell.mean, math.nan if stand_in else cell.published) for method, cell in cells.items()]
+    standings = sorted(numbers, key=lambda standing: -standing.mean)
+    named = {standing.method: standing for standing in standings}
+    pair = (named[PROPOSED], named[BASELINE]) if {PROPOSED, BASELINE} <= set(named) else (standings[0], standings[-1])
+    epochs = [context.epochs.get((*setting[:3], standing.method), 0) for standing in pair]
+    drawn = [value for standing in standings for value in standing[1:] if not math.isnan(value)]
     return Headline(
         setting,
-        title=f"{display_name(labels, 'dataset', setting.dataset)}, {setting_name(layout, setting, labels)}",
-        source=next((about.source for about in context.datasets if about.dataset == setting.dataset), ""),
+        title=f"{display_name(labels, 'dataset', dataset)}, {setting_name(layout, setting, labels)}",
+        source=next((about.source for about in context.datasets if about.dataset == dataset), ""),
         standings=standings,
-        first=first,
-        second=second,
+        first=pair[0],
+        second=pair[1],
         epochs=[] if 0 in epochs else list(dict.fromkeys(epochs)),
-        estimate=_estimate(context.evidence, setting, first, second),
-        stand_in=any(layout.cell(setting, method).stand_in for method in by_method),
-        low=math.floor((min(numbers) - 0.5) / 5) * 5.0,
-        high=math.ceil((max(numbers) + 0.5) / 5) * 5.0,
+        estimate=compare(context.evidence, setting, *pair),
+        stand_in=stand_in,
+        low=math.floor((min(drawn) - 0.5) / 5) * 5.0,
+        high=math.ceil((max(drawn) + 0.5) / 5) * 5.0,
     )
 
 
-def _estimate(evidence: Evidence | None, setting: Scenario, first: Standing, second: Standing) -> Estimate | None:
-    """Return the difference with its interval, unless the table shows other seeds of these methods than `evidence`
-    has: the interval would not belong to the printed difference."""
-    estimate = compare(evidence, setting, first.method, second.method)
+def compare(evidence: Evidence, setting: Scenario, first: Standing, second: Standing) -> Estimate | None:
+    """Return the difference of two methods with its interval, or None if one has no number on real data, or if the
+    evidence has other seeds than the table, whose difference is printed."""
+    one, two = (evidence.number(setting, standing.method) for standing in (first, second))
+    estimate = difference(one, two) if one and two else None
     same = estimate is not None and math.isclose(estimate.value, first.mean - second.mean, abs_tol=0.01)
     return estimate if same else None
-
-
-def compare(evidence: Evidence | None, setting: Scenario, first: str, second: str) -> Estimate | None:
-    """Return the difference of two methods with its interval, or None if one has no number on real data."""
-    one, two = (evidence.number(setting, method) if evidence else None for method in (first, second))
-    return difference(one, two) if one and two else None
 
 
 @dataclass(frozen=True)
@@ -121,17 +102,16 @@ class Opening:
 def make_opening(context: Context, headlines: Sequence[Headline]) -> Opening:
     reductions = context.reductions if context.has_papers_numbers else ()  # other data have no paper to compare with
     telling = [row for word in TELLING for row in reductions if row["what"].endswith(f": {word}")][:MOST_REDUCTIONS]
-    panel, evidence, committed = choose_panel(context.curves), context.evidence, context.committed
+    panel, committed = choose_panel(context.curves), context.committed
     if panel is None:
         return Opening(reductions=telling)
-    numbers = (
-        [(line.method, evidence.number(panel.setting, line.method)) for line in panel.lines[:2]] if evidence else []
-    )
+    one, two = (committed and committed.evidence.number(panel.setting, method) for method in (PROPOSED, BASELINE))
+    numbers = {line.method: context.evidence.number(panel.setting, line.method) for line in panel.lines[:2]}
     return Opening(
         panel,
         draw_picture(panel),
         next((headline for headline in headlines if headline.setting[:3] == panel.setting[:3]), None),
-        [(method, single(number)) for method, number in numbers if number],
-        compare(committed.evidence, panel.setting, PROPOSED, BASELINE) if committed else None,
+        [(method, single(number)) for method, number in numbers.items() if number],
+        difference(one, two) if one and two else None,
         telling,
     )

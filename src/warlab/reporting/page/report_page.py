@@ -36,12 +36,12 @@ from warlab.reporting.tables.statistics_text import NOT_COMPUTED
 def render(context: Context) -> str:
     """Return the whole page as text; it loads nothing."""
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
-    context = replace(context, fidelity=relevant(context.fidelity, ids))
+    context = replace(context, fidelity=select_relevant(context.fidelity, ids))
     first = headlines(context)
     content = {
         "page": context,
         "opening": make_opening(context, first),
-        "sections": sections(context),
+        "sections": list_sections(context),
         "headlines": first,
         "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
         "seconds": sum(result.provenance["seconds"] for result in context.results),
@@ -50,12 +50,12 @@ def render(context: Context) -> str:
         "verdicts": Counter(kind(row.verdict) for row in context.claims),
         "tests": [row for row in context.statistics if row["statistic"] != NOT_COMPUTED],
         "lacking": [row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
-        "environments": environments(context.results),
+        "environments": count_environments(context.results),
     }
-    return environment(context.labels).get_template("report.html").render(content)
+    return make_environment(context.labels).get_template("report.html").render(content)
 
 
-def sections(context: Context) -> dict[str, str]:
+def list_sections(context: Context) -> dict[str, str]:
     """Return the sections that have something to show, in their order, with their titles."""
     content = {
         "results": context.tables or context.curves,
@@ -67,13 +67,13 @@ def sections(context: Context) -> dict[str, str]:
         "settings": context.reductions or context.hyperparameters,
         "provenance": context.results or context.left_out,
     }
-    sorted_in = {table.section for table in context.tables} | {figure.section for figure in context.figures}
+    filled = {name for name, value in content.items() if value}
+    filled |= ({table.section for table in context.tables} | {figure.section for figure in context.figures}) - {"audit"}
     titles = SECTIONS if context.has_papers_numbers else SECTIONS | {"results": "Results"}
-    shown = {name for name, found in content.items() if found} | (sorted_in - {"audit"})
-    return {name: title for name, title in titles.items() if name in shown}
+    return {name: title for name, title in titles.items() if name in filled}
 
 
-def environment(labels: Labels) -> Environment:
+def make_environment(labels: Labels) -> Environment:
     """Return jinja2 with the templates of this folder and the filters, tests and functions that they use."""
     jinja = Environment(
         loader=PackageLoader("warlab", "reporting/page"),
@@ -82,13 +82,15 @@ def environment(labels: Labels) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters.update(number=number, signed=signed, percent=percent, short=short, duration=duration, several=several)
-    jinja.filters.update(pretty=pretty, data_uri=data_uri, pixel_width=pixel_width)
-    jinja.filters.update(method=partial(method, labels), methods=partial(with_methods, labels))
+    jinja.filters.update(
+        number=number, signed=signed, percent=percent, cell_text=cell_text, duration=duration, several=several
+    )
+    jinja.filters.update(pretty=result_text, data_uri=data_uri, pixel_width=pixel_width)
+    jinja.filters.update(method=partial(format_method, labels), methods=partial(mark_methods, labels))
     jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
     jinja.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
     jinja.globals.update(
-        called=partial(names.display_name, labels), leading_variant=leading_variant, min_seeds=MIN_SEEDS
+        display_name=partial(names.display_name, labels), leading_variant=leading_variant, min_seeds=MIN_SEEDS
     )
     jinja.tests["missing"] = pd.isna
     jinja.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
@@ -101,12 +103,12 @@ def filled_columns(rows: Sequence[Row]) -> list[str]:
     return [key for key in columns if any(row.get(key, "") != "" for row in rows)]
 
 
-def relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
+def select_relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
     """Return the entries that concern something in this report; one without `needs` concerns everything."""
     return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
 
 
-def environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
+def count_environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
     """Return the distinct machines and versions of the runs, each after the number of its runs."""
     entries = []
     for about in (result.provenance for result in results):
@@ -118,12 +120,12 @@ def environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
 # ---- filters of the templates
 
 
-def short(value: object) -> str:
+def cell_text(value: object) -> str:
     """Return a value as a person would write it."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, Mapping):
-        return "; ".join(f"{key} → {short(list(targets)) or 'stays'}" for key, targets in value.items())
+        return "; ".join(f"{key} → {cell_text(list(targets)) or 'stays'}" for key, targets in value.items())
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.3g}".replace("e-0", "e-").replace("-", "−")
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -133,7 +135,7 @@ def percent(value: float) -> str:
     return f"{value:.1f}\N{NO-BREAK SPACE}%"
 
 
-def pretty(result: RunResult) -> str:
+def result_text(result: RunResult) -> str:
     """Return the content of result.json."""
     return json.dumps(result.to_dict(), indent=2, sort_keys=True, ensure_ascii=False)
 
@@ -150,21 +152,21 @@ def pixel_width(png: Path) -> int:
     return int.from_bytes(_png(png)[16:20])  # in the header at the beginning of every PNG
 
 
-def method(labels: Labels, identifier: str) -> Markup:
+def format_method(labels: Labels, identifier: str) -> Markup:
     """Return the printed name of a method, with its subscript."""
-    return _subscripted(names.display_name(labels, "method", identifier))
+    return _format_subscript(names.display_name(labels, "method", identifier))
 
 
-def with_methods(labels: Labels, text: str) -> Markup:
+def mark_methods(labels: Labels, text: str) -> Markup:
     """Return a text in which the names of methods have their subscripts."""
-    shown = {str(escape(label)): _subscripted(label) for label in labels.get("method", {}).values()}
-    longest_first = sorted(shown, key=len, reverse=True)
+    marked = {str(escape(label)): _format_subscript(label) for label in labels.get("method", {}).values()}
+    longest_first = sorted(marked, key=len, reverse=True)
     pattern = "|".join(rf"(?<!\w){re.escape(label)}(?!\w)" for label in longest_first)
     plain = str(escape(text))
-    return Markup(re.sub(pattern, lambda match: str(shown[match[0]]), plain) if pattern else plain)
+    return Markup(re.sub(pattern, lambda match: str(marked[match[0]]), plain) if pattern else plain)
 
 
-def _subscripted(label: str) -> Markup:
+def _format_subscript(label: str) -> Markup:
     head, subscript, rest = names.split_subscript(label)
     return Markup("{}<sub>{}</sub>{}").format(head, subscript, rest) if subscript else escape(head)
 
