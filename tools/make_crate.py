@@ -1,4 +1,4 @@
-"""The finished results of a scale as an RO-Crate 1.1 for Zenodo or WorkflowHub: a folder with ro-crate-metadata.json.
+"""Write the finished results of a scale as an RO-Crate 1.1 for Zenodo or WorkflowHub: a folder with a description.
 
     python tools/make_crate.py results/demo crate
 
@@ -27,6 +27,7 @@ SPECIFICATION = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 WORKFLOW = ("Snakefile", "rules/*.smk", "workflow/**/*", "config/**/*", "envs/*", "requirements.txt", "pyproject.toml")
+METADATA = "ro-crate-metadata.json"
 ABOUT = ("LICENSE", "CITATION.cff", "README.md")
 RESULTS = (
     "report.html", "*.csv", "*.md", "*.pdf", "tables/*", "figures/*.*", "data/*.json", "noise/**/*.json",
@@ -40,92 +41,67 @@ def make_crate(results: Path, target: Path) -> Path:
         raise WarlabError(f"{results} has no report.html; run the whole scale first.")
     if target.exists() and any(target.iterdir()):
         raise WarlabError(f"{target} is not empty; name a new folder.")
-    files = [*_copied(ROOT, (*WORKFLOW, *ABOUT), target), *_copied(results, RESULTS, target, f"results/{results.name}")]
-    graph = [_descriptor(), _root(results, files), *_people(), *_terms(), *(_file(target, name) for name in files)]
-    described = target / "ro-crate-metadata.json"
-    write_text(described, json.dumps({"@context": CONTEXT, "@graph": graph}, indent=2) + "\n")
-    return described
+    names = copy_files(ROOT, (*WORKFLOW, *ABOUT), target)
+    names += copy_files(results, RESULTS, target, f"results/{results.name}")
+    graph = [*describe_crate(results, names), *(describe_file(target, name) for name in names)]
+    write_text(target / METADATA, json.dumps({"@context": CONTEXT, "@graph": graph}, indent=2) + "\n")
+    return target / METADATA
 
 
-def _copied(source: Path, patterns: tuple[str, ...], target: Path, below: str = "") -> list[str]:
-    files = {path for pattern in patterns for path in source.glob(pattern) if path.is_file()}
-    wanted = sorted(path for path in files if _wanted(path.relative_to(source)))
-    names = [(Path(below) / path.relative_to(source)).as_posix() for path in wanted]
-    for path, name in zip(wanted, names, strict=True):
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target / name)
+def copy_files(source: Path, patterns: tuple[str, ...], target: Path, below: str = "") -> list[str]:
+    """Copy all files that match a pattern, except for checkpoints and bytecode, and return their names in the crate."""
+    names = []
+    for path in sorted({path for pattern in patterns for path in source.glob(pattern) if path.is_file()}):
+        inside = path.relative_to(source)
+        if path.suffix not in (".pyc", ".ckpt") and not {"checkpoint", "__pycache__"} & set(inside.parts):
+            names.append((Path(below) / inside).as_posix())
+            (target / names[-1]).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target / names[-1])
     return names
 
 
-def _wanted(path: Path) -> bool:
-    return path.suffix not in (".pyc", ".ckpt") and not {"checkpoint", "__pycache__"} & set(path.parts)
-
-
-def _descriptor() -> Entity:
-    return {
-        "@id": "ro-crate-metadata.json",
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": [{"@id": SPECIFICATION}, {"@id": PROFILE}],
-    }
-
-
-def _root(results: Path, files: list[str]) -> Entity:
+def describe_crate(results: Path, names: list[str]) -> list[Entity]:
+    """Return the entities that are not files: the description itself, the crate, its authors, and Snakemake."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    authors: list[Entity] = []
+    for number, author in enumerate(cited["authors"]):
+        person = " ".join(part for key in ("given-names", "family-names") if (part := author.get(key)))
+        kind = "Organization" if "name" in author else "Person"
+        authors.append({"@id": f"#author{number}", "@type": kind, "name": author.get("name", person)})
     inputs = [read_json(path) for path in sorted(results.glob("data/*.json"))]
     trained_on = ", ".join(sorted({f"{one.get('title', one.get('dataset', ''))}".strip() for one in inputs} - {""}))
-    return {
+    crate = {
         "@id": "./",
         "@type": "Dataset",
         "name": f"{cited['title']}: results of the scale {results.name}",
         "description": f"A finished study by the warlab workflow{f', trained on {trained_on}' if trained_on else ''}.",
         "datePublished": datetime.now(UTC).date().isoformat(),
         "license": {"@id": "LICENSE"},
-        "author": [{"@id": person["@id"]} for person in _people()],
+        "author": [{"@id": author["@id"]} for author in authors],
         "mainEntity": {"@id": "Snakefile"},
-        "hasPart": [{"@id": name} for name in files],
+        "hasPart": [{"@id": name} for name in names],
     }
-
-
-def _people() -> list[Entity]:
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    names = [_name(author) for author in cited["authors"]]
-    return [{"@id": f"#author{number}", "@type": kind, "name": name} for number, (kind, name) in enumerate(names)]
-
-
-def _name(author: dict[str, str]) -> tuple[str, str]:
-    if "name" in author:
-        return "Organization", author["name"]
-    return "Person", " ".join(part for key in ("given-names", "family-names") if (part := author.get(key)))
-
-
-def _terms() -> list[Entity]:
-    return [
-        {
-            "@id": SNAKEMAKE,
-            "@type": "ComputerLanguage",
-            "name": "Snakemake",
-            "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
-            "url": {"@id": "https://snakemake.readthedocs.io"},
-        }
-    ]
-
-
-def _file(target: Path, name: str) -> Entity:
-    path = target / name
-    entity: Entity = {
-        "@id": name,
-        "@type": "File",
-        "name": name,
-        "contentSize": str(path.stat().st_size),
-        "sha256": file_digest(path),
+    conforms = [{"@id": SPECIFICATION}, {"@id": PROFILE}]
+    descriptor = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": conforms}
+    language = {
+        "@id": SNAKEMAKE,
+        "@type": "ComputerLanguage",
+        "name": "Snakemake",
+        "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
+        "url": {"@id": "https://snakemake.readthedocs.io"},
     }
-    if kind := mimetypes.guess_type(name)[0]:
+    return [descriptor, crate, *authors, language]
+
+
+def describe_file(target: Path, name: str) -> Entity:
+    path, kind = target / name, mimetypes.guess_type(name)[0]
+    size, checksum = str(path.stat().st_size), file_digest(path)
+    entity: Entity = {"@id": name, "@type": "File", "name": name, "contentSize": size, "sha256": checksum}
+    if kind:
         entity["encodingFormat"] = kind
     if name == "Snakefile":
         entity["@type"] = ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
-        entity["programmingLanguage"] = {"@id": SNAKEMAKE}
-        entity["name"] = "warlab"
+        entity |= {"programmingLanguage": {"@id": SNAKEMAKE}, "name": "warlab"}
     return entity
 
 

@@ -1,25 +1,15 @@
 """`make crate`: an RO-Crate of a finished scale."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.helpers.scripts import load
 from warlab.common.files import file_digest, write_json, write_text
 from warlab.errors import WarlabError
 
-
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_crate", ROOT / "tools" / "make_crate.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["make_crate"] = module
-    spec.loader.exec_module(module)
-    return module
+CRATE = load("tools/make_crate.py")
 
 
 @pytest.fixture
@@ -33,7 +23,7 @@ def finished(tmp_path: Path) -> Path:
 
 
 def test_every_file_is_described_by_its_checksum_and_every_name_by_an_entity(finished: Path, tmp_path: Path) -> None:
-    described = tool().make_crate(finished, tmp_path / "crate")
+    described = CRATE.make_crate(finished, tmp_path / "crate")
     graph = {entity["@id"]: entity for entity in json.loads(described.read_text())["@graph"]}
     root = graph["./"]
     assert graph["ro-crate-metadata.json"]["about"] == {"@id": "./"}
@@ -52,19 +42,18 @@ def test_every_file_is_described_by_its_checksum_and_every_name_by_an_entity(fin
 
 
 def test_what_is_not_finished_makes_no_crate(finished: Path, tmp_path: Path) -> None:
-    crate = tool()
     with pytest.raises(WarlabError, match="is not empty"):
-        crate.make_crate(finished, finished)
+        CRATE.make_crate(finished, finished)
     (finished / "report.html").unlink()
     with pytest.raises(WarlabError, match="run the whole scale first"):
-        crate.make_crate(finished, tmp_path / "crate")
-    assert crate.main([str(finished), str(tmp_path / "crate")]) == 1 and not (tmp_path / "crate").exists()
+        CRATE.make_crate(finished, tmp_path / "crate")
+    assert CRATE.main([str(finished), str(tmp_path / "crate")]) == 1 and not (tmp_path / "crate").exists()
 
 
 @pytest.mark.slow
 def test_the_rocrate_package_reads_it(finished: Path, tmp_path: Path) -> None:
     rocrate = pytest.importorskip("rocrate.rocrate", reason="pip install rocrate")
-    tool().make_crate(finished, tmp_path / "crate")
+    CRATE.make_crate(finished, tmp_path / "crate")
     crate = rocrate.ROCrate(tmp_path / "crate")
     assert crate.mainEntity.id == "Snakefile" and crate.root_dataset["license"].id == "LICENSE"
     assert len(crate.data_entities) == len(crate.root_dataset["hasPart"])
