@@ -59,7 +59,8 @@ def commands_of(text: str) -> Iterator[str]:
 
 
 FOUND = {command: page for page in PAGES for command in commands_of(page.read_text())}
-HERE = [command for command in FOUND if not command.startswith(tuple(NOT_HERE))]
+# commands that differ only in the number of cores count once
+HERE = list({re.sub(r" --cores \w+", "", one): one for one in FOUND if not one.startswith(tuple(NOT_HERE))}.values())
 
 
 def dry(command: str) -> str:
