@@ -31,7 +31,9 @@ CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """The smoke scale without files. Results are up to date: tests/workflow/test_edits.py has the comparison."""
+    monkeypatch.setattr("warlab.cli.status.find_changes", lambda *_: [])
     return load_study({"scale": "smoke", "results_root": str(tmp_path), "data_root": str(tmp_path / "raw")}, ROOT)
 
 
@@ -52,35 +54,35 @@ def log(study: Study) -> Path:
 
 
 def test_a_run_without_files_waits(study: Study) -> None:
-    assert run_state(study, CELL, folder(study)).state == "waiting"
+    assert run_state(study, ROOT, CELL).state == "waiting"
 
 
 def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> None:
     run = begin(study)
     with only_writer(run):
-        found = run_state(study, CELL, folder(study))
+        found = run_state(study, ROOT, CELL)
     assert (found.state, found.epochs, found.accuracy) == ("running", "2/4", 61.0)
     assert found.left == 2 * 15  # two epochs of 15 seconds
-    assert run_state(study, CELL, folder(study)).state == "stopped"
+    assert run_state(study, ROOT, CELL).state == "stopped"
 
 
 def test_a_run_that_has_begun_its_first_epoch_is_running(study: Study) -> None:
     with only_writer(folder(study) / "runs" / str(CELL)):
-        assert run_state(study, CELL, folder(study)).epochs == "0/4"
+        assert run_state(study, ROOT, CELL).epochs == "0/4"
 
 
 def test_a_run_whose_log_ends_in_an_error_has_failed_with_the_sentence(study: Study) -> None:
     begin(study)
     with pytest.raises(SystemExit), job(str(log(study))):
         raise WarlabError("The loss of war is not a finite number in epoch 3, batch 1.")
-    found = run_state(study, CELL, folder(study))
+    found = run_state(study, ROOT, CELL)
     assert (found.state, found.note) == ("failed", "The loss of war is not a finite number in epoch 3, batch 1.")
 
 
 def test_an_error_that_nobody_expected_is_a_failure_too(study: Study) -> None:
     with pytest.raises(ZeroDivisionError), job(str(log(study))):
         _ = 1 / 0
-    found = run_state(study, CELL, folder(study))
+    found = run_state(study, ROOT, CELL)
     assert found.state == "failed" and "unexpected ZeroDivisionError: division by zero" in found.note
 
 
@@ -88,7 +90,7 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
     begin(study)
     with pytest.raises(SystemExit) as end, job(str(log(study))):
         raise Interrupted("SIGTERM received: saved epoch 3, batch 1.")
-    found = run_state(study, CELL, folder(study))
+    found = run_state(study, ROOT, CELL)
     assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
 
 
@@ -100,7 +102,7 @@ def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(tmp_path / "log.txt", "in")
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert said.splitlines() == ["in", "stopped by Ctrl-C. Run the same command again to resume."]
 
@@ -109,16 +111,27 @@ def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
     run = begin(study)
     write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")
     with only_writer(run):
-        assert run_state(study, CELL, folder(study)).state == "running"
+        assert run_state(study, ROOT, CELL).state == "running"
 
 
-def test_the_table_counts_every_state(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    result = RunResult(RunIdentity(resolved("cce"), {}, {}, {}), "real", {"last": 71.25}, {})
-    result.save(folder(study) / "runs" / str(CELL) / "result.json")
+def test_the_table_counts_every_state(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_result(study, CELL)
     text = status(study, ROOT)
-    assert re.search(rf"^done +{CELL} +4/4 +71\.25 %$", text, re.MULTILINE)
+    assert re.search(rf"^done +{CELL} +3/4 +70\.00 %$", text, re.MULTILINE)
     assert text.endswith(f"smoke: {len(study.plan.runs)} runs, 1 done, {len(study.plan.runs) - 1} waiting")
     assert len({line.index("epoch") for line in text.splitlines() if "epoch" in line}) == 1
+
+
+def test_a_result_that_will_be_trained_again_is_outdated_with_its_own_epochs(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_result(study, CELL)
+    monkeypatch.setattr("warlab.cli.status.find_changes", lambda *_: ["epochs: 3 → 4", "methods/war.py changed"])
+    assert re.search(rf"^outdated +{CELL} +3/4 +70\.00 % +epochs: 3 → 4 and 1 more$", status(study, ROOT), re.MULTILINE)
+    assert "remaining: " in status(study, ROOT) and ", 1 outdated, " in status(study, ROOT)
+    write_json(folder(study) / "runs" / str(CELL) / "result.json", {"id": "0", "data": "real"})
+    state = run_state(study, ROOT, CELL)
+    assert state.state == "outdated" and "result.json lacks 'code'" in state.note
 
 
 def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
@@ -132,10 +145,10 @@ def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_las
     """They stay where they are; the run that began last has no epoch yet."""
     run = begin(study)
     with only_writer(run, "4567"):
-        assert run_state(study, CELL, folder(study)).epochs == "0/4"
-    assert run_state(study, CELL, folder(study)).state == "waiting"
+        assert run_state(study, ROOT, CELL).epochs == "0/4"
+    assert run_state(study, ROOT, CELL).state == "waiting"
     with only_writer(run, "0123"):
-        assert run_state(study, CELL, folder(study)).epochs == "2/4"
+        assert run_state(study, ROOT, CELL).epochs == "2/4"
 
 
 # ---- doctor
@@ -213,7 +226,8 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "CHECKS", (doctor.data_present,))
-    places = {name: str(tmp_path) for name in ("clothing1m", "imagenet32", "vaihingen")}
+    (tmp_path / "own").mkdir()
+    places = {name: str(tmp_path / "own") for name in ("clothing1m", "imagenet32", "vaihingen")}
     config = {"scale": "paper", "data_root": str(tmp_path / "raw")}
     text, good = doctor.doctor(load_study(config, ROOT), ROOT)
     assert not good and text.endswith("Wrong: 3, absent: 6; the lines above say what to do.")
@@ -280,11 +294,10 @@ def planned(study: Study) -> RunTimes:
     return load_run_times(study, ROOT, observed={})
 
 
-def done(study: Study, run: RunId, took: float) -> None:
-    made = {"summary": {"last": 70.0}, "provenance": {"seconds": took}}
-    RunResult(RunIdentity(resolved("cce"), {}, {}, {}), "real", **made).save(
-        folder(study) / "runs" / str(run) / "result.json"
-    )
+def save_result(study: Study, run: RunId, took: float = 1.0) -> None:
+    """Save the result of a run of three epochs."""
+    result = RunResult(RunIdentity(resolved("cce"), {}, {}, {}), {}, "real", {"last": 70.0}, {"seconds": took})
+    result.save(folder(study) / "runs" / str(run) / "result.json")
 
 
 def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
@@ -295,7 +308,7 @@ def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
 def test_runs_that_took_three_times_as_long_as_planned_make_the_rest_three_times_as_long(study: Study) -> None:
     times = planned(study)
     for run in study.plan.runs[:2]:
-        done(study, run, 3 * times.seconds_of_run(run))
+        save_result(study, run, 3 * times.seconds_of_run(run))
     left = 3 * sum(map(times.seconds_of_run, study.plan.runs[2:]))
     assert f"about {duration(left)} of training" in remaining(study)
     assert remaining(study).endswith("(by the times of 2 runs)")
@@ -317,7 +330,7 @@ def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
 
 def test_of_a_finished_scale_nothing_remains(study: Study) -> None:
     for run in study.plan.runs:
-        done(study, run, 1.0)
+        save_result(study, run, 1.0)
     assert "remaining: " not in status(study, ROOT)
 
 

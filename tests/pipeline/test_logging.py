@@ -76,12 +76,12 @@ def test_progress_may_count_in_another_unit(caplog: pytest.LogCaptureFixture) ->
 
 def test_a_result_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     identity = RunIdentity(resolved("war_w2v"), {"data": {"train": 300}}, {"methods/war.py": "0"}, {"noise": "1"})
-    result = RunResult(identity, "real", {"last": 1.0}, {"git": "x"})
+    result = RunResult(identity, {"noise": "../noise.npz"}, "real", {"last": 1.0}, {"git": "x"})
     result.save(tmp_path / "result.json")
     assert RunResult.load(tmp_path / "result.json") == result
     content = read_json(tmp_path / "result.json")
     assert content["id"] == identity.id and content["run"] == result.run.to_dict() == resolved("war_w2v")
-    assert set(content) - {"id", *vars(identity)} == {"data", "summary", "provenance", "finished"}
+    assert set(content) - {"id", *vars(identity)} == {"files", "data", "summary", "provenance", "finished"}
 
 
 def test_what_is_no_result_is_one_sentence(tmp_path: Path) -> None:

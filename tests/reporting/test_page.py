@@ -93,7 +93,7 @@ def run_result(data: str) -> RunResult:
     provenance |= {"host": "here", "processor": "x", "threads": 2}
     run = RunConfig("fashion_mnist", "asym-40", net, method, training, 0)
     identity = RunIdentity(run.to_dict(), {}, {}, {})
-    return RunResult(identity, data, {"last10_mean": 75.25}, provenance, "2026-01-01T00:00:00Z")
+    return RunResult(identity, {}, data, {"last10_mean": 75.25}, provenance, "2026-01-01T00:00:00Z")
 
 
 def page_context(tmp_path: Path, data: str = "real") -> Context:

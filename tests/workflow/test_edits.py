@@ -1,6 +1,10 @@
 """Every file that a user may edit, edited: exactly the jobs that read it run again, and those that follow from them."""
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +18,7 @@ from tests.faults import workflow
 from tests.faults.workflow import call, project
 from tests.workflow.test_own_data import NAMES, paint
 from warlab.artefacts.ground_cost import matrix_text
-from warlab.common.files import read_json, write_json
+from warlab.common.files import read_arrays, read_json, write_arrays, write_json
 
 RESULTS = Path("results") / "faults"
 SCALE = {
@@ -71,9 +75,19 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def warlab(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-m", "warlab", "--scale", "faults", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
 def planned(folder: Path, *targets: str) -> dict[str, int]:
-    found = workflow.planned(folder, *targets)
-    return {name: n for name, n in found.items() if name not in ("runs", "collect", "data", "total")}
+    """Return the number of planned jobs of each rule. `warlab status` must agree about the trainings."""
+    jobs = workflow.planned(folder, *targets)
+    states = warlab(folder, "status")
+    assert len(re.findall("^outdated ", states, re.MULTILINE)) == jobs.get("train", 0), states
+    return {name: n for name, n in jobs.items() if name not in ("runs", "collect", "data", "total")}
 
 
 @contextmanager
@@ -89,6 +103,10 @@ def edited(file: Path, change: Callable[[Path], object]) -> Iterator[None]:
         kept.unlink()
 
 
+def add_zeros(file: Path) -> None:
+    write_arrays(file, **{name: array * 0 for name, array in read_arrays(file).items()})
+
+
 def add_line(file: Path) -> None:
     file.write_text(file.read_text() + "\n")
 
@@ -98,6 +116,7 @@ def replaced(old: str, new: str) -> Callable[[Path], object]:
 
 
 OTHER_WORD = replaced("dog", "dog: puppy")
+OTHER_BETA = replaced("overrides:", "overrides:\n  methods: {war_w2v: {beta: 5}}")
 
 
 def other_weights(file: Path) -> None:
@@ -129,11 +148,39 @@ VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
         (RESULTS / "data/arrays.json", other_value("mean", [0.1]), {"corrupt": 1, **COST, "train": 3}),
         (RESULTS / "noise/arrays/file_mine/seed0.json", other_value("rate", 0.1), {"train": 3}),
         (VECTORS, add_line, {**COST, "train": 2}),
+        ("src/warlab/methods/war.py", replaced("self.epsilon /= 10", "self.epsilon /= 5"), {"train": 4}),
+        ("src/warlab/noise/kinds/file.py", replaced("import", "X = 1\nimport"), {"corrupt": 2, "train": 6}),
+        ("src/warlab/artefacts/ground_cost.py", replaced("\n\n\n", "\n\n\nX = 1\n\n\n"), {}),
+        ("config/scales/faults.yaml", replaced("batch_size: 12", "batch_size: 6"), {"train": 7}),
+        ("config/config.yaml", OTHER_BETA, {"train": 2}),
     ],
 )
 def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Callable, expected: dict) -> None:
     with edited(finished / file, change):
         assert planned(finished, "runs") == expected
+
+
+DATA = {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("find photos mine -exec touch {} +", {}),
+        ("cp -r photos copy && rm -r photos && mv copy photos", {}),
+        ("mv photos elsewhere && sed -i s/photos/elsewhere/ config/config.yaml", {}),
+        ("mv mine/my.npz mine/other.npz && sed -i s/my.npz/other.npz/ config/config.yaml", {}),
+        ("sed -i s#photos#mine/../photos/# config/config.yaml", {}),
+        ("sed -i 's/^local_data:/local_data:\\n  cifar10: nowhere/' config/config.yaml", {}),
+        ("cp photos/cat/$(ls photos/cat | head -1) photos/dog/new.png", DATA),
+        ("mv photos/cat/$(ls photos/cat | head -1) photos/dog/", DATA),
+    ],
+)
+def test_the_users_files_count_by_their_contents(finished: Path, tmp_path: Path, command: str, expected: dict) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    subprocess.run(command, shell=True, cwd=copy, check=True)
+    assert planned(copy, "runs") == expected
 
 
 def test_other_words_reach_the_cost_also_when_the_data_were_prepared_before(finished: Path, tmp_path: Path) -> None:
@@ -146,11 +193,46 @@ def test_other_words_reach_the_cost_also_when_the_data_were_prepared_before(fini
     assert read_json(copy / RESULTS / "costs" / "arrays" / "w2v" / "cost.json")["words"] == ["cat", "puppy", "truck"]
 
 
-def test_data_that_were_written_again_unchanged_train_nothing(finished: Path, tmp_path: Path) -> None:
+def test_another_study_and_another_place_do_not_disturb_a_finished_one(finished: Path, tmp_path: Path) -> None:
+    """Both fetch into the same folder of raw data."""
     copy = tmp_path / "copy"
     shutil.copytree(finished, copy)
-    image = next((copy / "photos" / "cat").iterdir())
-    image.write_bytes(image.read_bytes())
-    assert planned(copy, "data") == {"fetch": 1, "prepare": 1}
-    call(copy, "--cores", "1", "data")
+    np.savez(copy / "mine" / "second.npz", train_x=np.zeros((12, 8, 8), np.uint8), train_y=np.arange(12) % 3)
+    (copy / "photos").rename(copy / "elsewhere")
+    scale, config = copy / "config" / "scales" / "faults.yaml", copy / "config" / "config.yaml"
+    moved = replaced("photos", "elsewhere")
+    moved(config)
+    with edited(config, replaced("my.npz", "second.npz")), edited(scale, replaced("size: 16", "size: 12")):
+        call(copy, "--cores", "1", "--config", "scale=faults", "results_root=other", "data")
+    assert read_arrays(copy / "other" / "faults" / "data" / "arrays.npz")["train_x"].shape[2:] == (8, 8)
     assert planned(copy, "runs") == {}
+
+
+WAR = "arrays/file_mine/cnn9/war_w2v/seed0"
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "reasons"),
+    [
+        ("words.txt", lambda file: file, [f"{WAR} is up to date."]),
+        ("src/warlab/methods/war.py", replaced("self.epsilon /= 10", "self.epsilon /= 5"), ["methods/war.py changed"]),
+        (
+            "config/config.yaml",
+            replaced("overrides:", "overrides:\n  methods: {war_w2v: {beta: 5}}"),
+            ["beta: 10.0 → 5"],
+        ),
+        ("words.txt", replaced("1 0.5 0", "1 0.4 0"), ["cost.vectors changed"]),
+        (RESULTS / "noise/arrays/file_mine/seed0.npz", add_zeros, ["noise labels changed"]),
+        (RESULTS / "runs" / WAR / "weights.pt", Path.unlink, ["weights.pt is missing"]),
+        (RESULTS / "runs" / WAR / "result.json", Path.unlink, [f"{WAR} has no result yet."]),
+    ],
+)
+def test_why_names_what_changed(finished: Path, file: str, change: Callable, reasons: list[str]) -> None:
+    with edited(finished / file, change):
+        assert warlab(finished, "why", str(RESULTS / "runs" / WAR)).splitlines() == reasons
+
+
+def test_a_run_that_no_study_has_is_one_sentence(finished: Path) -> None:
+    assert "has no run arrays/clean/cnn9/cce/seed0; did you mean" in warlab(
+        finished, "why", "arrays/clean/cnn9/cce/seed0"
+    )

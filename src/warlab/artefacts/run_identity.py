@@ -73,16 +73,17 @@ def _changed_values(stored: Mapping[str, Any], current: Mapping[str, Any]) -> It
     for key in {**before, **now}:
         if before.get(key, "unset") == now.get(key, "unset"):
             continue
+        name = key.removeprefix("method.").removeprefix("training.").replace("settings.", "")  # beta, epochs, net.width
         if key.endswith("_sha256"):
-            yield f"{key.removesuffix('_sha256')} changed"
+            yield f"{name.removesuffix('_sha256')} changed"
         else:
-            yield f"{key}: {before.get(key, 'unset')} → {now.get(key, 'unset')}"
+            yield f"{name}: {before.get(key, 'unset')} → {now.get(key, 'unset')}"
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield nested values with names such as `cost.order`; those of method, training and network have no prefix."""
+    """Yield nested values with names such as `method.settings.beta`."""
     for key, value in values.items():
         if isinstance(value, dict):
-            yield from _flatten(value, "" if key in ("settings", "training") else f"{prefix}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value

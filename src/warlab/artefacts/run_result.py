@@ -10,6 +10,8 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_identity import RunIdentity
 from warlab.common.files import write_json
 
+# The files of a finished run.
+OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 Machine = dict[str, str | int]
 
 
@@ -38,9 +40,10 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run has reached, and what that depends on."""
+    """What a run has reached, and what that depends on. `files` are the inputs by role, relative to its folder."""
 
     identity: RunIdentity
+    files: dict[str, str]
     data: str  # "real" or "stand-in"
     summary: dict[str, float]
     provenance: RunProvenance

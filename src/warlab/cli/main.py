@@ -1,4 +1,4 @@
-"""The command line: `warlab status | plan | explain | doctor | audit`."""
+"""The command line: `warlab status | why | explain | plan | doctor | audit`."""
 
 import argparse
 import sys
@@ -8,6 +8,7 @@ from typing import Any
 from warlab.cli.doctor import doctor
 from warlab.cli.explain import explain
 from warlab.cli.status import audit, status
+from warlab.cli.why import why
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
@@ -36,14 +37,16 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in _COMMANDS.items():
         command = commands.add_parser(name, help=text, parents=[_options(before=False)])
-        if name == "explain":
+        if name in ("explain", "why"):
             command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
+        if name == "explain":
             command.add_argument("setting", nargs="?", help="one setting, such as warmup or training.lr (default: all)")
     return parser
 
 
 _COMMANDS = {
     "status": "state, epoch, accuracy and remaining time of every run, and the time that all of them still take",
+    "why": "say what has changed since a run was trained: code, settings or input files",
     "plan": "number of trainings and their time for every scale",
     "explain": "show the settings of a run: each value, the layer that decides it, and its source",
     "doctor": "check whether this machine is ready, and say what to do if it is not",
@@ -77,6 +80,8 @@ def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> 
     study = load_study(config, root)
     if options.command == "explain":
         return explain(study, options.run, options.setting), True
+    if options.command == "why":
+        return why(study, root, options.run), True
     if options.command == "audit":
         return audit(study)
     if options.command == "doctor":

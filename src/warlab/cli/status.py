@@ -1,6 +1,6 @@
 """`warlab status` and `warlab audit`: the state of every run and the lists of suspicious labels, read from files alone.
 
-Both can be called while a cluster is training.
+Both can be used while a cluster is training.
 """
 
 import csv
@@ -11,20 +11,23 @@ from pathlib import Path
 
 from warlab.artefacts.run_result import RunResult
 from warlab.audit.audited_run import read_suspects
+from warlab.cli.why import find_changes, run_folder
 from warlab.common.progress import duration, seconds_per_epoch
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
+from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.run_times import load_run_times
 
-STATES = ("done", "running", "stopped", "failed", "waiting")
+STATES = ("done", "outdated", "running", "stopped", "failed", "waiting")
 _FAILED = "warlab: "  # what `warlab.pipeline.script.job` writes before the error that ended a job
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A `stopped` run has a checkpoint but no process; it continues when it is called again."""
+    """A `stopped` run has a checkpoint but no process; it resumes when the command is run again. An `outdated` run has
+    a result, but will be trained again; `warlab why` says why."""
 
     run: str
     state: str
@@ -37,8 +40,7 @@ class RunState:
 
 def status(study: Study, root: Path) -> str:
     """A table of all runs, the remaining time, and the number of runs in each state."""
-    folder = Path(Paths.of(study).results)
-    states = {run: run_state(study, run, folder) for run in study.plan.runs}
+    states = {run: run_state(study, root, run) for run in study.plan.runs}
     counts = Counter(run.state for run in states.values())
     total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     summary = f"{study.name}: {len(states)} runs, {total or 'nothing to train'}"
@@ -72,14 +74,12 @@ def remaining(study: Study, root: Path, states: Mapping[RunId, RunState]) -> lis
     ]
 
 
-def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
-    name = str(cell)
-    run, epochs = folder / "runs" / name, study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
+def run_state(study: Study, root: Path, cell: RunId) -> RunState:
+    name, run = str(cell), run_folder(study, cell)
+    epochs = study.settings.training(cell.dataset, cell.noise, cell.method)["epochs"]
     if (run / "result.json").exists():
-        result = RunResult.load(run / "result.json")
-        took = result.provenance.get("seconds")
-        return RunState(name, "done", f"{epochs}/{epochs}", result.summary["last"], whole=took)
-    rows, last = live_rows(run), last_line(folder / "logs" / "train" / f"{name}.log")
+        return finished_state(study, root, cell, epochs)
+    rows, last = live_rows(run), last_line(Path(Paths.of(study).train_log(cell)))
     if is_locked(run):
         state, note = "running", ""
     elif last.startswith(_FAILED):
@@ -92,6 +92,21 @@ def run_state(study: Study, cell: RunId, folder: Path) -> RunState:
     tested = [float(row["test_accuracy"]) for row in rows if row.get("test_accuracy")]
     accuracy, left = tested[-1] if tested else None, (epochs - len(rows)) * epoch
     return RunState(name, state, f"{len(rows)}/{epochs}", accuracy, left, note, epochs * epoch)
+
+
+def finished_state(study: Study, root: Path, cell: RunId, epochs: int) -> RunState:
+    """Return the state of a run that has a result: done, or outdated with the first reason."""
+    name = str(cell)
+    try:
+        changes = find_changes(study, root, cell)
+        result = RunResult.load(run_folder(study, cell) / "result.json")
+    except WarlabError as error:  # such as a result of an older version of warlab
+        return RunState(name, "outdated", note=str(error))
+    trained = f"{result.run.training['epochs']}/{epochs}"
+    if not changes:
+        return RunState(name, "done", trained, result.summary["last"], whole=result.provenance.get("seconds"))
+    note = f"{changes[0]} and {len(changes) - 1} more" if len(changes) > 1 else changes[0]
+    return RunState(name, "outdated", trained, result.summary["last"], note=note)
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -12,7 +13,7 @@ import torch
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_identity import RunIdentity, compare
-from warlab.artefacts.run_result import RunResult
+from warlab.artefacts.run_result import OUTPUTS, RunResult
 from warlab.common.files import read_json, write_arrays, write_atomic, write_json, write_text
 from warlab.common.progress import duration, seconds_per_epoch
 from warlab.engine.build import RunFiles, add_held_out, build_trainer
@@ -23,7 +24,6 @@ from warlab.engine.provenance import provenance
 from warlab.engine.train import TIMES, Row, Trainer, summary, test_predictions
 
 logger = logging.getLogger(__name__)
-OUTPUTS = ("metrics.csv", "weights.pt", "test_predictions.npz", "audit.npz", "result.json")
 IDENTITY = "identity.json"
 
 
@@ -54,7 +54,8 @@ def train_run(
         _write_arrays(out, run, trainer, total)
         source = provenance(*(sum(row[name] for row in rows) for name in TIMES))
         source["machines"] = checkpoints.machines  # more than one if the run was continued on another machine
-        RunResult(identity, data, summary(rows), source).save(out / "result.json")
+        places = {role: os.path.relpath(path, out) for role, path in vars(files).items() if path}
+        RunResult(identity, places, data, summary(rows), source).save(out / "result.json")
         checkpoints.remove()
 
 

@@ -101,8 +101,9 @@ def module_digests(script: Path, *modules: str) -> dict[str, str]:
             sources[file.relative_to(ROOT).as_posix()] = _source(file, file.stat().st_mtime_ns)
     digests = {name: source.digest for name, source in sources.items()}
     patterns = {pattern for source in sources.values() for pattern in source.assets}
-    assets = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    return digests | {path.relative_to(ROOT).as_posix(): _asset(path, path.stat().st_mtime_ns) for path in assets}
+    for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
+        digests[path.relative_to(ROOT).as_posix()] = _asset(path, path.stat().st_mtime_ns)
+    return dict(sorted(digests.items()))  # Snakemake compares the text of a parameter, which has an order
 
 
 def code_digest(script: Path, *modules: str) -> str:

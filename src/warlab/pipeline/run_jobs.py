@@ -1,23 +1,18 @@
 """What the rules ask that train runs, use the trained networks, or read all runs."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import date
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from warlab import data, noise
+from warlab import noise
 from warlab.artefacts.run_config import Options
-from warlab.common.cache import remembered_digest
 from warlab.common.seeds import derive_seed
 from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
-from warlab.methods import METHODS
-from warlab.nets import NETS
-from warlab.ot import costs
 from warlab.pipeline import cluster, sources
 from warlab.pipeline.paths import IN_RULES
+from warlab.pipeline.run_inputs import code_of_run, sources_of_run
 from warlab.pipeline.workflow import JobGroup, Wildcards, run_of
 
 
@@ -52,37 +47,12 @@ class RunJobs(JobGroup):
         return self.flow.code_of(script, "method", "net", "samples")
 
     def modules(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the digests of all code that a run depends on: that of its training, and that of its data, noise and
-        ground cost, since Snakemake trains again what depends on a file that is made again."""
-        flow, settings, run = self.flow, self.study.settings, run_of(wildcards)
-        method = METHODS.module(self.study.numbers.method_file(run.method))
-        training = flow.modules("train", method, NETS.module(run.net), f"warlab.engine.{flow.samples[run.dataset]}")
-        needs = noise.needs(run.noise)
-        datasets = [data.module(name) for name in (run.dataset, needs.get("images"), needs.get("human")) if name]
-        parts = [training, flow.modules("fetch", *datasets), flow.modules("prepare", *datasets)]
-        parts.append(flow.modules("corrupt", noise.module(run.noise)))
-        if cost := settings.cost_name(run):
-            parts.append(flow.modules("cost", costs.module(settings.cost_kind(cost, run.dataset))))
-            if features := settings.features(cost, run.dataset):
-                network = features.rsplit("-", 1)[0]
-                parts.append(flow.modules("features", *datasets, NETS.module(network), data.module(network)))
-        return {name: part[name] for part in parts for name in part}
+        """Return the digests of all code that a run depends on."""
+        return code_of_run(self.study, self.flow.root, run_of(wildcards))
 
     def sources(self, wildcards: Wildcards) -> dict[str, Options]:
-        """Return the settings and the checksums of the user's files that data, noise and ground cost are made from."""
-        settings, run, needs = self.study.settings, run_of(wildcards), noise.needs(wildcards.noise)
-        own = sources.user_files_digest(self.study, run.dataset)
-        files = {role: settings.noise_file(name) for role, name in needs.items() if role not in ("images", "human")}
-        made = {
-            "data": asdict(settings.data_spec(run.dataset)) | ({"files_sha256": own} if own else {}),
-            "noise": settings.noise(run.noise, run.dataset) | _checksums(files),
-        }
-        if "images" in needs:
-            made["images"] = asdict(settings.data_spec(needs["images"]))
-        if cost := settings.cost_name(run):
-            files = settings.cost_files(cost, run.dataset)
-            made["cost"] = settings.cost(cost, run.dataset) | _checksums(files)
-        return made
+        """Return what the input files of a run are made from."""
+        return sources_of_run(self.study, run_of(wildcards))
 
     # ---- resources
 
@@ -177,10 +147,6 @@ class RunJobs(JobGroup):
         alone = [run for run in self.study.plan.runs if not self.study.plan.needed_run(run)]
         number = self.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
         return alone[number % len(alone)]
-
-
-def _checksums(files: dict[str, str]) -> Options:
-    return {f"{role}_sha256": remembered_digest(Path(path)) for role, path in files.items()}
 
 
 class AuditJobs(JobGroup):

@@ -13,9 +13,11 @@ from warlab.ids import CostId, RunId
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.ot import costs
-from warlab.pipeline.digests import code_digest, module_digests
+from warlab.pipeline.digests import code_digest
 from warlab.pipeline.paths import Paths
 from warlab.reporting.figures import FIGURES
+
+_code_digest = cache(code_digest)  # planning asks for every job
 
 
 class Wildcards(Protocol):
@@ -69,22 +71,7 @@ class Workflow:
 
     def code(self, script: str, *modules: str) -> str:
         """Return one digest of a script, of these modules and of all that they import."""
-        return self._code_digest(self._script(script), *modules)
-
-    def modules(self, script: str, *modules: str) -> dict[str, str]:
-        """Return the digests of a script, of these modules and of all that they import."""
-        return self._module_digests(self._script(script), *modules)
-
-    def _script(self, name: str) -> Path:
-        return self.root / "workflow" / "scripts" / f"{name}.py"
-
-    @cached_property
-    def _code_digest(self) -> Callable[..., str]:
-        return cache(code_digest)  # planning asks for every job
-
-    @cached_property
-    def _module_digests(self) -> Callable[..., dict[str, str]]:
-        return cache(module_digests)
+        return _code_digest(self.root / "workflow" / "scripts" / f"{script}.py", *modules)
 
     def code_of(self, script: str, *names: str) -> Callable[[Wildcards], str]:
         """Return the digest of a script and of the modules that the wildcards with these names stand for."""
