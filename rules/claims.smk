@@ -66,7 +66,6 @@ rule claims:
         "../envs/warlab.yaml"
     params:
         scale=study.name,
-        aliases=flow.all_aliases(),
         last=tables.epochs_read(),
         tested_on=tables.tested_on(),
         stands_for=study.experiments["timing"].get("stands_for", {}),

@@ -37,7 +37,6 @@ rule figure:
         "../envs/warlab.yaml"
     params:
         labels=study.labels,
-        aliases=flow.all_aliases(),
         code=flow.code_of("figure", "figure"),
         text=figures.caption_file,
     script:

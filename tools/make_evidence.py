@@ -108,7 +108,7 @@ def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str
     published, cells = read_published(ROOT / "config" / "published.csv"), runs[list(CELL)].drop_duplicates()
     table = tidy(summarise(runs), cells.to_numpy().tolist(), published)
     paper = {tuple(cell): value for *cell, value in table[[*CELL, "published"]].itertuples(index=False)}
-    numbers, settings = load_evidence(runs, [], labels, {}, predictions=kept).numbers, []
+    numbers, settings = load_evidence(runs, labels, {}, predictions=kept).numbers, []
     for setting in dict.fromkeys(setting for setting, _ in numbers if setting.metric == ACCURACY):
         here = {method: number for (at, method), number in numbers.items() if at == setting}
         pairs = [(one, two) for two in AGAINST if two in here for one in here if one != two]

@@ -8,13 +8,11 @@ import pytest
 
 from tests.helpers.reports import LABELS, PUBLISHED, runs_table, texts
 from warlab.reporting import figures, stats
-from warlab.reporting.claims import evidence
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.context import Context, TableSection
 from warlab.reporting.page.curves import make_panels
 from warlab.reporting.page.opening import headlines
 from warlab.reporting.read import results
-from warlab.reporting.read.results import Scenario
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import PAPERS_RANKS, grid, legend
 from warlab.reporting.tables.results_table import ranks
@@ -48,7 +46,7 @@ def cells_of(settings: list[Key], methods: tuple[str, ...]) -> list[dict[str, st
 
 
 def table_of(runs: pd.DataFrame, settings: list[Key], methods: tuple[str, ...] = METHODS, **given: Any) -> pd.DataFrame:
-    summary = results.add_aliases(results.summarise(runs), given.get("trained_as", []))
+    summary = results.summarise(runs)
     published = results.read_published(PUBLISHED, "main_benchmark")
     return results_table.tidy(summary, cells_of(settings, methods), published, given.get("ranks", ("all", "noisy")))
 
@@ -102,45 +100,19 @@ def test_a_row_of_ranks_with_nothing_in_it_is_left_out() -> None:
     assert "average_rank" not in set(table["metric"])
 
 
-# ---- a run under another name, where that is the same run
-
-
-SL = [("cifar100", noise, "cnn9") for noise in ("asym-20", "asym-40")]
-SAME = [("cifar100", "asym-40", "cnn9", "sl+a=2.0", "sl")]
-
-
-def sl_runs() -> pd.DataFrame:
-    """sl+a=2.0 is `sl` at 40 %; at 20 % both were run, to 60 and 99."""
-    twenty = runs_of(SL[0], {("sl", 0): [60.0], ("sl+a=2.0", 0): [99.0]})
-    return pd.concat([twenty, runs_of(SL[1], {("sl", 0): [70.0]})], ignore_index=True).astype({"epoch": "Int64"})
-
-
-def test_a_table_shows_each_noise_its_own_run() -> None:
-    table = table_of(sl_runs(), SL, ("sl", "sl+a=2.0"), trained_as=SAME, ranks=())
-    assert table["mean"].tolist() == [60.0, 99.0, 70.0, 70.0]
-
-
-def test_claims_read_each_noise_its_own_run() -> None:
-    ours = evidence.load_evidence(sl_runs(), SAME, LABELS, {})
-    read = [ours.number(Scenario(*setting, "test_accuracy"), "sl+a=2.0") for setting in SL]
-    assert [number.mean for number in read if number] == [99.0, 70.0]
-
-
 def test_the_figure_of_beta_has_no_panel_for_a_setting_that_was_not_varied() -> None:
-    varied = runs_of(("cifar10", "asym-40", "cnn9"), {("war_w2v", 0): [70.0], ("war_w2v+beta=1", 0): [60.0]})
+    varied = runs_of(("cifar10", "asym-40", "cnn9"), {("war_w2v+beta=10", 0): [70.0], ("war_w2v+beta=1", 0): [60.0]})
     others = [runs_of(("cifar10", noise, "cnn9"), {("war_w2v", 0): [50.0]}) for noise in ("clean", "asym-20")]
-    aliases = [("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
     runs = pd.concat([varied, *others], ignore_index=True).astype({"epoch": "Int64"})
-    inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), aliases=aliases, labels=LABELS)
+    inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
     assert len(figures.get("beta_sensitivity").draw(inputs).axes) == 1
 
 
 def test_the_figure_of_beta_takes_the_seeds_that_all_its_points_share() -> None:
     """The usual β has three seeds, the last two far above the first; β = 1 has the first alone."""
-    usual = {("war_w2v", seed): [70.0 + 10 * seed] for seed in range(3)}
+    usual = {("war_w2v+beta=10", seed): [70.0 + 10 * seed] for seed in range(3)}
     runs = runs_of(("cifar10", "asym-40", "cnn9"), usual | {("war_w2v+beta=1", 0): [60.0]}).astype({"epoch": "Int64"})
-    aliases = [("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")]
-    inputs = Inputs(runs=runs, aliases=aliases, labels=LABELS)
+    inputs = Inputs(runs=runs, labels=LABELS)
     (axes,) = figures.get("beta_sensitivity").draw(inputs).axes
     drawn = [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in axes.lines if len(line.get_xdata())]
     assert drawn == [[(1.0, 60.0), (10.0, 70.0)]]
@@ -170,7 +142,7 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
     assert np.isnan(results.summarise(runs).set_index("method").loc["cce", "mean"])
     cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
     per_run = results.add_complete_flag(results.readings(runs), runs)
-    found = stats.statistics(per_run, {"x": {"cells": cells, "trained_as": []}}, results.read_published(PUBLISHED))
+    found = stats.statistics(per_run, {"x": {"cells": cells}}, results.read_published(PUBLISHED))
     found = found[found["reading"] == "last10_mean"].set_index("test")
     assert set(found.loc["interval", "subject"]) == {f"fashion_mnist asym-40 cnn9 {m}" for m in ("ar", "war_w2v")}
     assert found.loc["kendall", "cells"] == 2, "CCE has no mean to be put in order"

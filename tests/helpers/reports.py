@@ -121,7 +121,6 @@ def figure_inputs(data: str = "real") -> Inputs:
     return Inputs(
         runs=pd.concat([runs, _beta_runs(data)], ignore_index=True),
         published=results.read_published(PUBLISHED),
-        aliases=[("cifar10", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")],
         statistics=_statistics(data),
         activations=_activations(data),
         noise=[noisy_labels(data), object_noise(data)],
@@ -146,7 +145,7 @@ def run_map(noise: str, truth: np.ndarray) -> PredictedMap:
 
 
 def _beta_runs(data: str) -> pd.DataFrame:
-    runs = runs_table({("war_w2v+beta=1", 0): [60.0, 61.0], ("war_w2v", 0): [70.0, 71.0]}, data)
+    runs = runs_table({("war_w2v+beta=1", 0): [60.0, 61.0], ("war_w2v+beta=10", 0): [70.0, 71.0]}, data)
     return runs.assign(dataset="cifar10", seconds=1.0)
 
 
@@ -155,7 +154,7 @@ def _statistics(data: str) -> pd.DataFrame:
     noises = ("asym-20", "asym-40")
     cells = [("fashion_mnist", noise, "cnn9", method) for noise in noises for method in ("cce", "ar", "war_w2v")]
     runs = pd.concat([runs_table(series, data).assign(noise=noise) for noise in noises])
-    spec = {"ar_war_variants": {"cells": cells, "trained_as": []}}
+    spec = {"ar_war_variants": {"cells": cells}}
     return stats.statistics(results.readings(runs), spec, results.read_published(PUBLISHED))
 
 

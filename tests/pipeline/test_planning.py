@@ -31,7 +31,6 @@ def ask(study: Study) -> int:
             study.settings.run(cell),
             study.settings.cost_key(cell),
             study.plan.needed_run(cell),
-            study.plan.trained_as(cell),
         )
     return len(study.plan.runs)
 

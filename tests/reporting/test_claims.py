@@ -314,8 +314,7 @@ def test_propositions_as_computed() -> None:
 @pytest.fixture(scope="module")
 def judged() -> pd.DataFrame:
     study = paper_study()
-    # No aliases: the paper prints β = 10 beside the table of variants, so both are runs of their own here.
-    ours = evidence.load_evidence(runs_of_the_paper(), [], study.labels, {})
+    ours = evidence.load_evidence(runs_of_the_paper(), study.labels, {})
     paper = cache(lambda first: evidence.paper_evidence(results.read_published(PUBLISHED, first), study.labels))
     return verdicts.judge_all(listed(), ours, paper).set_index("id")
 
@@ -432,10 +431,10 @@ def test_random_costs_of_the_other_sort_do_not_count() -> None:
 def test_a_run_that_is_missing_tests_nothing() -> None:
     runs = runs_table({("war_w2v", 0): [80.0], ("cce", 0): [70.0]})
     gap = runs[runs["method"] == "cce"].assign(seed=1, epoch=None, test_accuracy=math.nan)
-    ours = evidence.load_evidence(pd.concat([runs, gap]).astype({"epoch": "Int64"}), [], LABELS, {})
+    ours = evidence.load_evidence(pd.concat([runs, gap]).astype({"epoch": "Int64"}), LABELS, {})
     claim = next(claim for claim in listed() if claim.id == "war_above_cce")
     assert verdicts.judge(claim, ours).verdict == "not tested here"
-    whole = evidence.load_evidence(runs, [], LABELS, {})
+    whole = evidence.load_evidence(runs, LABELS, {})
     assert verdicts.judge(claim, whole).tested == "1 of 6"
     assert verdicts.judge(claim, whole).verdict == "undecided, points for"  # one run without a test-set size
 
@@ -445,6 +444,6 @@ def test_clothing1m_is_judged_by_the_epoch_of_its_table() -> None:
     at = {"dataset": "clothing1m", "noise": "real", "net": "resnet50"}
     runs = runs_table({("war_w2v", 0): [10.0, 80.0], ("cce", 0): [90.0, 60.0]}).assign(**at)
     claim = next(claim for claim in listed() if claim.id == "clothing_war_best")
-    of_table = evidence.load_evidence(runs, [], LABELS, {}, last={"clothing1m": 1})
+    of_table = evidence.load_evidence(runs, LABELS, {}, last={"clothing1m": 1})
     assert verdicts.judge(claim, of_table).verdict == "undecided, points for"
-    assert verdicts.judge(claim, evidence.load_evidence(runs, [], LABELS, {})).verdict == "undecided, points against"
+    assert verdicts.judge(claim, evidence.load_evidence(runs, LABELS, {})).verdict == "undecided, points against"

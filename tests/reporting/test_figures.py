@@ -184,7 +184,7 @@ def test_beta_has_our_points_and_the_papers() -> None:
     (axes,) = figures.get("beta_sensitivity").draw(figure_inputs()).axes
     drawn = {(line.get_color(), tuple(line.get_xdata())) for line in axes.lines if len(line.get_xdata())}
     orange = style.line("war_w2v")[0]
-    assert (orange, (0.5, 1.0, 5.0, 10.0, 20.0)) in drawn and (orange, (1.0, 10.0)) in drawn  # the second by its alias
+    assert (orange, (0.5, 1.0, 5.0, 10.0, 20.0)) in drawn and (orange, (1.0, 10.0)) in drawn
 
 
 def test_purity_is_compared_with_a_random_selection() -> None:
@@ -325,7 +325,7 @@ def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     cells = [("image_folder", "asym-40", "cnn9", m) for m in ("cce", "war_w2v")]
     own = Design({"main_benchmark": cells}, cells, published_cells(PUBLISHED))
     published = results.read_published(PUBLISHED)
-    spec = {"main_benchmark": {"cells": cells, "trained_as": []}}
+    spec = {"main_benchmark": {"cells": cells}}
     statistics = stats.statistics(results.readings(runs), spec, published)
     inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
     for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):

@@ -160,7 +160,7 @@ def test_statistics_test_the_mean_of_the_last_epochs_over_images() -> None:
     kept = store({(m, 0): generator.random((2, 1, 300)) < p for m, p in (("cce", 0.5), ("ar", 0.8), ("war_w2v", 0.9))})
     runs = runs_table({("cce", 0): [50.0, 50.0], ("ar", 0): [80.0, 80.0], ("war_w2v", 0): [90.0, 90.0]})
     cells = [("fashion_mnist", "asym-40", "cnn9", m) for m in ("cce", "ar", "war_w2v")]
-    table = stats.statistics(results.readings(runs), {"x": {"cells": cells, "trained_as": []}}, no_published(), kept)
+    table = stats.statistics(results.readings(runs), {"x": {"cells": cells}}, no_published(), kept)
     tests = table[table["test"] == "bootstrap_images"]
     assert set(tests["reading"]) == {"last10_mean"} and len(tests) == 3
     assert "predictions" not in " ".join(table["note"])
@@ -199,7 +199,7 @@ def test_claims_take_the_predictions_where_they_are_kept() -> None:
     kept = store({(m, 0): generator.random((3, 1, 300)) < p for m, p in (("cce", 0.5), ("war_w2v", 0.9))})
     runs = runs_table({("cce", 0): [50.0] * 3, ("war_w2v", 0): [90.0] * 3})
     at = Scenario("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
-    with_images = evidence.load_evidence(runs, [], LABELS, {}, predictions=kept, tested_on={"fashion_mnist": 300})
-    without = evidence.load_evidence(runs, [], LABELS, {}, tested_on={"fashion_mnist": 300})
+    with_images = evidence.load_evidence(runs, LABELS, {}, predictions=kept, tested_on={"fashion_mnist": 300})
+    without = evidence.load_evidence(runs, LABELS, {}, tested_on={"fashion_mnist": 300})
     bases = [stats.difference(e.number(at, "war_w2v"), e.number(at, "cce")).basis for e in (with_images, without)]
     assert bases == ["300 paired test images", "300 test images, binomial"]

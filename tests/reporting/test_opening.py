@@ -28,7 +28,7 @@ def study(series: dict[tuple[str, int], list[float]], data: str = "real", publis
         labels=LABELS,
         tables=[TableSection("main_benchmark", "All", table)],
         curves=make_panels(runs, LABELS),
-        evidence=evidence.load_evidence(runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
+        evidence=evidence.load_evidence(runs, LABELS, {}, tested_on={"fashion_mnist": 2000}),
         datasets=[description(data)],
         **more,
     )
@@ -77,7 +77,7 @@ def test_an_interval_of_other_seeds_is_not_printed_beside_a_difference() -> None
     cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
     table = results_table.tidy(results.summarise(runs), cells, no_published())
     for measured, printed in ((runs, True), (more, False)):
-        numbers = evidence.load_evidence(measured, [], LABELS, {})
+        numbers = evidence.load_evidence(measured, LABELS, {})
         context = Context("mine", labels=LABELS, tables=[TableSection("all", "All", table)], evidence=numbers)
         assert ("3 seeds, Student&#39;s t" in report_page.render(context)) is printed
 

@@ -126,7 +126,7 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
         curves=make_panels(
             figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}
         ),
-        evidence=evidence.load_evidence(figure_inputs(data).runs, [], LABELS, {}, tested_on={"fashion_mnist": 2000}),
+        evidence=evidence.load_evidence(figure_inputs(data).runs, LABELS, {}, tested_on={"fashion_mnist": 2000}),
         logs={"fashion_mnist/asym-40/cnn9/cce/seed0": "epoch 4/4 <done>"},
     )
 

@@ -142,7 +142,7 @@ def test_a_setting_is_one_block_whatever_its_seeds_and_counts_if_it_has_every_me
 
 def experiment(methods: list[str], noises: tuple[str, ...] = ("asym-40",)) -> dict:
     cells = [("fashion_mnist", noise, "cnn9", method) for noise in noises for method in methods]
-    return {"cells": cells, "trained_as": [], "title": "Variants"}
+    return {"cells": cells, "title": "Variants"}
 
 
 THREE = ["cce", "ar", "war_w2v"]
@@ -211,10 +211,3 @@ def test_what_is_missing_is_said_once() -> None:
         assert text.count(need) == 1
     shown = statistics_text.page_rows(table, LABELS)
     assert [row["statistic"] for row in shown].count("not computed") == 4 and "stand-in" in text
-
-
-def test_statistics_use_the_names_of_the_table() -> None:
-    alias = ("fashion_mnist", "asym-40", "cnn9", "war_w2v+beta=10", "war_w2v")
-    spec = experiment(["war_w2v+beta=10"]) | {"trained_as": [alias]}
-    table = stats.statistics(results.readings(three_methods(1)), {"x": spec}, results.read_published(PUBLISHED))
-    assert set(table.loc[table["test"] == "average_rank", "subject"]) == {"war_w2v+beta=10"}

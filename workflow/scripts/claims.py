@@ -15,7 +15,6 @@ with job(snakemake.log[0]) as log:
     labels, published = snakemake.params.labels, Path(snakemake.input.published)
     ours = evidence.load_evidence(
         read_runs(Path(snakemake.input.runs)),
-        snakemake.params.aliases,
         labels,
         read_json(Path(snakemake.input.propositions)),
         snakemake.params.last,

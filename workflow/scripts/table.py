@@ -4,7 +4,7 @@ from pathlib import Path
 
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
-from warlab.reporting.read.results import add_aliases, collect, read_published, read_runs, select_declared, summarise
+from warlab.reporting.read.results import collect, read_published, read_runs, select_declared, summarise
 from warlab.reporting.tables.results_table import tidy, to_latex, to_markdown, with_quoted
 
 with job(snakemake.log[0]):
@@ -12,7 +12,7 @@ with job(snakemake.log[0]):
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
     given, folders = snakemake.input.runs, [Path(result).parent for result in snakemake.input.results]
     runs = select_declared(read_runs(Path(given)), spec["runs"]) if given else collect(folders)
-    summary = add_aliases(summarise(runs, spec["last"], spec["metrics"]), spec["trained_as"])
+    summary = summarise(runs, spec["last"], spec["metrics"])
     table = tidy(summary, spec["cells"], published, spec["ranks"], spec["metrics"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"

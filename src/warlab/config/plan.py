@@ -13,7 +13,7 @@ from warlab.artefacts.run_config import Options, TimingSpec
 from warlab.config.models import Cells, Choice, Experiment, Scale
 from warlab.config.settings import Settings
 from warlab.errors import WarlabError
-from warlab.ids import MethodId, RunId
+from warlab.ids import RunId
 
 MOST_METHODS = 1000  # in one range such as {0..19}
 
@@ -44,8 +44,7 @@ class Plan:
     def runs(self) -> list[RunId]:
         """All runs, each once, including those that other runs need."""
         shown = {cell for name in self.tables for cell in self.cells(name)}
-        wanted = {self.trained_as(cell) for cell in shown}
-        return sorted(wanted | {needed for cell in wanted if (needed := self.needed_run(cell))})
+        return sorted(shown | {needed for cell in shown if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[RunId]:
         """Return the cells of a table at this scale."""
@@ -91,30 +90,12 @@ class Plan:
         """Return the methods whose numbers are from other papers; they are run only if a scale adds them."""
         return self.experiments[experiment].get("quoted", [])
 
-    def aliases(self, experiment: str) -> list[tuple[str, str, str, str, str]]:
-        """Return (dataset, noise, network, method in the table, method of the run) where the two methods differ.
-
-        This depends on the cell: `sl+a=2.0` is `sl` where the noise gives `sl` this value, and another run elsewhere.
-        """
-        shown = dict.fromkeys(replace(cell, seed=0) for cell in self.cells(experiment))
-        named = [(*cell.cell, self.trained_as(cell).method) for cell in shown]
-        return [names for names in named if names[3] != names[4]]
-
     def seeds(self, experiment: str) -> int:
         """Return the number of seeds: of the experiment in the scale, otherwise of the scale, otherwise the paper's."""
         if self.is_timing(experiment):
             return 1  # steps are timed once
         default = self.scale.get("seeds", self.experiments[experiment]["seeds"])
         return self._chosen(experiment).get("seeds", default)
-
-    def trained_as(self, cell: RunId) -> RunId:
-        """Return the run behind a cell, without changes that change nothing, such as war_w2v+beta=10."""
-        method = MethodId.parse(cell.method)
-        if not method.changes:
-            return cell
-        plain, changed = self._method(cell, method.base), self._method(cell, cell.method)
-        effective = [one for one in method.changes if changed[key := one.split("=")[0]] != plain[key]]
-        return replace(cell, method=str(MethodId(method.base, tuple(effective))))
 
     def _method(self, cell: RunId, method_id: str) -> Options:
         return self.settings.method(method_id, cell.dataset, cell.noise)

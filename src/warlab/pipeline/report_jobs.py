@@ -111,13 +111,9 @@ class ReportJobs(JobGroup):
                 name: {"title": declaration(name).title, "section": declaration(name).section}
                 for name in self.figures.names
             },
-            "aliases": self.flow.all_aliases(),
             "last": self.tables.epochs_read(),
             "tested_on": self.tables.tested_on(),
-            "headline": {
-                "last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST),
-                "trained_as": [alias for name in first for alias in study.plan.aliases(name)],
-            },
+            "headline": {"last": min([study.experiments[name].get("last", LAST) for name in first], default=LAST)},
             "left_out": figures.left_out(),
             "labels": study.labels,
             "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],

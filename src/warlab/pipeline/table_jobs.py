@@ -21,7 +21,7 @@ class TableJobs(JobGroup):
         return self._runs(wildcards.experiment) if self.flow.given is None else []
 
     def _runs(self, experiment: str) -> list[RunId]:
-        return sorted({self.study.plan.trained_as(cell) for cell in self.study.plan.cells(experiment)})
+        return sorted(set(self.study.plan.cells(experiment)))
 
     def spec(self, wildcards: Wildcards) -> Options:
         """Return content and layout of a table, without the numbers."""
@@ -35,7 +35,6 @@ class TableJobs(JobGroup):
             "orientation": entry["orientation"],
             "ranks": entry.get("ranks", []),
             "cells": study.plan.layout(name),
-            "trained_as": study.plan.aliases(name),
             "runs": [[*run.cell, run.seed] for run in self._runs(name)],
             "labels": study.labels,
         }
@@ -106,7 +105,6 @@ class TableJobs(JobGroup):
                 "title": study.experiments[name]["title"],
                 "metric": study.experiments[name]["metric"],
                 "cells": [cell for cell in study.plan.layout(name) if cell[3] in ran[name]],
-                "trained_as": study.plan.aliases(name),
             }
             for name in study.plan.tables
         }

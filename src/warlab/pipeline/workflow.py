@@ -99,12 +99,7 @@ class Workflow:
 
     def shown_runs(self) -> list[RunId]:
         """Return the runs of all tables, in the order of the tables."""
-        cells = (cell for name in self.study.plan.tables for cell in self.study.plan.cells(name))
-        return list(dict.fromkeys(self.study.plan.trained_as(cell) for cell in cells))
-
-    def all_aliases(self) -> list[tuple[str, str, str, str, str]]:
-        """Return the cells of all tables whose run has another name, see `Plan.aliases`."""
-        return sorted({alias for name in self.study.plan.tables for alias in self.study.plan.aliases(name)})
+        return list(dict.fromkeys(cell for name in self.study.plan.tables for cell in self.study.plan.cells(name)))
 
 
 class JobGroup:

@@ -406,11 +406,10 @@ def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
 
 
 class Experiment(TypedDict, total=False):
-    """What is compared: the cells of a table, the runs that have another name in it, and its metric."""
+    """What is compared: the cells of a table and its metric."""
 
     title: str
     cells: Sequence[Sequence[str]]
-    trained_as: Sequence[Sequence[str]]
     metric: str
 
 
@@ -432,7 +431,7 @@ def statistics(
     rows = []
     for experiment, spec in experiments.items():
         cells = pd.DataFrame(spec["cells"], columns=list(CELL))
-        part = results.add_aliases(per_run, spec["trained_as"]).merge(cells, on=list(CELL))
+        part = per_run.merge(cells, on=list(CELL))
         part = part[part["metric"] == spec.get("metric", ACCURACY)]
         data = kind_of_data(part["data"])
         methods = list(dict.fromkeys(cells["method"]))

@@ -43,7 +43,6 @@ class Evidence:
 
 def load_evidence(
     runs: pd.DataFrame,
-    aliases: Iterable[Sequence[str]],
     labels: Labels,
     propositions: Mapping[str, Proposition],
     last: Mapping[str, int] | None = None,
@@ -66,7 +65,7 @@ def load_evidence(
     long = pd.concat([means, others], ignore_index=True)
     is_read = [long["metric"] == ACCURACY, long["metric"] == "last"]  # what predictions can say
     long = long.assign(run=results.run_ids(long), epochs=np.select(is_read, [long["dataset"].map(epochs), 1], 0))
-    numbers = collect_numbers(results.add_aliases(long, aliases), "value", predictions or {}, tested_on or {})
+    numbers = collect_numbers(long, "value", predictions or {}, tested_on or {})
     by_cell = {(at, method): number for at, cells in numbers.items() for method, number in cells.items()}
     return Evidence(by_cell, labels, propositions)
 

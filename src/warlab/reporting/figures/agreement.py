@@ -54,7 +54,7 @@ def caption(inputs: Inputs) -> str:
 
 def _pairs(inputs: Inputs) -> pd.DataFrame:
     key = [*results.CELL, "metric"]
-    ours = results.add_aliases(results.summarise(complete_runs(inputs)), inputs.aliases)
+    ours = results.summarise(complete_runs(inputs))
     paper = inputs.published.drop_duplicates(key)[[*key, "mean"]].astype({"mean": float})
     both = ours.rename(columns={"mean": "ours"}).merge(paper.rename(columns={"mean": "published"}), on=key)
     compared = both.dropna(subset=["ours", "published"])

@@ -87,20 +87,19 @@ class Inputs:
     audit: pd.DataFrame = field(default_factory=_empty(TABLE), metadata=_one(read_audit))
     sources: Mapping[str, str] = field(default_factory=dict)  # dataset → sentence: where its data come from
     labels: Labels = field(default_factory=dict)
-    aliases: Sequence[Sequence[str]] = ()  # runs that have another name in a table
 
 
 READ = {entry.name: entry.metadata["read"] for entry in fields(Inputs) if entry.metadata}
 NEEDS = tuple(READ)
 
 
-def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels, aliases: Sequence[Sequence[str]]) -> Inputs:
+def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels) -> Inputs:
     """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets."""
     paths = paths_by_role(files)
     needed = {kind: read(paths[kind]) for kind, read in READ.items() if kind in paths}
     described = map(DataDescription.load, paths.get("meta", []))
     sources = {about.dataset: about.source for about in described}
-    return Inputs(**needed, sources=sources, labels=labels, aliases=aliases)
+    return Inputs(**needed, sources=sources, labels=labels)
 
 
 class NothingToDraw(WarlabError):

@@ -52,8 +52,8 @@ def caption(inputs: Inputs) -> str:
 
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
-    """Return the runs whose id, or whose name in a table, has β; for each method, those seeds that all its β share."""
-    named = _with_beta(results.add_aliases(complete_runs(inputs), inputs.aliases))
+    """Return the runs whose id has β; for each method, those seeds that all its β share."""
+    named = _with_beta(complete_runs(inputs))
     one = [*SETTING, "varied"]
     of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
     if not (of_seed == of_all).any():

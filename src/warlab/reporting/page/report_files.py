@@ -18,7 +18,7 @@ from warlab.reporting.page.curves import make_panels
 from warlab.reporting.read.artefacts import paths_by_role
 from warlab.reporting.read.csv_rows import read_table, rows_of
 from warlab.reporting.read.predictions import read_predictions
-from warlab.reporting.read.results import add_aliases, all_readings, complete_cells, epochs_averaged, read_runs
+from warlab.reporting.read.results import all_readings, complete_cells, epochs_averaged, read_runs
 from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import audit_rows, legend, read_audit
 from warlab.reporting.tables.plain import hyperparameter_rows
@@ -54,8 +54,8 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         curves=make_panels(runs, labels),
         audit=_audit(paths["audit"], labels),
         logs={run: _last_lines(Path(log)) for run, log in spec["logs"].items()},
-        epochs=epochs_averaged(add_aliases(runs, first["trained_as"]), first["last"]),
-        evidence=evidence.load_evidence(runs, spec["aliases"], labels, {}, spec["last"], kept, spec["tested_on"]),
+        epochs=epochs_averaged(runs, first["last"]),
+        evidence=evidence.load_evidence(runs, labels, {}, spec["last"], kept, spec["tested_on"]),
         committed=read_committed(paths["committed"], spec["committed"], labels),
     )
 
@@ -65,7 +65,7 @@ def read_committed(files: Sequence[Path], named: Mapping[str, str], labels: Labe
     if not files:
         return None
     about, runs, *predictions = files
-    numbers = evidence.load_evidence(read_runs(runs), [], labels, {}, predictions=read_predictions(predictions))
+    numbers = evidence.load_evidence(read_runs(runs), labels, {}, predictions=read_predictions(predictions))
     return CommittedEvidence(named["folder"], named["link"], read_json(about)["what"], numbers)
 
 

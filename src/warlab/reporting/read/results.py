@@ -225,16 +225,6 @@ def add_complete_flag(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
     return per_run.assign(complete=cells.isin(complete))
 
 
-def add_aliases(summary: pd.DataFrame, names: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """The rows of `summary`, and a copy for each (dataset, noise, network, name in a table, name of the run):
-    "war_w2v+beta=10" is "war_w2v" in the cells in which both are the same run."""
-    copies = [
-        summary[(summary[list(CELL)] == [*setting, trained]).all(axis=1)].assign(method=shown)
-        for *setting, shown, trained in names
-    ]
-    return pd.concat([summary, *copies], ignore_index=True) if copies else summary
-
-
 def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...], int]:
     """How many epochs `summarise` averages in each cell: `last`, or fewer if a run is shorter."""
     lengths = finished_runs(runs).groupby([*CELL, "seed"], sort=False).size()
