@@ -1,13 +1,11 @@
-"""What several test files share: small learnable tasks and the repository's root."""
+"""Shared by all tests: the repository's root, small learnable images, and what warlab logs."""
 
 import logging
 import os
 from collections.abc import Iterator
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only fight
-os.environ.setdefault(
-    "WARLAB_CHECKPOINT_SECONDS", "0"
-)  # tests of resuming should not wait two minutes for a checkpoint
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; more threads only compete
+os.environ.setdefault("WARLAB_CHECKPOINT_SECONDS", "0")  # tests of resuming need a checkpoint at every epoch
 
 from pathlib import Path
 
@@ -24,23 +22,23 @@ torch.set_num_threads(1)
 class _Messages(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.found.append(record.getMessage())
+        self.texts.append(record.getMessage())
 
 
 _listening: list[tuple[logging.Logger, _Messages]] = []
 
 
-def logged(room: str = "warlab") -> list[str]:
-    """What a room of warlab logs from now on, until the next call or the end of the test."""
+def logged(package: str = "warlab") -> list[str]:
+    """Return a list that collects what a package logs from now on, until the next call or the end of the test."""
     _stop_listening()
-    logger, handler = logging.getLogger(room), _Messages()
+    logger, handler = logging.getLogger(package), _Messages()
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     _listening.append((logger, handler))
-    return handler.found
+    return handler.texts
 
 
 @pytest.fixture(autouse=True)
@@ -56,13 +54,22 @@ def _stop_listening() -> None:
         logger.setLevel(logging.NOTSET)
 
 
-@pytest.fixture
-def root() -> Path:
-    return ROOT
+# The longest files, the longest first: with `--dist loadfile` a file stays on one core, so these must not begin last.
+_LONGEST = (
+    "workflow/test_workflow.py",
+    "project/test_documents.py",
+    "workflow/test_edits.py",
+    "faults/test_workflow_faults.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {ROOT / "tests" / name: number for number, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def blobs(n: int, classes: int, seed: int = 0, size: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """uint8 images (n, 1, size, size), each a bright spot at its class's place on a noisy ground."""
+    """Draw uint8 images (n, 1, size, size), each with a bright spot at the place of its class, and their labels."""
     rng = np.random.default_rng(derive_seed("blobs", seed))
     y = np.arange(n) % classes
     x = rng.integers(0, 60, (n, 1, size, size))

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from tests.conftest import ROOT
-from tests.project.test_adding_a_method import PARTS
+from tests.helpers.checkout import PARTS
 from tests.workflow.test_own_data import NAMES, paint
 from warlab.audit.audited_run import read_suspects
 

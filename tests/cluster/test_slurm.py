@@ -1,7 +1,7 @@
 """One experiment of the smoke scale through a real Slurm, and everything that a cluster does to jobs.
 
-tests/cluster/slurm.sh starts the Slurm on this machine; a Slurm that somebody uses is never touched. `make test` runs
-the first test where Slurm is installed, `make test-cluster` all of them.
+tests/cluster/slurm.sh starts Slurm on this machine; a Slurm that is already configured is never touched. `make test`
+runs the first test where Slurm is installed, `make test-cluster` all of them.
 """
 
 import os
@@ -20,23 +20,23 @@ import yaml
 from tests.conftest import ROOT
 from tests.faults.counting import count
 from tests.faults.workflow import (
-    RUN,
+    METHODS,
     TABLE,
     assert_same_results,
-    begin,
+    assert_trained_once,
     call,
+    finish,
     planned,
     project,
-    said,
+    provenance,
+    start,
     trainer_of,
     training_log,
 )
 from tests.helpers.runs import wait_for
-from warlab.common.files import read_json
 
 SCRIPT = ROOT / "tests" / "cluster" / "slurm.sh"
 EPOCHS = 25  # long enough to be interrupted
-METHODS = ("cce", "war_w2v")
 
 
 def missing() -> str | None:
@@ -68,21 +68,21 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         pytest.skip("Slurm was left out: this machine has one that is configured")
     assert started.returncode == 0, started.stderr
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("WARLAB_DEVICE", "cpu")  # the GPUs that this Slurm hands out are none
+        environment.setenv("WARLAB_DEVICE", "cpu")  # this Slurm hands out GPUs that do not exist
         yield
     subprocess.run([SCRIPT, "down", folder], env={**os.environ, "PATH": _path()}, check=True)
 
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same experiment, undisturbed, without a cluster."""
+    """The same experiment without a cluster, undisturbed."""
     folder = project(tmp_path_factory.mktemp("calm"), EPOCHS)
     call(folder, "--cores", "2", TABLE)
     return folder
 
 
 def cluster(folder: Path, profile: str = "slurm", retries: int = 5, **changes: object) -> list[str]:
-    """The profile as it is, but for what belongs to the site: accounts, waiting times, small jobs."""
+    """Write the profile for this site (no account, short waits, small jobs) and return the arguments that use it."""
     content = yaml.safe_load((folder / "profiles" / profile / "config.yaml").read_text())
     content["default-resources"].pop("slurm_account")
     content["default-resources"]["mem_mb"] = 500
@@ -101,42 +101,43 @@ def cluster(folder: Path, profile: str = "slurm", retries: int = 5, **changes: o
     return ["--workflow-profile", "profiles/site", TABLE]
 
 
-def slurm_jobs(folder: Path, method: str) -> str | None:
-    return read_json(folder / RUN / method / "seed0" / "result.json")["provenance"]["slurm_job"]
+def slurm_jobs(folder: Path) -> list[str | None]:
+    """Return the Slurm jobs that finished the runs of METHODS."""
+    return [provenance(folder, method)["slurm_job"] for method in METHODS]
 
 
 def job_of(folder: Path, method: str) -> str:
-    """The job whose process holds the lock of a run."""
-    process = (folder / RUN / method / "seed0" / ".lock").read_text().split()[1]
-    found = re.search(r"SLURM_JOB_ID=(\d+)", Path(f"/proc/{process}/environ").read_text().replace("\0", "\n"))
-    assert found
-    return found[1]
+    """Return the job whose process holds the lock of a run."""
+    variables = Path(f"/proc/{trainer_of(folder, method)}/environ").read_text()
+    match = re.search(r"SLURM_JOB_ID=(\d+)", variables.replace("\0", "\n"))
+    assert match
+    return match[1]
 
 
 def resumed(folder: Path, method: str) -> int:
-    """The last epoch from which the log says that the run went on."""
-    found = re.findall(r"resumed from epoch (\d+)", training_log(folder, method).read_text())
-    assert found, training_log(folder, method).read_text()
-    return int(found[-1])
+    """Return the last epoch from which the log says that the run resumed."""
+    log = training_log(folder, method).read_text()
+    epochs = re.findall(r"resumed from epoch (\d+)", log)
+    assert epochs, log
+    return int(epochs[-1])
 
 
 def test_an_experiment_goes_through_sbatch_to_the_same_bits(slurm: None, tmp_path: Path) -> None:
-    """On two GPUs that Slurm numbers; a second call has nothing to do."""
+    """On two GPUs that Slurm numbers; the same command then has nothing left to do."""
     folder, local = (project(tmp_path / name, 4) for name in ("cluster", "local"))
     call(local, "--cores", "2", TABLE)
-    call(folder, *cluster(folder), seconds=600)
+    call(folder, *cluster(folder))
     assert_same_results(local, folder, *METHODS)
-    jobs = [slurm_jobs(folder, method) for method in METHODS]
+    jobs = slurm_jobs(folder)
     assert None not in jobs and len(set(jobs)) == 2
-    seen = [read_json(folder / RUN / m / "seed0" / "result.json")["provenance"]["visible_gpus"] for m in METHODS]
-    assert set(seen) <= {"0", "1"}
+    assert {provenance(folder, method)["visible_gpus"] for method in METHODS} <= {"0", "1"}
     assert planned(folder, TABLE) == {}
     count("experiment through sbatch")
 
 
-def begun(folder: Path) -> tuple[subprocess.Popen[str], str]:
-    """A snakemake whose WAR is in its third epoch, and the job that trains it."""
-    snakemake = begin(project(folder, EPOCHS), *cluster(folder))
+def start_training(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """Start a snakemake, wait for the third epoch of WAR, and return the Slurm job that trains it."""
+    snakemake = start(project(folder, EPOCHS), *cluster(folder))
     wait_for(training_log(folder, "war_w2v"), "epoch 3/")
     return snakemake, job_of(folder, "war_w2v")
 
@@ -144,10 +145,10 @@ def begun(folder: Path) -> tuple[subprocess.Popen[str], str]:
 @everything
 def test_a_cancelled_job_is_submitted_again_and_resumes(slurm: None, calm: Path, tmp_path: Path) -> None:
     folder = tmp_path
-    snakemake, job = begun(folder)
+    snakemake, job = start_training(folder)
     subprocess.run(["scancel", job], check=True)
-    assert snakemake.wait(600) == 0, said(folder)[-3000:]
-    assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder, "war_w2v") != job
+    finish(snakemake, folder)
+    assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder)[1] != job
     assert_same_results(calm, folder, *METHODS)
     count("scancel")
 
@@ -156,12 +157,12 @@ def test_a_cancelled_job_is_submitted_again_and_resumes(slurm: None, calm: Path,
 def test_a_preempted_job_is_requeued_and_resumes(slurm: None, calm: Path, tmp_path: Path) -> None:
     """A job of the higher partition takes both GPUs; Slurm puts ours back and starts it again under its number."""
     folder = tmp_path
-    snakemake, job = begun(folder)
+    snakemake, job = start_training(folder)
     subprocess.run(["sbatch", "-p", "high", "--gpus=2", "-o", "/dev/null", "--wrap", "sleep 4"], check=True)
     wait_for(training_log(folder, "war_w2v"), "received: saved epoch")
     hurry(job)
-    assert snakemake.wait(600) == 0, said(folder)[-3000:]
-    assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder, "war_w2v") == job
+    finish(snakemake, folder)
+    assert resumed(folder, "war_w2v") >= 2 and slurm_jobs(folder)[1] == job
     assert_same_results(calm, folder, *METHODS)
     count("preemption")
 
@@ -192,45 +193,44 @@ def test_a_node_that_goes_down_and_comes_back_costs_nothing(slurm: None, calm: P
     """Slurm holds requeued jobs for two minutes, and here it may: a node that gets a job back in the second in which it
     revoked the job's credentials can refuse it. Slurm then drains the node and holds the job."""
     folder = tmp_path
-    snakemake, _ = begun(folder)
+    snakemake, _ = start_training(folder)
     node = subprocess.run(["hostname", "-s"], capture_output=True, text=True).stdout.strip()
     subprocess.run(["scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test"], check=True)
     time.sleep(3)
     # refused if the node has reported back by itself (ReturnToService=2)
     subprocess.run(["scontrol", "update", f"NodeName={node}", "State=RESUME"], capture_output=True)
-    assert snakemake.wait(900) == 0, said(folder)[-3000:]
+    finish(snakemake, folder)
     log = training_log(folder, "war_w2v").read_text()
-    assert "resumed from epoch" in log or "keeping its result" in log, "a lost process may also have come to its end"
+    assert "resumed from epoch" in log or "its result" in log, "a lost process may also have finished"
     assert_same_results(calm, folder, *METHODS)
     count("node down")
 
 
 @everything
-def test_a_killed_snakemake_finds_its_jobs_still_running(slurm: None, calm: Path, tmp_path: Path) -> None:
-    """The second copy of a job waits for the first and takes its result: no run is trained twice."""
+def test_snakemake_waits_for_its_running_jobs_after_a_kill(slurm: None, calm: Path, tmp_path: Path) -> None:
+    """The second copy of a job waits for the first and uses its result: no run is trained twice."""
     folder = project(tmp_path, EPOCHS)
-    snakemake = begin(folder, *cluster(folder))
+    snakemake = start(folder, *cluster(folder))
     log = training_log(folder, "war_w2v")
     wait_for(log, "epoch 2/")
     job = job_of(folder, "war_w2v")
     training = trainer_of(folder, "war_w2v")
-    os.kill(training, signal.SIGSTOP)  # so that it cannot end before the second one is there
+    os.kill(training, signal.SIGSTOP)  # so that it cannot end before the second one waits
     snakemake.kill()
     snakemake.wait()
     call(folder, "--unlock")
-    second = begin(folder, *cluster(folder))
+    second = start(folder, *cluster(folder))
     wait_for(log, "already being trained by process")
     os.kill(training, signal.SIGCONT)
-    assert second.wait(600) == 0, said(folder)[-3000:]
-    text = log.read_text()
-    assert [text.count(f"epoch {k}/{EPOCHS} ") for k in range(1, EPOCHS + 1)] == [1] * EPOCHS
-    assert slurm_jobs(folder, "war_w2v") == job
+    finish(second, folder)
+    assert_trained_once(log.read_text(), EPOCHS)
+    assert slurm_jobs(folder)[1] == job
     assert_same_results(calm, folder, *METHODS)
     count("SIGKILL of snakemake")
 
 
 @everything
-def test_a_job_past_its_time_limit_saves_before_and_goes_on_in_the_next(slurm: None, tmp_path: Path) -> None:
+def test_a_job_near_its_time_limit_saves_and_continues_in_the_next_job(slurm: None, tmp_path: Path) -> None:
     """One minute for a training of about one, more on a busy machine: TERM 25 s before, exit 75, a new job."""
     epochs = 300
     folder = project(tmp_path / "cluster", epochs, methods=("cce",))
@@ -246,14 +246,14 @@ def test_a_job_past_its_time_limit_saves_before_and_goes_on_in_the_next(slurm: N
 @everything
 def test_short_trainings_share_an_allocation(slurm: None, calm: Path, tmp_path: Path) -> None:
     folder = project(tmp_path, EPOCHS)
-    call(folder, *cluster(folder, "slurm-packed"), seconds=600)
-    assert len({slurm_jobs(folder, method) for method in METHODS}) == 1
+    call(folder, *cluster(folder, "slurm-packed"))
+    assert len(set(slurm_jobs(folder))) == 1
     assert_same_results(calm, folder, *METHODS)
     count("experiment through sbatch")
 
 
 def test_the_profiles_poll_with_squeue_and_keep_retries_out_of_the_rules() -> None:
-    """Facts that cost days where they are forgotten; see the comments of the profiles."""
+    """Facts that cost days if they are forgotten; the comments in the profiles explain them."""
     for name in ("slurm", "slurm-packed"):
         profile = yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
         assert profile["slurm-status-command"] == "squeue" and profile["retries"] >= 1 and profile["rerun-incomplete"]

@@ -1,42 +1,23 @@
-"""`python -m tests.faults.nursery`: trainings as processes of their own, without the seconds that importing torch takes
-each time.
+"""`python -m tests.faults.nursery`: start trainings as forked processes, without importing torch for each of them.
 
-Each line of input is one training, as for tests.helpers.train_process; a process is forked for it and its
-number printed.
-Input ends: the nursery ends. `exit <pid>` waits for a process and prints its exit code, negative for a signal.
+Each line of standard input is a training as for tests.helpers.train_process, and the id of its process is printed.
+`exit <pid>` waits for a process and prints its exit code, negative for a signal.
 """
 
 import json
 import os
 import sys
-from pathlib import Path
 
 import torch
 
-from warlab.artefacts.run_config import RunConfig
-from warlab.engine.build import RunFiles
-from warlab.engine.run import train_run
-from warlab.pipeline.script import job
+from tests.helpers.train_process import train
 
 
-def train(given: dict) -> None:
-    torch.set_num_threads(1)
-    out = Path(given["out"])
-    with job(str(out / "log.txt")) as log:
-        log.info("ready")
-        train_run(
-            RunConfig.from_dict(given["run"]),
-            {},
-            RunFiles(**{k: Path(v) for k, v in given["files"].items()}),
-            out,
-            1,
-        )
-
-
-def child(given: dict) -> None:
+def child(line: str) -> None:
     code = 0
+    torch.set_num_threads(1)
     try:
-        train(given)
+        train(json.loads(line))
     except SystemExit as end:
         code = int(end.code or 0)
     except BaseException:
@@ -53,7 +34,7 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            child(json.loads(line))
+            child(line)
         print(pid, flush=True)
 
 

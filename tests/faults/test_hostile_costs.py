@@ -1,6 +1,6 @@
-"""Ground costs and names: handled or refused as docs/reliability.md says; the transport is never NaN in silence.
+"""Odd ground costs and names are handled or refused; the transport is never silently NaN.
 
-Further named tests: tests/ot/test_costs.py (asymmetric, negative, other classes), tests/losses/test_war.py (the loss).
+More of this kind: tests/ot/test_costs.py (asymmetric, negative, other classes), tests/losses/test_war.py (the loss).
 """
 
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_a_tiny_or_huge_lambda_gives_finite_transport(lam: float, scale: float) 
 
 @pytest.mark.parametrize("where", ["a", "b", "cost"])
 @pytest.mark.parametrize("what", [float("nan"), float("inf")])
-def test_a_number_that_is_none_is_never_passed_on_in_silence(where: str, what: float) -> None:
+def test_nan_and_infinity_are_refused(where: str, what: float) -> None:
     a, b = pairs()
     given_ = {"a": a.clone(), "b": b.clone(), "cost": SQUARE.clone()}
     given_[where][0, 1] = what
@@ -65,7 +65,7 @@ def test_a_number_that_is_none_is_never_passed_on_in_silence(where: str, what: f
 
 
 @pytest.mark.parametrize("cost", [torch.zeros(4, 4), torch.full((4, 4), 0.3) - 0.3 * torch.eye(4)])
-def test_rows_that_are_all_equal_are_handled(cost: torch.Tensor) -> None:
+def test_costs_that_are_all_equal_give_total_variation_times_their_size(cost: torch.Tensor) -> None:
     """A cost of zeros is a regularisation of zero; equal costs are total variation times their size."""
     a, b = pairs(dtype=torch.float64)
     value = sinkhorn(a, b, cost.double(), 0.01, 500)
@@ -101,7 +101,7 @@ def test_random_costs_of_any_size_and_sign_give_finite_values_and_gradients(
         (lambda c: c[0], "square"),
     ],
 )
-def test_a_cost_that_is_none_never_reaches_training(change, words: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_matrix_that_is_not_a_cost_never_reaches_training(change, words: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(WarlabError, match=words) as error:
         verify_uses(change(1 - np.eye(4)), [(0.05, 20)], False, "mine.csv")
     assert "\n" not in str(error.value)
@@ -120,7 +120,7 @@ def test_a_cost_that_is_none_never_reaches_training(change, words: str) -> None:
         "class,a,b\na,0,1\nb,1,\n",
     ],
 )
-def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path) -> None:
+def test_a_cost_file_without_a_matrix_is_refused_in_one_sentence(text: str, tmp_path: Path) -> None:
     (tmp_path / "cost.csv").write_text(text)
     with pytest.raises(WarlabError, match=r"The cost .*cost\.csv") as error:
         read_matrix(tmp_path / "cost.csv", ["a", "b"])
@@ -134,7 +134,7 @@ def test_a_cost_file_that_is_no_matrix_is_one_sentence(text: str, tmp_path: Path
 @pytest.mark.parametrize(
     "names", [HOSTILE_NAMES, ["NA", "null", "nan", ""], ["01", "1", "1.0", "+1"], ["a,b", 'a"b', " a"]]
 )
-def test_any_class_names_come_back_from_a_cost_file(names: list[str], tmp_path: Path) -> None:
+def test_class_names_of_any_kind_survive_a_cost_file(names: list[str], tmp_path: Path) -> None:
     cost = make_cost("zero_one", CostInputs(names, names), {}).matrix
     (tmp_path / "cost.csv").write_text(matrix_text(cost, names))
     assert (read_matrix(tmp_path / "cost.csv", names) == cost).all()
@@ -143,8 +143,8 @@ def test_any_class_names_come_back_from_a_cost_file(names: list[str], tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["matrices", "flipped_samples"])
-def test_class_names_are_drawn_as_they_are(name: str) -> None:
-    """Two dollar signs are no formula."""
+def test_class_names_are_drawn_literally(name: str) -> None:
+    """Two dollar signs do not start a formula."""
     inputs = figure_inputs()
     names = [f"$x_{{$ {k} \\input{{evil}}" for k in range(5)]
     inputs = replace(
@@ -158,7 +158,7 @@ def test_class_names_are_drawn_as_they_are(name: str) -> None:
     assert "x_{" in texts(figure)
 
 
-def test_latex_has_no_command_from_a_name() -> None:
+def test_a_name_never_becomes_a_latex_command() -> None:
     for name in (*HOSTILE_NAMES, "\\write18{touch evil}", "%", "{", "}", "~^_&#"):
         text = escape_latex(name)
         for command in ("\\input", "\\write"):

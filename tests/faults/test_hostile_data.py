@@ -1,6 +1,6 @@
-"""Data that are wrong or want to do harm: refused with a sentence, nothing executed, nothing overwritten.
+"""Wrong or malicious data is refused in one sentence; nothing is executed or overwritten.
 
-Further named tests of the same kind: tests/data/test_data.py (idx headers that lie, shapes, types, labels, NaN),
+More tests of this kind: tests/data/test_data.py (idx headers that lie, shapes, types, labels, NaN),
 tests/data/test_archives.py (tar and zip files, pickles), tests/data/test_fetch.py (downloads),
 tests/workflow/test_own_data.py.
 """
@@ -10,6 +10,7 @@ import os
 import pickle
 import struct
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from tests.faults.counting import count
 from tests.helpers.runs import resolved, write_files
 from tests.workflow.test_own_data import own, paint
 from warlab.artefacts.run_config import RunConfig
-from warlab.common.files import digest, read_arrays, write_arrays, write_json
+from warlab.common.files import digest, read_arrays, write_arrays
 from warlab.data import user_data as own_data
 from warlab.data.auxiliary import cifar_n
 from warlab.data.base import Classes, DataSpec
@@ -39,7 +40,7 @@ FORMATS = {"jpg": "JPEG", "tif": "TIFF", "png": "PNG", "gif": "GIF", "webp": "WE
 
 
 class Evil:
-    """Unpickled by a careless reader it makes a file."""
+    """Creates a file when a careless reader unpickles it."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return os.system, ("touch evil",)
@@ -62,7 +63,7 @@ def refused(error: pytest.ExceptionInfo[WarlabError]) -> None:
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_a_truncated_image_of_any_format_is_named(ending: str, tmp_path: Path) -> None:
-    """At twenty lengths; those that still hold a whole image are read."""
+    """At twenty lengths; those that still contain the whole image are read."""
     photos = paint(tmp_path / "photos", 12)
     rng = np.random.default_rng(0)
     file = io.BytesIO()
@@ -96,14 +97,12 @@ def test_an_image_with_flipped_bits_is_read_or_named(ending: str, tmp_path: Path
             assert f"bad.{ending} cannot be read" in str(error) and "\n" not in str(error)
 
 
-def test_a_picture_that_unfolds_to_a_billion_pixels_is_refused(tmp_path: Path) -> None:
+def test_a_picture_that_decompresses_to_a_billion_pixels_is_refused(tmp_path: Path) -> None:
     photos = paint(tmp_path / "photos", 12)
     png = io.BytesIO()
     Image.new("1", (1, 1)).save(png, "PNG")
     content = bytearray(png.getvalue())
     content[16:24] = struct.pack(">II", 40_000, 40_000)  # the size that the header promises
-    import zlib
-
     content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
     (photos / "cat" / "bomb.png").write_bytes(content)
     with pytest.raises(WarlabError, match=r"bomb\.png cannot be read as an image") as error:
@@ -130,25 +129,25 @@ IMAGES = np.zeros((12, 8, 8), np.uint8)
         ({"train_x": np.array([Evil()], object), "train_y": np.array([0])}, "not a readable npz"),
     ],
 )
-def test_wrong_arrays_are_one_sentence(content: dict[str, Any], reason: str, tmp_path: Path) -> None:
+def test_wrong_arrays_are_refused_in_one_sentence(content: dict[str, Any], reason: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "my.npz", **content)
     with pytest.raises(WarlabError, match=reason) as error:
         own(tmp_path, tmp_path / "my.npz", "arrays")
     refused(error)
 
 
-def test_a_damaged_npz_is_one_sentence_at_every_length(tmp_path: Path) -> None:
+def test_an_npz_file_damaged_anywhere_is_read_or_refused_in_one_sentence(tmp_path: Path) -> None:
     write_arrays(
         tmp_path / "whole.npz", train_x=np.arange(768, dtype=np.uint8).reshape(12, 8, 8), train_y=np.arange(12)
     )
     whole = (tmp_path / "whole.npz").read_bytes()
     rng = np.random.default_rng(0)
-    spoilt = [whole[:length] for length in range(0, len(whole), 37)]
+    damaged = [whole[:length] for length in range(0, len(whole), 37)]
     for _ in range(60):
         flipped = bytearray(whole)
         flipped[rng.integers(len(whole))] ^= 1 << rng.integers(8)
-        spoilt.append(bytes(flipped))
-    for content in spoilt:
+        damaged.append(bytes(flipped))
+    for content in damaged:
         (tmp_path / "my.npz").write_bytes(content)
         try:
             read_arrays(tmp_path / "my.npz")
@@ -156,7 +155,7 @@ def test_a_damaged_npz_is_one_sentence_at_every_length(tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
-def test_an_npz_bomb_is_refused_before_it_unfolds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_npz_bomb_is_refused_before_it_is_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays_reader, "_MOST_BYTES", 10**6)  # a real one would take a minute to make
     write_arrays(tmp_path / "my.npz", train_x=np.zeros((3000, 28, 28), np.uint8), train_y=np.arange(3000) % 2)
     with pytest.raises(WarlabError, match=r"refused: its \d+ bytes unfold to 23\d+") as error:
@@ -164,15 +163,10 @@ def test_an_npz_bomb_is_refused_before_it_unfolds(tmp_path: Path, monkeypatch: p
     refused(error)
 
 
-# ---- programs in place of data
+# ---- programs instead of data
 
 
-def torch_archive(path: Path, value: object) -> Path:
-    torch.save(value, path)
-    return path
-
-
-def test_a_pt_file_of_human_labels_that_is_a_program_is_refused(tmp_path: Path) -> None:
+def test_human_labels_in_a_pt_file_that_is_a_program_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "CIFAR-10_human.pt", "w") as archive:
         archive.writestr("archive/data.pkl", pickle.dumps({"clean_label": Evil()}, protocol=2))
     with pytest.raises(WarlabError, match="is refused as a pickle of arrays") as error:
@@ -190,10 +184,11 @@ def test_a_cifar_batch_that_is_a_program_is_refused(tmp_path: Path) -> None:
     refused(error)
 
 
-def test_a_checkpoint_that_is_a_program_is_not_run_even_with_a_right_checksum(tmp_path: Path) -> None:
+def test_a_checkpoint_that_is_a_program_is_refused_even_with_a_valid_checksum(tmp_path: Path) -> None:
     folder = CheckpointFolder(tmp_path, "id")
     folder.path.mkdir(parents=True)
-    content = torch_archive(tmp_path / "evil.pt", {"rows": Evil()}).read_bytes()
+    torch.save({"rows": Evil()}, tmp_path / "evil.pt")
+    content = (tmp_path / "evil.pt").read_bytes()
     folder.latest.write_bytes(digest(content).encode() + content)
     with pytest.raises(WarlabError, match="is intact, but torch cannot load it") as error:
         folder.load()
@@ -201,8 +196,8 @@ def test_a_checkpoint_that_is_a_program_is_not_run_even_with_a_right_checksum(tm
 
 
 @pytest.mark.parametrize("value", [Evil(), [Evil()], {"a": 1}, [{"x": torch.zeros(1)}], "text"])
-def test_weights_of_something_else_are_refused(value: object, tmp_path: Path) -> None:
-    torch_archive(tmp_path / "weights.pt", value)
+def test_a_file_that_holds_no_weights_of_this_run_is_refused(value: object, tmp_path: Path) -> None:
+    torch.save(value, tmp_path / "weights.pt")
     files = write_files(tmp_path)
     with pytest.raises(WarlabError, match="are not the weights of this run") as error:
         predict_run(RunConfig.from_dict(resolved("cce")), files, tmp_path / "weights.pt", tmp_path / "out.npz", 1)
@@ -213,8 +208,8 @@ def test_weights_of_something_else_are_refused(value: object, tmp_path: Path) ->
 # ---- files that changed
 
 
-def test_data_changed_under_a_finished_noise_manifest_are_noticed_by_hash(tmp_path: Path) -> None:
-    """With the old time of the file, so that nothing but the content tells."""
+def test_data_that_no_longer_matches_its_noise_manifest_is_noticed_by_hash(tmp_path: Path) -> None:
+    """The time of the file is put back, so only its content differs."""
     files = write_files(tmp_path, noise="sym-40")
     before = files.data.stat()
     arrays = read_arrays(files.data)
@@ -226,7 +221,7 @@ def test_data_changed_under_a_finished_noise_manifest_are_noticed_by_hash(tmp_pa
     assert not (tmp_path / "out" / "result.json").exists()
 
 
-def test_noisy_labels_changed_under_their_manifest_are_noticed_by_hash(tmp_path: Path) -> None:
+def test_noisy_labels_that_no_longer_match_their_manifest_are_noticed_by_hash(tmp_path: Path) -> None:
     files = write_files(tmp_path, noise="sym-40")
     labels = read_arrays(files.noise)["labels"]
     write_arrays(files.noise, labels=np.roll(labels, 1))
@@ -249,7 +244,7 @@ HOSTILE_NAMES = [
 ]
 
 
-def test_class_names_of_any_kind_stay_text(tmp_path: Path) -> None:
+def test_class_names_with_shell_latex_or_html_characters_stay_text(tmp_path: Path) -> None:
     photos = tmp_path / "photos"
     for name in HOSTILE_NAMES:
         (photos / name).mkdir(parents=True)
@@ -276,22 +271,21 @@ def test_a_list_of_classes_that_is_not_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil", "a b", "$(x)", "a;b", "", "..", "a/b", "a\0"])
-def test_a_dataset_name_is_one_of_those_that_exist(name: str, tmp_path: Path) -> None:
+def test_a_path_or_shell_characters_are_no_dataset_name(name: str, tmp_path: Path) -> None:
     with pytest.raises(WarlabError, match="There is no dataset") as error:
         warlab.data.resource(name)
     refused(error)
 
 
-def test_a_place_with_any_characters_is_a_place(tmp_path: Path) -> None:
+def test_a_data_folder_may_have_any_characters_in_its_name(tmp_path: Path) -> None:
     photos = paint(tmp_path / "my $(touch evil) 'photos' {x}", 12)
     _, meta = own(tmp_path, photos)
     assert meta["class_names"] == ["cat", "dog", "truck"]
 
 
-def test_a_manifest_that_is_no_json_is_one_sentence(tmp_path: Path) -> None:
+def test_a_manifest_that_is_not_json_is_refused_in_one_sentence(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     files.noise.with_suffix(".json").write_text("{")
     with pytest.raises(WarlabError, match="cannot be read as JSON") as error:
         train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
     refused(error)
-    write_json(files.noise.with_suffix(".json"), {})

@@ -1,7 +1,6 @@
 """Real training processes that are killed, stopped, starved of disk space or fed damaged files: nothing is lost.
 
-Further named tests of the same kind, tests/engine/test_engine.py: two writers, a foreign checkpoint, a loss that
-is NaN.
+tests/engine/test_engine.py has more tests of this kind: two writers, a foreign checkpoint, a loss that is NaN.
 """
 
 import json
@@ -11,14 +10,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
+from tests.helpers.checkout import PATIENCE
 from tests.helpers.deaths import Death, dying_after
 from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
@@ -31,11 +33,12 @@ from warlab.engine.run import train_run
 
 EPOCHS = 6
 METHODS = ["war_w2v", "coteaching", "pencil", "jof", "coteaching_plus", "gce_truncated", "iterative", "cce"]
-KILLS = 100 if long() else 8
+KILLED = METHODS if long() else METHODS[:4]
+KILLS = (100 if long() else 8) // len(KILLED) + 1  # of each method
 
 
 class Nursery:
-    """Starts trainings at once; see tests/faults/nursery.py."""
+    """Starts trainings without delay; see tests/faults/nursery.py."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "tests.faults.nursery"]
@@ -51,8 +54,20 @@ class Nursery:
         named = {name: str(path) for name, path in vars(files).items() if path}
         return self.ask(json.dumps({"run": run, "files": named, "out": str(out)}))
 
-    def exit(self, pid: int) -> int:
+    def exit_code(self, pid: int) -> int:
+        """Wait for a process and return its exit code."""
         return self.ask(f"exit {pid}")
+
+    def train(self, run: dict, files: RunFiles, out: Path) -> int:
+        """Train to the end, and return the exit code."""
+        return self.exit_code(self.start(run, files, out))
+
+    def interrupt(self, run: dict, files: RunFiles, out: Path, epoch: int, number: int = signal.SIGKILL) -> int:
+        """Train, send a signal once this epoch is in the log, and return the exit code."""
+        pid = self.start(run, files, out)
+        wait_for(out / "log.txt", f"epoch {epoch}/")
+        os.kill(pid, number)
+        return self.exit_code(pid)
 
 
 @pytest.fixture(scope="module")
@@ -61,44 +76,68 @@ def nursery() -> Iterator[Nursery]:
     yield one
     assert one.process.stdin
     one.process.stdin.close()
-    one.process.wait(20)
+    one.process.wait(PATIENCE)
 
 
-def calm(folder: Path, method: str) -> tuple[dict, RunFiles, float]:
-    """An undisturbed run in folder/calm, what it was made of, and how long its training took."""
-    run, files = resolved(method, epochs=EPOCHS), write_files(folder, n=120, noise="sym-40")
-    train_run(RunConfig.from_dict(run), {}, files, folder / "calm", 1)
-    return run, files, read_json(folder / "calm" / "result.json")["provenance"]["seconds"]
+@dataclass(frozen=True)
+class Calm:
+    """A run that was not disturbed: what it was made of, where it is, and how long its training took."""
+
+    run: dict
+    files: RunFiles
+    out: Path
+
+    @property
+    def seconds(self) -> float:
+        return read_json(self.out / "result.json")["provenance"]["seconds"]
+
+
+Trained = Callable[[str], Calm]
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Train a method once, for all tests that disturb it."""
+
+    @cache
+    def train(method: str) -> Calm:
+        folder = tmp_path_factory.mktemp(method)
+        made = Calm(resolved(method, epochs=EPOCHS), write_files(folder, n=120, noise="sym-40"), folder / "calm")
+        train_run(RunConfig.from_dict(made.run), {}, made.files, made.out, 1)
+        return made
+
+    return train
 
 
 # ---- killed
 
 
-@pytest.mark.parametrize("method", METHODS if long() else METHODS[:4])
-def test_killed_at_random_moments_it_ends_at_the_same_bits(method: str, tmp_path: Path, nursery: Nursery) -> None:
-    """Two networks, label tables, fresh networks in the middle: whatever a method keeps, it keeps."""
-    run, files, seconds = calm(tmp_path, method)
+@pytest.mark.parametrize("method", KILLED)
+def test_a_run_killed_at_random_moments_ends_with_the_same_bits(
+    method: str, calm: Trained, tmp_path: Path, nursery: Nursery
+) -> None:
+    """Two networks, label tables, new networks in the middle: all that a method keeps is saved."""
+    one = calm(method)
     out, kills, rounds = tmp_path / "killed", 0, 0
-    share = KILLS // (len(METHODS) if long() else 4) + 1
-    while kills < share:
-        assert rounds < 50 * share
+    while kills < KILLS:
+        assert rounds < 50 * KILLS
         rounds += 1
-        pid = nursery.start(run, files, out)
-        time.sleep(0.02 + random.random() * seconds)  # from the reading of files to past the last epoch
-        os.kill(pid, signal.SIGKILL)  # a process that has ended stays until it is asked for
-        if nursery.exit(pid) == 0:
-            assert_same(tmp_path / "calm", out)
+        pid = nursery.start(one.run, one.files, out)
+        time.sleep(0.02 + random.random() * one.seconds)  # from the reading of files to past the last epoch
+        os.kill(pid, signal.SIGKILL)  # a process that has ended stays until its exit code is asked for
+        if nursery.exit_code(pid) == 0:
+            assert_same(one.out, out)
             out = tmp_path / f"killed{rounds}"
         else:
             kills += 1
             count("SIGKILL")
-    assert nursery.exit(nursery.start(run, files, out)) == 0
-    assert_same(tmp_path / "calm", out)
+    assert nursery.train(one.run, one.files, out) == 0
+    assert_same(one.out, out)
     assert [file.name for file in out.glob(".*")] == [".lock"] and not (out / "checkpoint").exists()
 
 
 @pytest.mark.parametrize("step", range(10))
-def test_ended_at_any_step_of_a_save_the_old_or_the_new_state_is_there(
+def test_a_process_that_dies_while_it_saves_leaves_the_old_or_the_new_state(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = CheckpointFolder(tmp_path, "id")
@@ -114,7 +153,7 @@ def test_ended_at_any_step_of_a_save_the_old_or_the_new_state_is_there(
     count("death inside a save")
 
 
-def test_what_killed_processes_were_writing_is_swept(tmp_path: Path) -> None:
+def test_half_written_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     (out / "checkpoint" / "0123").mkdir(parents=True)
     litter = [out / ".weights.pt.abc", out / "checkpoint" / "0123" / ".latest.ckpt.abc"]
@@ -129,21 +168,15 @@ def test_what_killed_processes_were_writing_is_swept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
 @pytest.mark.parametrize("method", ["coteaching", "pencil"])
-def test_asked_to_stop_it_saves_within_seconds_and_exits_75(
-    method: str, number: signal.Signals, tmp_path: Path, nursery: Nursery
+def test_a_run_asked_to_stop_saves_exits_75_and_resumes(
+    method: str, number: signal.Signals, calm: Trained, tmp_path: Path, nursery: Nursery
 ) -> None:
-    run, files, _ = calm(tmp_path, method)
-    out = tmp_path / "stopped"
-    pid = nursery.start(run, files, out)
-    wait_for(out / "log.txt", "epoch 2/")
-    asked = time.monotonic()
-    os.kill(pid, number)
-    assert nursery.exit(pid) == 75
-    assert time.monotonic() - asked < 5 + 3 * os.getloadavg()[0]
+    one, out = calm(method), tmp_path / "stopped"
+    assert nursery.interrupt(one.run, one.files, out, 2, number) == 75
     assert f"{number.name} received: saved epoch" in (out / "log.txt").read_text()
-    assert nursery.exit(nursery.start(run, files, out)) == 0
+    assert nursery.train(one.run, one.files, out) == 0
     assert "resumed from epoch" in (out / "log.txt").read_text()
-    assert_same(tmp_path / "calm", out)
+    assert_same(one.out, out)
     count("SIGTERM or SIGUSR1")
 
 
@@ -152,56 +185,54 @@ def test_asked_to_stop_it_saves_within_seconds_and_exits_75(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own that can be filled or made read-only."""
+    """A file system that can be filled or made read-only."""
     place = tmp_path / "disk"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=4m", "warlab-test", str(place)]
     if os.getuid() != 0 or subprocess.run(command, capture_output=True).returncode != 0:
-        pytest.skip("a small disk can be mounted by root only; this test was left out")
+        pytest.skip("only root can mount a small disk; this test was left out")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def fill(place: Path) -> Path:
-    filler = place / "filler"
+def train_on_disk(one: Calm, out: Path) -> tuple[int, str]:
+    """Train in a process of its own, and return its exit code and what it printed."""
+    process = start(one.run, one.files, out)
+    _, printed = process.communicate(timeout=PATIENCE)
+    assert "Traceback" not in printed
+    return process.returncode, printed
+
+
+def test_a_full_disk_keeps_the_last_checkpoint_and_the_run_resumes_once_there_is_space(
+    calm: Trained, small_disk: Path
+) -> None:
+    one, out, filler = calm("war_w2v"), small_disk / "out", small_disk / "filler"
+    process = start(one.run, one.files, out)
+    wait_for(out / "log.txt", "epoch 2/")
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4096))
-    return filler
-
-
-def test_a_full_disk_keeps_the_earlier_checkpoint_and_goes_on_when_there_is_room(
-    tmp_path: Path, small_disk: Path
-) -> None:
-    run, files, _ = calm(tmp_path, "war_w2v")
-    out = small_disk / "out"
-    process = start(run, files, out)
-    wait_for(out / "log.txt", "epoch 2/")
-    filler = fill(small_disk)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 1 and "No space left on device); free some space and run the command again" in said
-    assert "Traceback" not in said
+    _, printed = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1 and "No space left on device); free some space and run the command again" in printed
+    assert "Traceback" not in printed
     (latest,) = out.glob("checkpoint/*/latest.ckpt")
-    assert checkpoint._content(latest) is not None, "the earlier checkpoint is whole"
+    assert checkpoint._content(latest) is not None, "the last checkpoint is intact"
     assert not (out / "result.json").exists()
     filler.unlink()
-    again = start(run, files, out)
-    _, said = again.communicate(timeout=120)
-    assert again.returncode == 0 and "resumed from epoch" in said
-    assert_same(tmp_path / "calm", out)
+    code, printed = train_on_disk(one, out)
+    assert code == 0 and "resumed from epoch" in printed
+    assert_same(one.out, out)
     count("disk full")
 
 
-def test_a_read_only_folder_is_one_sentence(tmp_path: Path, small_disk: Path) -> None:
-    run, files, _ = calm(tmp_path, "cce")
+def test_a_read_only_folder_is_one_sentence(calm: Trained, small_disk: Path) -> None:
+    one, out = calm("cce"), small_disk / "out"
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    process = start(run, files, small_disk / "out")
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 1 and "the file system is read-only, choose another results_root" in said
-    assert "Traceback" not in said
+    code, printed = train_on_disk(one, out)
+    assert code == 1 and "the file system is read-only, choose another results_root" in printed
     subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
-    assert start(run, files, small_disk / "out").wait(120) == 0
-    assert_same(tmp_path / "calm", small_disk / "out")
+    assert train_on_disk(one, out)[0] == 0
+    assert_same(one.out, out)
     count("read-only folder")
 
 
@@ -209,15 +240,11 @@ def test_a_read_only_folder_is_one_sentence(tmp_path: Path, small_disk: Path) ->
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "gone"])
-def test_a_damaged_checkpoint_falls_back_says_so_and_ends_at_the_same_bits(
-    damage: str, tmp_path: Path, nursery: Nursery
+def test_a_run_with_a_damaged_checkpoint_falls_back_says_so_and_ends_with_the_same_bits(
+    damage: str, calm: Trained, tmp_path: Path, nursery: Nursery
 ) -> None:
-    run, files, _ = calm(tmp_path, "coteaching")
-    out = tmp_path / "damaged"
-    pid = nursery.start(run, files, out)
-    wait_for(out / "log.txt", "epoch 3/")
-    os.kill(pid, signal.SIGKILL)
-    assert nursery.exit(pid) == -signal.SIGKILL
+    one, out = calm("coteaching"), tmp_path / "damaged"
+    assert nursery.interrupt(one.run, one.files, out, 3) == -signal.SIGKILL
     (latest,) = out.glob("checkpoint/*/latest.ckpt")
     content = bytearray(latest.read_bytes())
     content[random.randrange(len(content))] ^= 1 << random.randrange(8)
@@ -225,48 +252,42 @@ def test_a_damaged_checkpoint_falls_back_says_so_and_ends_at_the_same_bits(
         latest.unlink()
     else:
         latest.write_bytes({"cut": content[: len(content) // 2], "flip": content, "empty": b""}[damage])
-    assert nursery.exit(nursery.start(run, files, out)) == 0
+    assert nursery.train(one.run, one.files, out) == 0
     log = (out / "log.txt").read_text()
     assert ("latest.ckpt is damaged; falling back" in log) == (damage != "gone") and "resumed from epoch" in log
-    assert_same(tmp_path / "calm", out)
+    assert_same(one.out, out)
     count("damaged checkpoint")
 
 
-def test_a_checkpoint_of_another_configuration_is_refused_and_left_alone(tmp_path: Path, nursery: Nursery) -> None:
-    run, files, _ = calm(tmp_path, "cce")
-    other, out = resolved("cce", epochs=EPOCHS, batch_size=24), tmp_path / "out"
-    for given in (run, other):
-        pid = nursery.start(given, files, out)
-        wait_for(out / "log.txt", "epoch 2/")
-        os.kill(pid, signal.SIGKILL)
-        nursery.exit(pid)
-        (out / "log.txt").rename(out / f"log{given['training']['batch_size']}")
+def test_a_checkpoint_of_another_configuration_is_refused_and_left_alone(
+    calm: Trained, tmp_path: Path, nursery: Nursery
+) -> None:
+    one, out = calm("cce"), tmp_path / "out"
+    for run in (one.run, resolved("cce", epochs=EPOCHS, batch_size=24)):
+        nursery.interrupt(run, one.files, out, 2)
+        (out / "log.txt").rename(out / f"log{run['training']['batch_size']}")
     mine, foreign = sorted(out.glob("checkpoint/*/latest.ckpt"), key=lambda path: path.stat().st_mtime)
     mine.write_bytes(foreign.read_bytes())
-    assert nursery.exit(nursery.start(run, files, out)) == 1
+    assert nursery.train(one.run, one.files, out) == 1
     assert "belongs to another run; move it away" in (out / "log.txt").read_text()
     assert mine.read_bytes() == foreign.read_bytes()
     mine.unlink()
     mine.with_name("previous.ckpt").unlink(missing_ok=True)
-    assert nursery.exit(nursery.start(run, files, out)) == 0
-    assert_same(tmp_path / "calm", out)
+    assert nursery.train(one.run, one.files, out) == 0
+    assert_same(one.out, out)
     count("foreign checkpoint")
 
 
-def test_a_clock_that_was_set_back_changes_nothing(tmp_path: Path, nursery: Nursery) -> None:
-    """The files of the interrupted run are from tomorrow."""
-    run, files, _ = calm(tmp_path, "pencil")
-    out = tmp_path / "tomorrow"
-    pid = nursery.start(run, files, out)
-    wait_for(out / "log.txt", "epoch 3/")
-    os.kill(pid, signal.SIGKILL)
-    nursery.exit(pid)
+def test_a_run_resumes_from_its_latest_checkpoint_after_the_clock_was_set_back(
+    calm: Trained, tmp_path: Path, nursery: Nursery
+) -> None:
+    """The files of the interrupted run are from tomorrow, the previous checkpoint is younger than the latest."""
+    one, out = calm("pencil"), tmp_path / "tomorrow"
+    nursery.interrupt(one.run, one.files, out, 3)
     for file in out.rglob("*"):
-        os.utime(file, (time.time() + 86400,) * 2)
-    for file in out.rglob("previous.ckpt"):
-        os.utime(file, (time.time() + 90000,) * 2)  # younger than the latest
-    assert nursery.exit(nursery.start(run, files, out)) == 0
+        os.utime(file, (time.time() + 86400 + 3600 * (file.name == "previous.ckpt"),) * 2)
+    assert nursery.train(one.run, one.files, out) == 0
     log = (out / "log.txt").read_text()
     assert "damaged" not in log and int(log.split("resumed from epoch ")[1].split(",")[0]) >= 3
-    assert_same(tmp_path / "calm", out)
+    assert_same(one.out, out)
     count("clock set back")

@@ -1,7 +1,6 @@
-"""A copy of the repository with a scale of a few trainings, for faults that happen to whole workflows."""
+"""A checkout with a scale of a few trainings, for faults that happen to whole workflows."""
 
-import os
-import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,15 +8,17 @@ from typing import Any
 
 import yaml
 
+from tests.helpers.checkout import PATIENCE, copy_repository, environment, planned_jobs
 from tests.helpers.runs import assert_same
-from tests.workflow.test_workflow import copy_tree
+from warlab.common.files import read_json
 
 RUN = Path("results/faults/runs/fashion_mnist/asym-40/cnn9")
 TABLE = "results/faults/tables/ar_war_variants.csv"
+METHODS = ("cce", "war_w2v")  # that `project` trains
 
 
 def scale(epochs: int, methods: list[str]) -> dict[str, Any]:
-    """One table of the smoke scale."""
+    """Return one table of the smoke scale."""
     table = {"datasets": ["fashion_mnist"], "noises": ["asym-40"], "methods": methods}
     return {
         "description": "a table for the tests of faults",
@@ -31,20 +32,28 @@ def scale(epochs: int, methods: list[str]) -> dict[str, Any]:
 
 
 def project(folder: Path, epochs: int = 4, methods: tuple[str, ...] = ("war_w2v",)) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    copy_tree(folder)
+    copy_repository(folder)
     (folder / "config" / "scales" / "faults.yaml").write_text(yaml.safe_dump(scale(epochs, list(methods))))
     return folder
 
 
-def begin(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    """snakemake in a process group of its own, its words in snakemake.log."""
+def copy_without(study: Path, folder: Path, *methods: str) -> Path:
+    """Copy a finished study without its table and the runs of these methods, which are then trained again."""
+    shutil.copytree(study, folder, dirs_exist_ok=True)
+    for method in methods:
+        shutil.rmtree(folder / RUN / method)
+    (folder / TABLE).unlink()
+    return folder
+
+
+def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    """Start snakemake in its own process group; what it prints goes to snakemake.log."""
     command = [sys.executable, "-m", "snakemake", "--config", "scale=faults", *arguments]
     with (folder / "snakemake.log").open("a") as log:
         return subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder / "src"), **environment},
+            env=environment(folder, **variables),
             stdout=log,
             stderr=subprocess.STDOUT,
             text=True,
@@ -52,32 +61,43 @@ def begin(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
         )
 
 
-def call(folder: Path, *arguments: str, seconds: float = 600, **environment: str) -> str:
-    """What a call that must succeed said."""
-    before = len(said(folder))
-    process = begin(folder, *arguments, **environment)
-    assert process.wait(seconds) == 0, said(folder)[-4000:]
-    return said(folder)[before:]
+def finish(snakemake: subprocess.Popen[str], folder: Path, seconds: float = PATIENCE) -> None:
+    """Wait for a snakemake that must succeed."""
+    assert snakemake.wait(seconds) == 0, log_of(folder)[-4000:]
 
 
-def said(folder: Path) -> str:
+def call(folder: Path, *arguments: str, seconds: float = PATIENCE, **variables: str) -> str:
+    """Run snakemake, which must succeed, and return what it prints."""
+    before = len(log_of(folder))
+    finish(start(folder, *arguments, **variables), folder, seconds)
+    return log_of(folder)[before:]
+
+
+def log_of(folder: Path) -> str:
     log = folder / "snakemake.log"
     return log.read_text() if log.exists() else ""
 
 
 def planned(folder: Path, *arguments: str) -> dict[str, int]:
-    text = call(folder, "-n", *arguments)
-    return {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
+    return planned_jobs(call(folder, "-n", *arguments))
 
 
 def training_log(folder: Path, method: str) -> Path:
-    """What was said in all tries of a run; Snakemake empties its own log before each."""
+    """Return the log of all attempts of a run; Snakemake empties its own log before each."""
     return folder / RUN / method / "seed0" / "history.log"
 
 
 def trainer_of(folder: Path, method: str) -> int:
-    """The process that trains a run, by its lock."""
+    """Return the process that trains a run, from its lock."""
     return int((folder / RUN / method / "seed0" / ".lock").read_text().split()[1])
+
+
+def provenance(folder: Path, method: str) -> dict[str, Any]:
+    return read_json(folder / RUN / method / "seed0" / "result.json")["provenance"]
+
+
+def assert_trained_once(log: str, epochs: int) -> None:
+    assert [log.count(f"epoch {k}/{epochs} ") for k in range(1, epochs + 1)] == [1] * epochs
 
 
 def assert_same_results(one: Path, two: Path, *methods: str) -> None:

@@ -1,15 +1,15 @@
-"""A process that ends in the middle of what it does to the disk."""
+"""Processes that die between two writes to the disk."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 class Death(BaseException):
-    """The process ends here; nothing after this line runs, not even what tidies up."""
+    """The process ends here: nothing after this line runs, not even clean-up."""
 
 
 def dying_after(step: int) -> Callable[[Any], Any]:
-    """Wraps functions that count their calls together; after `step` of them the process ends."""
+    """Return a wrapper for functions whose calls are counted together; after `step` calls the process dies."""
     calls = 0
 
     def dying(original: Any) -> Any:

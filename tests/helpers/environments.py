@@ -1,4 +1,4 @@
-"""Environments that hold torch, numpy and what these need, and nothing else of the packages installed here."""
+"""Environments with torch, numpy and their dependencies, and no other package."""
 
 import importlib.metadata as metadata
 import os
@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 
 
 def run(call: list[str], cwd: Path, **environment: str) -> str:
-    """Standard output of a call without PYTHONPATH, which would lend it the repository."""
+    """Return what a command prints; it does not see PYTHONPATH, and with it the repository."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, env=kept | environment)
     assert done.returncode == 0, done.stderr
@@ -18,7 +18,7 @@ def run(call: list[str], cwd: Path, **environment: str) -> str:
 
 
 def core() -> set[str]:
-    """torch and numpy and what they need, by name."""
+    """Return the names of torch, numpy and their dependencies."""
     todo, found = ["torch", "numpy"], set[str]()
     while todo:
         name = todo.pop()
@@ -30,7 +30,7 @@ def core() -> set[str]:
 
 
 def core_environment(folder: Path, *further: Path) -> str:
-    """Its Python. The packages are links outside of the environment, where pip never removes anything."""
+    """Make the environment and return its Python. Its packages are links outside of it, where pip removes nothing."""
     links = folder / "core"
     run([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder.parent)
     links.mkdir()

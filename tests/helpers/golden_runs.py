@@ -16,7 +16,7 @@ KEYS = ["dataset", "noise", "net", "method", "seed", "epoch"]
 
 
 def processor() -> dict[str, str]:
-    """What decides the order of a processor's sums, as far as one can know it, and the version of torch."""
+    """Return what decides the order of floating-point sums, as far as it is known: the processor and torch."""
     import torch
 
     info = Path("/proc/cpuinfo")
@@ -32,7 +32,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def recorded() -> tuple[pd.DataFrame, bool]:
-    """The recorded numbers, and whether this processor is the one that made them."""
+    """Return the recorded numbers, and whether they were made by this kind of processor."""
     here = processor() == json.loads((FOLDER / "processor.json").read_text())
     return read(FOLDER / "smoke_runs.csv"), here
 

@@ -1,4 +1,4 @@
-"""What tests ask of networks."""
+"""Facts about networks for the tests."""
 
 from torch import nn
 

@@ -26,7 +26,7 @@ def some_logits(n: int = 12, classes: int = 5, seed: int = 0) -> tuple[Tensor, T
 
 
 def evaluate(method: Method, logits: Tensor, y: Tensor, step: Step = LATER) -> tuple[float, Tensor, Log]:
-    """Total loss, its gradient in the logits, and the log; a method with two networks gets a pair (2, n, C)."""
+    """Return the total loss, its gradient in the logits, and the log. Two networks take logits of shape (2, n, C)."""
     given = logits.clone().requires_grad_()
     # With two networks, the one batch holds the logits of both and each network takes its own.
     models = [nn.Identity()] if given.dim() == 2 else [_Take(0), _Take(1)]

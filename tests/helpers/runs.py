@@ -30,15 +30,15 @@ NAMES = [f"class {k}" for k in range(CLASSES)]
 
 @cache
 def study(epochs: int = 4) -> Study:
-    """The smoke scale; its schedules shrunk to this many epochs."""
+    """Load the smoke scale with its schedules shrunk to this many epochs."""
     smoke = load_study({"scale": "smoke"}, ROOT)
     training = {"fashion_mnist": {**smoke.scale["training"]["fashion_mnist"], "epochs": epochs}}
     return replace(smoke, scale={**smoke.scale, "training": training})
 
 
 def method_ids() -> list[str]:
-    """Every registered method, each file and each variant; once where they differ in the ground cost alone, because
-    all of them get the same cost here."""
+    """Return every method and variant; those that differ only in the ground cost once, because all get the same
+    cost here."""
     distinct = {}
     for name in [*study().numbers.variants, *methods.names()]:
         settings = {**study().settings.method(name, "fashion_mnist"), "cost": ""}
@@ -47,7 +47,7 @@ def method_ids() -> list[str]:
 
 
 def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarray | None = None) -> RunFiles:
-    """A learnable dataset with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
+    """Write a learnable dataset with noisy labels and a cost; `clean` replaces the clean labels after the noise."""
     x, y = blobs(n, CLASSES)
     test_x, test_y = blobs(40, CLASSES, seed=1)
     noisy = make_noise(NoiseRequest("blobs", noise, 0, NAMES, "stand-in"), {"train_y": y}, {})
@@ -66,7 +66,7 @@ def write_files(folder: Path, n: int = 64, noise: str = "clean", clean: np.ndarr
 
 
 def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: Any) -> dict[str, Any]:
-    """A run of the smoke scale's hyperparameters with its schedules shrunk to `epochs`, for the files above."""
+    """Return a run with the hyperparameters of the smoke scale, its schedules shrunk to `epochs`."""
     file = study().numbers.method_file(method_id)
     own = {**study(epochs).settings.method(method_id, "fashion_mnist"), **settings}
     return {
@@ -99,7 +99,7 @@ def weights(out: Path) -> list[dict[str, torch.Tensor]]:
 
 
 def metrics(out: Path, *without: str) -> list[str]:
-    """metrics.csv without the columns of time, the only ones that may differ between two runs of one task."""
+    """Return metrics.csv without the columns of time, which may differ between two equal runs."""
     rows = [line.split(",") for line in (out / "metrics.csv").read_text().splitlines()]
     keep = [i for i, name in enumerate(rows[0]) if name not in (*TIMES, *without)]
     return [",".join(row[i] for i in keep) for row in rows]
@@ -115,8 +115,8 @@ def assert_same(one: Path, two: Path, *without: str) -> None:
     assert all(np.array_equal(noted[0][name], noted[1][name], equal_nan=True) for name in noted[0])
 
 
-def wait_for(file: Path, text: str, seconds: float = 240) -> None:
-    """Wait until a file contains this text, which may take long on a busy machine."""
+def wait_for(file: Path, text: str, seconds: float = 600) -> None:
+    """Wait until a file contains this text."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if file.exists() and text in file.read_text():

@@ -1,4 +1,4 @@
-"""Scripts and pages of the repository, for tests that carry them out."""
+"""Scripts and pages of the repository, for tests that run them."""
 
 import importlib.util
 import re
@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 
 
 def load(path: str) -> ModuleType:
-    """A script outside of the package, such as tools/make_crate.py, as a module."""
+    """Load a script outside of the package, such as tools/make_crate.py, as a module."""
     spec = importlib.util.spec_from_file_location((ROOT / path).stem, ROOT / path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -17,7 +17,7 @@ def load(path: str) -> ModuleType:
 
 
 def snippet(page: str, after: str) -> str:
-    """The first block of code after these words of a page."""
+    """Return the first block of code after these words of a page."""
     match = re.search(r"```\w*\n(.*?)```", page[page.index(after) :], re.DOTALL)
     assert match is not None
     return match[1]

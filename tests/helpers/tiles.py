@@ -1,4 +1,4 @@
-"""Small tiles for the tests of segmentation: files as the workflow writes them, with objects that can be learnt."""
+"""Small tiles for the tests of segmentation: files as the workflow writes them, with learnable objects."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ SIZES = ((48, 64), (56, 40), (40, 72))
 
 
 def drawn_tile(name: str, height: int, width: int) -> Tile:
-    """Squares of every class on low vegetation; channel k is bright where class k is."""
+    """Draw squares of every class on low vegetation; channel k is bright where class k is."""
     rng = np.random.default_rng(derive_seed("drawn tile", name, height, width))
     labels = np.full((height, width), 2, np.uint8)
     for number in range(24):
@@ -74,7 +74,7 @@ def write_tile_files(folder: Path, noise: str = "objects-33") -> RunFiles:
 
 
 def tile_run(method_id: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
-    """A run of the smoke scale on the files above."""
+    """Return a run of the smoke scale on these files."""
     own = study()
     training = {
         **own.settings.training("vaihingen"),

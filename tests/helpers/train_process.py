@@ -3,16 +3,21 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
 from warlab.pipeline.script import job
 
-given = json.loads(sys.argv[1])
-out = Path(given["out"])
-with job(str(out / "log.txt")) as log:
-    log.info("ready")
-    train_run(
-        RunConfig.from_dict(given["run"]), {}, RunFiles(**{k: Path(v) for k, v in given["files"].items()}), out, 1
-    )
+
+def train(given: dict[str, Any]) -> None:
+    out = Path(given["out"])
+    files = RunFiles(**{name: Path(path) for name, path in given["files"].items()})
+    with job(str(out / "log.txt")) as log:
+        log.info("ready")
+        train_run(RunConfig.from_dict(given["run"]), {}, files, out, 1)
+
+
+if __name__ == "__main__":
+    train(json.loads(sys.argv[1]))

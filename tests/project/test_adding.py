@@ -1,11 +1,7 @@
-"""The examples of docs/extending.md done literally, each in a copy of the repository: exactly the files that
-CONTRIBUTING.md names are touched, and the workflow runs with the new dataset, noise, network or cost."""
+"""Follow the examples of docs/extending.md literally: each touches exactly the files that CONTRIBUTING.md names, and
+the workflow trains with the new dataset, noise, network and ground cost."""
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +11,7 @@ import yaml
 from torch import nn
 
 from tests.conftest import ROOT
-from tests.project.test_adding_a_method import PARTS
+from tests.helpers.checkout import changed_files, contents, copy_repository, output_of, planned_jobs
 from warlab import nets
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
@@ -24,20 +20,15 @@ from warlab.methods.base import features
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 TABLE = (ROOT / "CONTRIBUTING.md").read_text()
 NUMBERS = "config/hyperparameters.yaml"
-FASHION = {"source": "stand_in", "train": 60, "test": 60, "pool": 2}
 
 
 @dataclass(frozen=True)
 class Example:
-    """A section of the page "extending.md"; `section` is that of hyperparameters.yaml which gets a few lines."""
+    """A section of the page; `section` of hyperparameters.yaml gets the lines of its YAML block."""
 
     kind: str
     name: str
     section: str = ""
-    dataset: str = "fashion_mnist"
-    noise: str = "sym-40"
-    net: str = "cnn6"
-    method: str = "cce"
 
     @property
     def text(self) -> str:
@@ -50,99 +41,92 @@ class Example:
 
     @property
     def file(self) -> str:
-        """The file that the page tells to write."""
+        """The file that the page says to write."""
         match = re.search(r"`(src/\S+\.py)`:\n", self.text)
         assert match is not None
         return match[1]
 
     @property
-    def scale(self) -> dict:
-        return {
-            "description": f"my own {self.kind}",
-            "seeds": 1,
-            "threads": 1,
-            "datasets": {self.dataset: FASHION if self.dataset == "fashion_mnist" else {"source": "stand_in"}},
-            "training": {self.dataset: {"epochs": 1, "batch_size": 20}},
-            "nets": {"cnn6": {"width": 0.125}},
-            "experiments": {
-                "main_benchmark": {
-                    "datasets": [self.dataset],
-                    "noises": [self.noise],
-                    "nets": [self.net],
-                    "methods": [self.method],
-                }
-            },
-        }
+    def touched(self) -> set[str]:
+        """The files that the row of CONTRIBUTING.md names, apart from the scale."""
+        (row,) = [line for line in TABLE.splitlines() if line.startswith(f"| a {self.kind} |")]
+        paths = re.findall(r"`((?:src|config|workflow|rules)/[^`]+)`", row.split("|")[2])
+        return {path.replace("<name>", self.name) for path in paths}
+
+    def follow(self, folder: Path) -> None:
+        (folder / self.file).write_text(self.block("python"))
+        if NUMBERS in self.touched:
+            numbers, line = folder / NUMBERS, f"\n{self.section}:\n"
+            text = numbers.read_text()
+            assert text.count(line) == 1
+            numbers.write_text(text.replace(line, line + self.block("yaml")))
 
 
 EXAMPLES = [
-    Example("dataset", "stripes", "training", dataset="stripes", noise="asym-40"),
-    Example("noise", "first", noise="first-30"),
-    Example("network", "tiny", net="tiny"),
-    Example("ground cost", "ordinal", "costs", method="war+cost=ordinal"),
+    Example("dataset", "stripes", "training"),
+    Example("noise", "first"),
+    Example("network", "tiny"),
+    Example("ground cost", "ordinal", "costs"),
 ]
-EACH = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.kind)
+OURS = {"datasets": ["fashion_mnist"], "noises": ["first-30"]}
+SCALE = {
+    "description": "my own dataset, noise, network and ground cost",
+    "seeds": 1,
+    "threads": 1,
+    "datasets": {
+        "stripes": {"source": "stand_in"},
+        "fashion_mnist": {"source": "stand_in", "train": 60, "test": 60, "pool": 2},
+    },
+    "training": {name: {"epochs": 1, "batch_size": 20} for name in ("stripes", "fashion_mnist")},
+    "nets": {"cnn6": {"width": 0.125}},
+    "experiments": {
+        "main_benchmark": {
+            "datasets": ["stripes"],
+            "noises": ["asym-40"],
+            "nets": ["tiny"],
+            "methods": ["cce"],
+            "also": [{**OURS, "nets": ["cnn6"], "methods": ["war+cost=ordinal"]}],
+        }
+    },
+}
+RUNS = ("stripes/asym-40/tiny/cce/seed0", "fashion_mnist/first-30/cnn6/war+cost=ordinal/seed0")
+SNAKEMAKE = "snakemake --cores 1 --config scale=my_scale.yaml"
 
 
-def touched(example: Example) -> set[str]:
-    """What the row of CONTRIBUTING.md names, apart from the scale."""
-    (row,) = [line for line in TABLE.splitlines() if line.startswith(f"| a {example.kind} |")]
-    paths = re.findall(r"`((?:src|config|workflow|rules)/[^`]+)`", row.split("|")[2])
-    return {path.replace("<name>", example.name) for path in paths}
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository in which all examples are followed, each by the files of its row."""
+    folder = copy_repository(tmp_path_factory.mktemp("checkout"))
+    for example in EXAMPLES:
+        before = contents(folder)
+        example.follow(folder)
+        assert changed_files(before, contents(folder)) == example.touched, example.kind
+    (folder / "my_scale.yaml").write_text(yaml.safe_dump(SCALE))
+    return folder
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    found = (path for part in PARTS for path in [folder / part, *(folder / part).rglob("*")])
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in found
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+def test_the_examples_of_the_page_are_trained(checkout: Path) -> None:
+    targets = " ".join(f"results/my_scale/runs/{run}/result.json" for run in RUNS)
+    output_of(f"{SNAKEMAKE} -- {targets}", checkout)
+    results = checkout / "results" / "my_scale"
+    for run in RUNS:
+        assert read_json(results / "runs" / run / "result.json")["data"] == "stand-in"
+        dataset, noise, *_ = run.split("/")
+        assert read_json(results / "noise" / dataset / noise / "seed0.json")["realised_rate"] > 0
+    verified = read_json(results / "costs" / "fashion_mnist" / "ordinal" / "verified.json")
+    assert verified["passed"] and len(verified["checks"]) > 5
 
 
-def follow(example: Example, folder: Path) -> None:
-    for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copyfile
-        copy(ROOT / part, folder / part)
-    (folder / example.file).write_text(example.block("python"))
-    if NUMBERS in touched(example):
-        numbers, line = folder / NUMBERS, f"\n{example.section}:\n"
-        text = numbers.read_text()
-        assert text.count(line) == 1
-        numbers.write_text(text.replace(line, line + example.block("yaml")))
-    (folder / "my_scale.yaml").write_text(yaml.safe_dump(example.scale))
+def test_a_figure_that_needs_features_is_left_out_for_a_network_without_them(checkout: Path) -> None:
+    benchmark = {**SCALE["experiments"]["main_benchmark"], "also": []}
+    (checkout / "tiny.yaml").write_text(yaml.safe_dump({**SCALE, "experiments": {"main_benchmark": benchmark}}))
+    jobs = planned_jobs(output_of("snakemake -n --config scale=tiny.yaml", checkout))
+    assert jobs["figure"] > 3 and "activations" not in jobs
 
 
-def call(folder: Path, *arguments: str) -> str:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder / "src")}
-    command = ["snakemake", "--cores", "1", "--config", "scale=my_scale.yaml", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
-    return done.stdout + done.stderr
-
-
-@EACH
-def test_the_example_of_the_page_trains_and_touches_what_the_row_names(example: Example, tmp_path: Path) -> None:
-    before = files_of(ROOT)
-    follow(example, tmp_path)
-    after = files_of(tmp_path)
-    assert {path for path in after if after[path] != before.get(path)} == touched(example)
-    run = f"runs/{example.dataset}/{example.noise}/{example.net}/{example.method}/seed0"
-    call(tmp_path, "--", f"results/my_scale/{run}/result.json")
-    results = tmp_path / "results" / "my_scale"
-    assert read_json(results / run / "result.json")["data"] == "stand-in"
-    manifest = read_json(results / "noise" / example.dataset / example.noise / "seed0.json")
-    assert manifest["realised_rate"] > 0
-    if example.kind == "ground cost":
-        verified = read_json(results / "costs" / example.dataset / "ordinal" / "verified.json")
-        assert verified["passed"] and len(verified["checks"]) > 5
-    if example.kind == "network":
-        jobs = dict(re.findall(r"^(\w+) +(\d+)$", call(tmp_path, "-n"), re.MULTILINE))
-        assert int(jobs["figure"]) > 3 and "activations" not in jobs, "a figure that needs features() is left out"
-
-
-def test_a_network_without_features_or_with_lazy_layers_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_without_features_or_with_lazy_layers_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Lazy(nn.Module):
         def __init__(self, channels: int, classes: int) -> None:
             super().__init__()

@@ -1,9 +1,6 @@
-"""docs/adding-a-method.md, done literally: its snippets put in place, its command run, its method in the table."""
+"""Follow docs/adding-a-method.md literally: its files, its command, and its method in the table."""
 
-import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,36 +8,24 @@ import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.checkout import copy_repository, output_of, run
 from tests.helpers.scripts import snippet
 
 PAGE = (ROOT / "docs" / "adding-a-method.md").read_text()
-PARTS = ("Snakefile", "config", "envs", "profiles", "rules", "src", "workflow")
+METHOD = "src/warlab/methods/label_smoothing.py"
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of the repository in which the page's first two steps are done: one file, and its name in a scale."""
-    for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copyfile
-        copy(ROOT / part, tmp_path / part)
-    for file in ("src/warlab/methods/label_smoothing.py", "my_scale.yaml"):
+    copy_repository(tmp_path)
+    for file in (METHOD, "my_scale.yaml"):
         (tmp_path / file).write_text(snippet(PAGE, f"`{file}`:"))
     return tmp_path
 
 
 def test_the_page_leads_to_a_row_in_the_table(checkout: Path) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(checkout / "src")}
-    done = subprocess.run(
-        snippet(PAGE, "## 3. Run it"),
-        shell=True,
-        cwd=checkout,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    output_of(snippet(PAGE, "## 3. Run it"), checkout)
     folder = checkout / "results" / "my_scale" / "tables"
     table = pd.read_csv(folder / "main_benchmark.csv")
     row = table[(table["method"] == "label_smoothing") & (table["metric"] == "test_accuracy")]
@@ -48,35 +33,27 @@ def test_the_page_leads_to_a_row_in_the_table(checkout: Path) -> None:
     assert "| Label smoothing |" in (folder / "main_benchmark.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
-        ("share=2", "The method label_smoothing+share=2: methods.label_smoothing.share is 2; it must be a number"),
-        ("shar=0.2", "changes 'shar', which is not a setting of the method; did you mean 'share'?"),
-    ],
-)
-def test_the_richer_line_of_the_page_is_checked_before_anything_runs(
-    changed: str, sentence: str, checkout: Path
-) -> None:
-    file = checkout / "src" / "warlab" / "methods" / "label_smoothing.py"
+def test_a_range_and_the_names_of_settings_are_checked_before_anything_runs(checkout: Path) -> None:
+    """With the line of the page that adds a source and a range."""
+    file, scale = checkout / METHOD, checkout / "my_scale.yaml"
     plain, rich = "    share: float = 0.1  # of the uniform distribution\n", snippet(PAGE, "A line such as")
-    assert file.read_text().count(plain) == 1
     imports = "from torch import nn\n"
-    text = (
-        file.read_text()
-        .replace(plain, rich)
-        .replace(imports, f"{imports}\nfrom warlab.common.setting import setting\n")
-    )
+    text = file.read_text()
+    assert text.count(plain) == text.count(imports) == 1
+    text = text.replace(plain, rich).replace(imports, f"{imports}\nfrom warlab.common.setting import setting\n")
     file.write_text(text)
-    scale = checkout / "my_scale.yaml"
-    scale.write_text(scale.read_text().replace("[label_smoothing]", f"[label_smoothing+{changed}]"))
-    code = (
-        "import sys; from pathlib import Path; from warlab.config.study import load_study\n"
-        f"load_study({{'scale': {str(scale)!r}}}, Path({str(checkout)!r}))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode != 0 and sentence in done.stderr.splitlines()[-1]
+    original = scale.read_text()
+    for changed, sentence in {
+        "share=2": "The method label_smoothing+share=2: methods.label_smoothing.share is 2; it must be a number",
+        "shar=0.2": "changes 'shar', which is not a setting of the method; did you mean 'share'?",
+    }.items():
+        scale.write_text(original.replace("[label_smoothing]", f"[label_smoothing+{changed}]"))
+        load = (
+            "from pathlib import Path; from warlab.config.study import load_study\n"
+            f"load_study({{'scale': {str(scale)!r}}}, Path({str(checkout)!r}))"
+        )
+        done = run([sys.executable, "-c", load], checkout)
+        assert done.returncode != 0 and sentence in done.stderr.splitlines()[-1]
 
 
 def test_every_file_that_the_page_names_exists() -> None:

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.project.test_adding_a_method import PARTS
+from tests.helpers.checkout import PARTS
 
 TUTORIALS = ROOT / "docs" / "tutorials"  # their pages are made by `make docs`
 SITE = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent != TUTORIALS)

@@ -1,4 +1,4 @@
-"""The examples run; those with packages that are not pinned here run in an environment of their own, with -m slow."""
+"""The examples run; those that use packages which are not pinned here run in their own environment, with -m slow."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ def test_tokens_are_learned_through_their_embeddings() -> None:
 
 
 def with_packages(folder: Path, *packages: str) -> str:
-    """A Python with the core and these packages; skips where they cannot be had."""
+    """Return a Python with the core and these packages; skip the test where they cannot be installed."""
     python = core_environment(folder / "environment", ROOT / "src")
     done = install(python, *packages)
     if done.returncode:

@@ -1,10 +1,7 @@
-"""The tutorials run as they stand, and become pages with their outputs."""
+"""The tutorials run unchanged and become pages with their outputs."""
 
-import importlib.util
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,26 +9,22 @@ from types import ModuleType
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.checkout import link_repository, output_of
+from tests.helpers.scripts import load
 
 FOLDER = ROOT / "docs" / "tutorials"
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tutorials", ROOT / "tools" / "tutorials.py")
-    assert spec is not None and spec.loader is not None
-    module = sys.modules["tutorials"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("tools/tutorials.py")
 
 
 def built(name: str, folder: Path, **environment: str) -> str:
-    """The page of a tutorial, made in a process of its own in this folder."""
+    """Return the page of a tutorial, made in a process of its own in this folder."""
     shutil.copy(FOLDER / f"{name}.py", folder)
-    call = [sys.executable, str(ROOT / "tools" / "tutorials.py"), str(folder)]
-    path = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
-    done = subprocess.run(call, cwd=folder, env=path, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr
+    link_repository(folder)
+    output_of([sys.executable, str(ROOT / "tools" / "tutorials.py"), str(folder)], folder, **environment)
     return (folder / f"{name}.md").read_text()
 
 
@@ -60,17 +53,17 @@ def test_war_on_your_own_images(tmp_path: Path) -> None:
     assert len(last) == 2 and min(last) > 60
 
 
-def found_wrong_labels(page: str) -> float:
+def auroc(page: str) -> float:
     (line,) = [line for line in page.splitlines() if line.startswith("combined ")]
     return float(line.split()[1])
 
 
 def test_wrong_labels_without_a_network(tmp_path: Path) -> None:
-    """No address answers, no package manager is found: the page says so and goes on with Fashion-MNIST."""
+    """No address answers and no package manager is found: the page says so and continues with Fashion-MNIST."""
     offline = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
     page = built("wrong_labels", tmp_path, PATH=str(tmp_path), **offline, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
     assert "because CIFAR-10N cannot be had here" in page and (tmp_path / "wrong_labels_1.png").exists()
-    assert found_wrong_labels(page) > 0.75
+    assert auroc(page) > 0.75
 
 
 @pytest.mark.slow
@@ -79,4 +72,4 @@ def test_wrong_labels_of_people(tmp_path: Path) -> None:
         (tmp_path / "data").symlink_to(ROOT / "data")
     page = built("wrong_labels", tmp_path)
     assert "CIFAR-10N: labels given by people" in page
-    assert found_wrong_labels(page) > 0.65
+    assert auroc(page) > 0.65

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.project.test_adding_a_method import PARTS
+from tests.helpers.checkout import PARTS
 from warlab.common.files import read_arrays, read_json
 
 SCALE = {

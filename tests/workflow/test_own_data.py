@@ -1,10 +1,7 @@
-"""The user's own data, and docs/your-own-data.md done literally: a folder of three classes becomes a table."""
+"""The user's own data; docs/your-own-data.md followed literally: a folder of three classes becomes a table."""
 
 import os
-import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +12,8 @@ from PIL import Image
 import warlab.data
 from tests.conftest import ROOT
 from tests.helpers.artefacts import data_on_disk
+from tests.helpers.checkout import link_repository, output_of, planned_jobs
 from tests.helpers.scripts import snippet
-from tests.project.test_adding_a_method import PARTS
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
 from warlab.data.images_in_memory import Arrays
@@ -234,26 +231,17 @@ def test_what_is_wrong_with_arrays_is_one_sentence(tmp_path: Path, content: dict
 @pytest.fixture
 def followed(tmp_path: Path) -> Path:
     """A folder in which the page's first two steps are done."""
-    for part in PARTS:
-        (tmp_path / part).symlink_to(ROOT / part)
+    link_repository(tmp_path)
     paint(tmp_path / "photos")
     for file in ("my.yaml", "my_scale.yaml", "matrix.csv"):
         (tmp_path / file).write_text(snippet(PAGE, f"`{file}`:"))
     return tmp_path
 
 
-def call(command: str, folder: Path) -> str:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
-    return done.stdout + done.stderr
-
-
 def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) -> None:
-    """Two methods, one seed, nothing published of these data: what this cannot show is left out and said."""
+    """Two methods, one seed, no published numbers: the report says which figures are left out and why."""
     command = snippet(PAGE, "## 3. Run it")
-    call(command, followed)
+    output_of(command, followed)
     results = followed / "results" / "my_scale"
     text = (results / "tables" / "main_benchmark.md").read_text()
     assert "paper's" not in text and "rank" not in text.lower(), "nothing of the paper beside the user's own data"
@@ -269,10 +257,10 @@ def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) ->
     assert list(cost.columns) == list(NAMES) and cost.loc["cat", "dog"] == cost.to_numpy().max()
     manifest = read_json(results / "noise" / "image_folder" / "file_mine" / "seed0.json")
     assert manifest["transition"][0] == [0.7, 0.3, 0.0] and manifest["file"] == "matrix.csv"
-    said = call(command.replace("-- tables", ""), followed)
+    printed = output_of(command.replace("-- tables", ""), followed)
     page = (results / "report.html").read_text()
     for figure, why in {"critical_difference": "3 methods", "agreement": "the paper has no number"}.items():
-        assert f"Left out: figure {figure}, because" in said and not (results / "figures" / f"{figure}.png").exists()
+        assert f"Left out: figure {figure}, because" in printed and not (results / "figures" / f"{figure}.png").exists()
         assert f"figure {figure.replace('_', ' ')} (" in page and why in page
     assert (results / "figures" / "learning_curves.png").exists()
 
@@ -280,6 +268,5 @@ def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) ->
 def test_five_seeds_of_the_users_own_data_are_planned(followed: Path) -> None:
     scale = followed / "my_scale.yaml"
     scale.write_text(scale.read_text().replace("seeds: 1", "seeds: 5"))
-    said = call("snakemake -n --configfile my.yaml", followed)
-    jobs = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", said, re.MULTILINE)}
+    jobs = planned_jobs(output_of("snakemake -n --configfile my.yaml", followed))
     assert jobs["train"] == 5 * 3 and jobs["corrupt"] == 5 * 2 and jobs["report"] == 1
