@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from PIL import Image
 
 from tests.conftest import ROOT
@@ -20,12 +19,11 @@ from warlab.audit.scoring import scores
 from warlab.cli import main
 from warlab.common.files import read_arrays, read_json, write_arrays, write_json, write_text
 from warlab.data.formats.flat_tiles import objects, unflat
-from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.build import RunFiles
 from warlab.engine.run import train_run
-from warlab.engine.train import Recorder, Trainer
-from warlab.errors import Interrupted, WarlabError
-from warlab.methods.base import LOGITS, Step
+from warlab.engine.train import Recorder
+from warlab.errors import WarlabError
+from warlab.methods.base import LOGITS
 from warlab.reporting import figures
 from warlab.reporting.figures.base import Inputs, make
 from warlab.reporting.images.contact_sheet import SIDE, Suspect, draw_sheet, write_sheet
@@ -80,31 +78,6 @@ def test_recording_changes_not_one_bit_of_the_training(method: str, tmp_path: Pa
     assert set(unheard.seen) == {0}
     for a, b in zip(weights(tmp_path / "heard"), weights(tmp_path / "unheard"), strict=True):
         assert all((a[name] == b[name]).all() for name in a)
-
-
-@pytest.mark.parametrize("rows", [1, 40, 4096])
-def test_stopped_inside_an_epoch_it_ends_with_the_same_sums(rows: int, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("warlab.audit.record.ROWS", rows)
-    files, run = write_files(tmp_path), resolved("coteaching", epochs=2)
-    calm = trained(tmp_path / "calm", run, files)
-
-    def built() -> Trainer:
-        return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
-
-    trainer, stop = built(), StopRequest()
-    step = trainer._step
-
-    def stopping(at: Step, index: torch.Tensor) -> tuple:
-        stop.received = "SIGTERM" if (at.epoch, at.batch) == (1, 1) else None
-        return step(at, index)
-
-    trainer._step = stopping  # type: ignore[method-assign]
-    with pytest.raises(Interrupted):
-        trainer.fit(stop)
-    again = built()
-    again.fit(StopRequest())
-    for name, values in vars(again.recorder.audit.means()).items():
-        np.testing.assert_array_equal(values, vars(calm)[name])
 
 
 def test_flipped_labels_are_found(tmp_path: Path) -> None:

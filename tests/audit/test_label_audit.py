@@ -1,11 +1,8 @@
 """warlab.audit outside of the workflow: running sums, scores, suspects, and errors for bad input."""
 
 import doctest
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import ot
@@ -16,16 +13,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import warlab.audit
-from tests.conftest import ROOT
-from warlab.artefacts.run_config import RunConfig
-from warlab.audit import LabelAudit, Means, auroc, average_precision, precision_at_errors
+from warlab.audit import LabelAudit, auroc, average_precision, precision_at_errors
 from warlab.audit.record import EXTRA, ROWS, Record
 from warlab.audit.scoring import SCORES, scores, suggested, suspects
-from warlab.common.files import read_arrays
-from warlab.config.study import load_study
-from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.ids import RunId
 
 N, C = 60, 5
 
@@ -222,38 +213,3 @@ def test_importing_it_needs_numpy_only() -> None:
     code = f"import sys, warlab.audit; found = {heavy} & set(sys.modules); sys.exit(str(found) if found else 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_confident_learning_is_level_with_cleanlab_on_the_same_predictions(tmp_path: Path) -> None:
-    """A short training on real images of Fashion-MNIST with real confusions. cleanlab is AGPL and no dependency."""
-    benchmark = loaded("audit_quality")
-    quality = benchmark.cleanlab_in(tmp_path / "cleanlab")
-    if quality is None:
-        pytest.skip("cleanlab cannot be installed here")
-    speed = loaded("audit_cost")
-    study = load_study({"scale": "demo"}, ROOT)
-    files, run = (
-        speed.write_files(tmp_path, study),
-        study.settings.run(RunId("fashion_mnist", "asym-40", "cnn9", "cce", 0)),
-    )
-    run["training"] |= {"epochs": 6, "drops": [6]}
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
-    found = Means(**read_arrays(tmp_path / "run" / "audit.npz"))
-    wrong = read_arrays(files.noise)["labels"] != read_arrays(files.data)["train_y"]
-    theirs = {name: auroc(values, wrong) for name, values in benchmark.theirs(found, quality).items()}
-    ours = {name: auroc(values, wrong) for name, values in scores(found).items()}
-    plain = max(theirs["cleanlab self confidence"], theirs["cleanlab normalized margin"])
-    assert ours["confident"] > plain - 0.002, (ours, theirs)
-    assert ours["confident"] == pytest.approx(theirs["cleanlab normalized margin, adjusted"], abs=1e-3)
-    assert ours["combined"] > max(theirs.values()) - 0.01, (ours, theirs)
-    assert ours["transport"] == pytest.approx(theirs["cleanlab self confidence"], abs=1e-4)  # 0-1 cost: 1 - p_y
-
-
-def loaded(name: str) -> Any:
-    """A benchmark as a module."""
-    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

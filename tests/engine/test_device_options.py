@@ -86,7 +86,7 @@ def test_a_compiled_network_trains_as_the_other_does(
     for name, device in (("plain", {}), ("compiled", {"device": {"compile": True}})):
         train_run(RunConfig.from_dict(run | device), {}, files, tmp_path / name, 1)
     plain, compiled = (RunResult.load(tmp_path / name / "result.json") for name in ("plain", "compiled"))
-    assert plain.id != compiled.id and compiled.run.device == DeviceOptions(compile=True)
+    assert plain.identity.id != compiled.identity.id and compiled.run.device == DeviceOptions(compile=True)
     assert [one.keys() for one in weights(tmp_path / "plain")] == [one.keys() for one in weights(tmp_path / "compiled")]
     loss = [[float(line.split(",")[2]) for line in metrics(tmp_path / name)[1:]] for name in ("plain", "compiled")]
     assert loss[0] == pytest.approx(loss[1], rel=0.02)

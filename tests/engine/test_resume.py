@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -144,6 +145,8 @@ def assert_same_bits(one: Trainer, two: Trainer) -> None:
         assert all(torch.equal(value, b.state_dict()[key]) for key, value in a.state_dict().items())
     untimed = dict.fromkeys(TIMES, 0)
     assert [{**row, **untimed} for row in one.rows] == [{**row, **untimed} for row in two.rows]
+    recorded = [vars(trainer.recorder.audit.means()) for trainer in (one, two)]
+    assert all(np.array_equal(values, recorded[1][name], equal_nan=True) for name, values in recorded[0].items())
 
 
 @pytest.mark.parametrize("name", RUNS)

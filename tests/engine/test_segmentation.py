@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from tests.conftest import ROOT
+from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.nets import count_parameters
 from tests.helpers.runs import weights
 from tests.helpers.tiles import arrays, description, tile_run, write_tile_files
@@ -20,7 +21,7 @@ from warlab.config.study import load_study
 from warlab.data.formats.flat_tiles import unflat
 from warlab.data.sets import vaihingen
 from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import map_run
 from warlab.engine.run import train_run
 from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, orient, scores
@@ -166,22 +167,11 @@ def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
 
 def test_stopped_and_continued_it_ends_with_the_same_bits(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("war_w2v", epochs=2)
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "calm", 1)
-    trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
-    stop = StopRequest()
-    step = trainer._step
-
-    def stopping(*arguments):  # type: ignore[no-untyped-def]
-        stop.received = "SIGTERM" if len(trainer.rows) == 1 else None
-        return step(*arguments)
-
-    trainer._step = stopping  # type: ignore[method-assign]
+    whole, part = calm(run, files, tmp_path / "calm"), Part(run, files, tmp_path / "parts")
+    part.stop_at(part.trainer, "_step", 1)
     with pytest.raises(Interrupted):
-        trainer.fit(stop)
-    again = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "x", "id"))
-    again.fit(StopRequest())
-    for name, value in weights(tmp_path / "calm")[0].items():
-        assert torch.equal(value, again.models[0].state_dict()[name])
+        part.fit()
+    assert_same_bits(whole.trainer, calm(run, files, tmp_path / "parts").trainer)
 
 
 def test_methods_that_ask_for_all_samples_are_told_so() -> None:

@@ -1,6 +1,5 @@
 """A noisy validation split: not trained on, evaluated by its noisy labels, and absent with a share of 0."""
 
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT
+from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers import runs
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
@@ -19,7 +19,7 @@ from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
 from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
-from warlab.errors import WarlabError
+from warlab.errors import Interrupted, WarlabError
 from warlab.reporting.read import results
 
 
@@ -91,18 +91,14 @@ def test_the_reading_is_of_the_best_epoch_and_the_audit_names_samples_by_their_i
 
 
 def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
-    files, run = written(tmp_path, n=128), wanted("coteaching", epochs=4, batch_size=4)
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "whole", 1)
-    process = runs.start(run, files, tmp_path / "cut")
-    runs.wait_for(tmp_path / "cut" / "log.txt", "epoch 1/")
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=120)
-    assert process.returncode != 0 and not (tmp_path / "cut" / "result.json").exists()
-    again = runs.start(run, files, tmp_path / "cut")
-    again.communicate(timeout=240)
-    assert again.returncode == 0
-    runs.assert_same(tmp_path / "whole", tmp_path / "cut")
-    assert "validation_accuracy" in runs.metrics(tmp_path / "cut")[0]
+    files, run = written(tmp_path), wanted("coteaching")
+    whole, part = calm(run, files, tmp_path / "calm"), Part(run, files, tmp_path / "parts")
+    part.stop_at(part.trainer, "_step", 1)
+    with pytest.raises(Interrupted):
+        part.fit()
+    last = calm(run, files, tmp_path / "parts").trainer
+    assert_same_bits(whole.trainer, last)
+    assert "validation_accuracy" in last.rows[-1]
 
 
 def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) -> None:

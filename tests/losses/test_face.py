@@ -156,6 +156,13 @@ VECTORS = {"cat": [0.0, 1.0], "dog": [1.0, 1.0], "odd": [1.0], "gap": [float("na
         (lambda: ARLoss(direction="avg"), "direction must be sum, mean or clean"),  # type: ignore[arg-type]
         (lambda: TVLoss(epsilon="0.1"), "epsilon"),  # type: ignore[arg-type]
         (lambda: WARLoss(torch.zeros(0, 0)), "square matrix"),
+        (lambda: WARLoss(torch.rand(3, 4)), "square"),
+        (lambda: WARLoss(torch.full((3, 3), float("nan"))), "finite"),
+        (lambda: WARLoss(torch.ones(3, 3)), "diagonal"),
+        (lambda: WARLoss(1 - torch.eye(3), lam=0.0), "lambda"),
+        (lambda: ARLoss(dropout="sometimes"), "independent, shared or off"),  # type: ignore[arg-type]
+        (lambda: ARLoss(order="reverse"), "code or paper"),  # type: ignore[arg-type]
+        (lambda: ARLoss(power_iterations=0), "power_iterations must be at least 1"),
     ],
 )
 def test_wrong_arguments_are_one_sentence(call: Callable, words: str) -> None:

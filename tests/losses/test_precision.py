@@ -1,8 +1,6 @@
 """True float32 on GPUs: whichever interface of torch was used before, and what it saves AR and WAR."""
 
 import multiprocessing
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -97,13 +95,6 @@ def test_on_a_gpu_the_clean_forward_is_reused_under_the_settings_of_a_training(l
         loss(model, x, model(x).as_subclass(OnGpu))
         forwards.append(model.forwards)
     assert forwards == [4, 3]
-
-
-def test_torch_by_itself_allows_tf32_in_convolutions() -> None:
-    """The reason for all of this; if it fails, torch has changed its default."""
-    code = "from warlab.common.precision import float32_precision; print(float32_precision()['conv'])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "tf32"
 
 
 def test_the_backward_of_many_rows_is_in_true_float32(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.helpers.on_logits import make
 from warlab.config.study import Study, load_study
 from warlab.ids import RunId
-from warlab.methods.base import Batch, Step
+from warlab.methods.base import Batch, Method, Step
 
 CLASSES = {"fashion_mnist": 10, "cifar10": 10, "cifar100": 100, "clothing1m": 14}
 GIVEN, TRUE = 0, 1
@@ -73,30 +73,31 @@ def test_a_right_label_stays(dataset: str, noise: str, share: float) -> None:
     assert int(found.argmax()) == GIVEN and found[GIVEN] > 0.95
 
 
+def swing(method: Method, logits: Tensor, epochs: int) -> float:
+    """How far the share of class 1 in the label distribution moves in the last ten epochs."""
+    y, seen = torch.tensor([GIVEN]), []
+    for epoch in range(epochs):
+        method.loss([nn.Identity()], Batch(logits, y, torch.tensor([0])), Step(epoch, 1000))
+        seen.append(method.state_dict()["table"].softmax(1)[0, TRUE].item())
+    return max(seen[-10:]) - min(seen[-10:])
+
+
 @pytest.mark.parametrize("dataset, noise, share", PAPER + SHORTER)
 def test_the_settings_of_pencil_let_an_undecided_label_come_to_rest(dataset: str, noise: str, share: float) -> None:
     """Two classes of one half each: where the label distribution changes fastest with every step."""
     settings, _ = settings_for(dataset, noise, share)
-    y, classes = torch.tensor([GIVEN]), CLASSES[dataset]
-    undecided = torch.full((1, classes), -30.0)
+    undecided = torch.full((1, CLASSES[dataset]), -30.0)
     undecided[0, [TRUE, 2]] = math.log(0.5)
-    method = make("pencil", y, classes, **{**settings, "stage2": 0, "stage3": 1000})
-    seen = []
-    for epoch in range(400):
-        method.loss([nn.Identity()], Batch(undecided, y, torch.tensor([0])), Step(epoch, 1000))
-        seen.append(method.state_dict()["table"].softmax(1)[0, TRUE].item())
-    assert max(seen[-10:]) - min(seen[-10:]) < 1e-3
+    method = make("pencil", torch.tensor([GIVEN]), CLASSES[dataset], **{**settings, "stage2": 0, "stage3": 1000})
+    assert swing(method, undecided, 400) < 1e-3
 
 
 def test_a_longer_step_than_the_bound_would_not_come_to_rest() -> None:
-    y, undecided = torch.tensor([GIVEN]), torch.tensor([[-30.0, 0.0, 0.0]])
-    method = make("pencil", y, 3, alpha=0.0, lam=128 * 3 * 4.5, longest=100.0, stage2=0, stage3=1000)
+    method = make(
+        "pencil", torch.tensor([GIVEN]), 3, alpha=0.0, lam=128 * 3 * 4.5, longest=100.0, stage2=0, stage3=1000
+    )
     method.state_dict()["table"].copy_(torch.tensor([[-30.0, 0.3, 0.0]]))
-    seen = []
-    for epoch in range(200):
-        method.loss([nn.Identity()], Batch(undecided, y, torch.tensor([0])), Step(epoch, 1000))
-        seen.append(method.state_dict()["table"].softmax(1)[0, 1].item())
-    assert max(seen[-10:]) - min(seen[-10:]) > 0.3
+    assert swing(method, torch.tensor([[-30.0, 0.0, 0.0]]), 200) > 0.3
 
 
 def test_the_size_of_a_batch_does_not_change_a_label() -> None:

@@ -88,8 +88,13 @@ class AuditedRun:
 
     def picture(self, number: int) -> np.ndarray:
         """Return the sample as uint8 (channels, height, width), before it was normalised for the network."""
-        if self.is_tiles:
-            return self._cut(number)
+        if self.is_tiles:  # the object and its surroundings, which are darker
+            tile, rows, columns = self._place(number)
+            image = unflat(self.data.arrays["train_x"], self.data.arrays["train_sizes"])[tile]
+            picture = (image * DIMMED).astype(np.uint8)
+            picture[:, rows, columns] = image[:, rows, columns]
+            top, left = max(0, rows.min() - MARGIN), max(0, columns.min() - MARGIN)
+            return picture[:, top : rows.max() + MARGIN + 1, left : columns.max() + MARGIN + 1]
         if self.noise.replaced is not None and self.noise.by is not None and self.other is not None:
             at = np.flatnonzero(self.noise.replaced == number)
             if len(at):
@@ -119,15 +124,6 @@ class AuditedRun:
         tile = int(np.searchsorted(starts(sizes), pixels[0], side="right")) - 1
         rows, columns = np.divmod(pixels - starts(sizes)[tile], sizes[tile, 1])
         return tile, rows, columns
-
-    def _cut(self, number: int) -> np.ndarray:
-        """Return the object and its surroundings, which are darker."""
-        tile, rows, columns = self._place(number)
-        image = unflat(self.data.arrays["train_x"], self.data.arrays["train_sizes"])[tile]
-        shown = (image * DIMMED).astype(np.uint8)
-        shown[:, rows, columns] = image[:, rows, columns]
-        top, left = max(0, rows.min() - MARGIN), max(0, columns.min() - MARGIN)
-        return shown[:, top : rows.max() + MARGIN + 1, left : columns.max() + MARGIN + 1]
 
 
 def read_suspects(path: Path) -> list[dict[str, str]]:

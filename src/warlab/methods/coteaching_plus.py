@@ -12,7 +12,6 @@ Yu et al., How does disagreement help generalization against label corruption?, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -42,7 +41,7 @@ class Config:
 class Algorithm(Selecting):
     label = "Co-Teaching+"
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.as_published = config.reading == "code"
         self.division = config.division if self.as_published else "once"

@@ -13,7 +13,6 @@ Ma et al., Dimensionality-driven learning with noisy labels, 2018.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -37,7 +36,7 @@ class Algorithm(Method):
     label = "D2L"
     saved = ("lids", "turned", "alpha")
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.lids: list[float] = []
         self.turned = False

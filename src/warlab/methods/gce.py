@@ -9,7 +9,6 @@ Zhang and Sabuncu, Generalized cross entropy loss for training deep neural netwo
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,7 +31,7 @@ class Algorithm(Method):
     label = "GCE"
     saved = ("kept",)
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.kept = torch.ones(len(task.labels), dtype=torch.bool, device=task.device)
 

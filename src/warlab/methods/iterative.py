@@ -41,7 +41,7 @@ class Algorithm(Method):
     label = "Iterative"
     saved = ("scores", "rounds", "noisy")
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.scores = torch.zeros(len(task.labels), device=task.device)  # summed over the rounds
         self.rounds = 0

@@ -11,7 +11,6 @@ Wei et al., Combating noisy labels by agreement: a joint training method with co
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax
@@ -37,7 +36,7 @@ class Config:
 class Algorithm(Selecting):
     label = "JoCoR"
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         if config.scale == "cross_entropy" and config.lam == 1:
             raise WarlabError("JoCoR: the scale cross_entropy needs a lam below 1; set another lam or scale.")

@@ -12,7 +12,6 @@ Tanaka et al., Joint optimization framework for learning with noisy labels, 2018
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
@@ -35,7 +34,7 @@ class Algorithm(Method):
     label = "JOF"
     saved = ("targets", "history")
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.targets = to_one_hot(task.labels, task.classes)
         self.history = self.targets.new_zeros(max(1, config.memory), len(task.labels), task.classes)

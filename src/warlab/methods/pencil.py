@@ -17,7 +17,6 @@ changes by at most 1 / (2 C) per unit of yt, so a step of more than 4 C would ne
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -56,7 +55,7 @@ class Algorithm(Method):
     label = "PENCIL"
     saved = ("table",)
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.table = config.sharpness * to_one_hot(task.labels, task.classes)
 

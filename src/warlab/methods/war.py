@@ -77,7 +77,7 @@ class EpsilonRule:
 class Algorithm(Regularised):
     label = "WAR"
 
-    def __init__(self, config: Any, task: Task) -> None:
+    def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
         self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
 
