@@ -14,6 +14,8 @@ configfile: "config.yaml"
 module warlab:
     snakefile: "{ROOT / "workflow" / "Snakefile"}"
     config: config["warlab"]
+    pathvars:
+        results="elsewhere"
 
 use rule * from warlab as warlab_*
 
@@ -34,14 +36,15 @@ def snakemake(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_another_workflow_imports_ours(tmp_path: Path) -> None:
+def test_another_workflow_imports_ours_and_moves_its_results(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(IMPORTING)
     (tmp_path / "config.yaml").write_text("warlab: {scale: smoke}\n")
     assert "warlab_train" in snakemake(tmp_path, "-n", "warlab_all")
     snakemake(tmp_path, "mine")
-    made = tmp_path / "results" / "smoke" / "noise" / "fashion_mnist" / "asym-40" / "seed0.npz"
+    made = tmp_path / "elsewhere" / "noise" / "fashion_mnist" / "asym-40" / "seed0.npz"
     assert (tmp_path / "mine.npz").read_bytes() == made.read_bytes()
-    assert not (tmp_path / "config").exists()
+    assert (tmp_path / "elsewhere" / "logs" / "corrupt" / "fashion_mnist" / "asym-40" / "seed0.log").exists()
+    assert not (tmp_path / "config").exists() and not (tmp_path / "results").exists()
 
 
 def test_the_catalog_finds_what_it_asks_for() -> None:
