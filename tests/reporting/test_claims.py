@@ -256,7 +256,7 @@ def test_every_claim_fits_its_check() -> None:
         ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "metrics": ["purty"]}}, "no metric 'purty'; did"),
         ({"experiment": "main"}, "no experiment 'main'"),
         ({"sources": "paper"}, "unknown key 'sources' at the top level; did you mean 'source'"),
-        ({"source": "papr"}, "source is 'papr'; it must be paper or found or ours"),
+        ({"source": "papr"}, "source is 'papr'; it must be 'paper', 'found' or 'ours'"),
     ],
 )
 def test_a_misspelt_name_is_one_sentence(change: dict[str, Any], sentence: str) -> None:

@@ -236,18 +236,6 @@ ClaimBlocks = Annotated[
 ]
 
 
-@_open
-class Arguments(TypedDict, total=False, extra_items=str | int | float | list[str]):  # type: ignore[call-arg]
-    """The arguments of a check that name methods; each check has others of its own."""
-
-    method: str | list[str]
-    methods: Names
-    left: str | list[str]
-    right: str | list[str]
-    among: Names
-    against: str  # the beginning of the ids of several methods, such as war_random+
-
-
 ClaimEntry = TypedDict(  # `with` is a keyword of Python
     "ClaimEntry",
     {
@@ -255,7 +243,7 @@ ClaimEntry = TypedDict(  # `with` is a keyword of Python
         "claim": Annotated[str, Field(description="the sentence that is judged")],
         "source": Literal["paper", "found", "ours"],
         "check": Annotated[str, Field(description="a function of src/warlab/reporting/claims/checks.py")],
-        "with": NotRequired[Arguments],
+        "with": NotRequired[Annotated[Options, Field(description="the arguments of the check")]],
         "settings": NotRequired[ClaimBlocks],
         "exceptions": NotRequired[Annotated[int, Field(ge=0, description="how many settings may differ")]],
         "experiment": NotRequired[Annotated[str, Field(description="whose table counts if several have a cell")]],

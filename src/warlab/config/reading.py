@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from warlab.common.setting import LONGEST, Rule, allows, describe
+from warlab.common.setting import Rule, allows, describe
 from warlab.common.wording import short, suggest
 from warlab.errors import WarlabError
 from warlab.ids import MethodId
@@ -110,11 +110,9 @@ def check_known(name: str, known: Iterable[str], problem: str) -> None:
 def check_value(name: str, rule: Rule, value: Any, where: str) -> None:
     """Raise a WarlabError with the setting, its value and what it must be, unless the rule allows the value."""
     if not allows(rule, value):
-        finite = not isinstance(value, float) or math.isfinite(value)
-        raise WarlabError(f"{where}: {name} is {short(value)}; it must be {describe(rule) if finite else _FINITE}.")
-
-
-# ---- files
+        is_finite = not isinstance(value, float) or math.isfinite(value)
+        must = describe(rule) if is_finite else "a finite number"
+        raise WarlabError(f"{where}: {name} is {short(value)}; it must be {must}.")
 
 
 def check(content: Any, model: Any, where: str) -> Any:
@@ -131,43 +129,15 @@ _adapter = cache(TypeAdapter)
 
 
 def _sentence(error: Any, schema: Rule) -> str:
-    """Say in one sentence what pydantic found."""
-    kind, place, value = error["type"], list(error["loc"]), error["input"]
-    if kind == "invalid_key" or place[-1:] == ["[key]"]:
-        where, _ = _follow(schema, place[: -1 if kind == "invalid_key" else -2])
-        pattern = error.get("ctx", {}).get("pattern")
-        return f"the key {short(value)} at {where} must be {f'text that matches {pattern}' if pattern else _TEXT}."
+    """Say in one sentence what pydantic found; the schema has the keys that may be meant."""
+    kind, place, value = error["type"], [str(part) for part in error["loc"]], short(error["input"])
+    key, parent = place[-1] if place else "", ".".join(place[:-1]) or "the top level"
     if kind == "missing":
-        return f"{_follow(schema, place[:-1])[0]} lacks the key {place[-1]!r}; add it."
+        return f"{parent} lacks the key {key!r}; add it."
     if kind == "extra_forbidden":
-        where, rule = _follow(schema, place[:-1])
-        return f"unknown key {short(place[-1])} at {where}; {suggest(str(place[-1]), rule['properties'])}"
-    where, rule = _follow(schema, place)
-    must = {"finite_number": _FINITE, "string_too_long": _TEXT}.get(kind) or describe(rule)
-    return f"{where} is {short(value)}; it must be {must}."
-
-
-_FINITE, _TEXT = "a finite number", f"text of at most {LONGEST} characters"
-
-
-def _follow(schema: Rule, place: list[Any]) -> tuple[str, Rule]:
-    """Follow a place into a schema: its name and the rule there. Parts that name a member of a union lead nowhere."""
-    names, rule = [], schema
-    for part in place:
-        members = [_resolve(schema, one) for one in rule.get("anyOf", [rule])]
-        inner = [one for member in members for one in _below(member, part) if isinstance(one, dict)]
-        if inner:
-            rule = _resolve(schema, inner[0])
-            names.append(str(part))
-    return ".".join(names) or "the top level", rule
-
-
-def _resolve(schema: Rule, rule: Rule) -> Rule:
-    return schema["$defs"][rule["$ref"].rpartition("/")[2]] if "$ref" in rule else rule
-
-
-def _below(rule: Rule, part: Any) -> list[Any]:
-    if isinstance(part, int):
-        return [rule.get("items")]
-    patterns = rule.get("patternProperties", {}).values()
-    return [rule.get("properties", {}).get(part), *patterns, rule.get("additionalProperties")]
+        known = [one for rule in (schema, *schema.get("$defs", {}).values()) for one in rule.get("properties", ())]
+        return f"unknown key {short(key)} at {parent}; {suggest(key, dict.fromkeys(known))}"
+    if kind == "invalid_key" or key == "[key]":
+        return f"the key {value} at {'.'.join(place[:-2]) or 'the top level'} is wrong: {error['msg']}."
+    must = error["msg"].replace("Input should be", "it must be")
+    return f"{'.'.join(place) or 'the top level'} is {value}; {must[0].lower()}{must[1:]}."
