@@ -108,8 +108,8 @@ def test_stand_in_runs_test_nothing_and_say_so() -> None:
 
 def item(value: float, error: float, above: float = 0.0, **known: Any) -> Item:
     """A difference with a standard error, which must be above a threshold."""
-    part = Part("a − b", stats.Estimate(value, error), above)
-    return Item("x", value > above, (part,), ("r",), **known)
+    part = Part("a − b", stats.Estimate(value, error), above, sources=("r",))
+    return Item("x", value > above, [part], **known)
 
 
 UNTESTED = Item("x", None, tested=0)

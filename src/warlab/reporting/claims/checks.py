@@ -9,6 +9,7 @@ four of twelve methods says so in its item, which is then no verdict on all twel
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -23,17 +24,23 @@ from warlab.reporting.stats import LEVEL, PRINTED, Estimate, Number
 
 
 class Part(NamedTuple):
-    """A number that must lie above `low` and not above `high`."""
+    """A number that must lie above `low` and not above `high`; `sources` are the runs or tables that it rests on."""
 
     label: str
     estimate: Estimate
     low: float
     high: float = math.inf
+    sources: tuple[str, ...] = ()
 
     @property
     def excess(self) -> float:
         """How far the number itself is outside the range; negative inside."""
-        return max(self.low - self.estimate.value, self.estimate.value - self.high)
+        value = round(self.estimate.value, 6)  # 90.41 − 89.74 is 0.6700000000000017 in binary
+        return max(self.low - value, value - self.high)
+
+    @property
+    def holds(self) -> bool:
+        return self.excess < 0 or (self.excess == 0 and round(self.estimate.value, 6) == self.high)
 
     def clearance(self, inside: bool, level: float) -> float:
         """Return how far the whole interval is inside the range, or outside it; negative if it is not."""
@@ -53,8 +60,7 @@ class Item:
 
     text: str
     holds: bool | None
-    parts: tuple[Part, ...] = ()
-    sources: tuple[str, ...] = ()
+    parts: Sequence[Part] = ()
     tested: int = 1
     named: int = 1
     complete: bool = True
@@ -120,8 +126,12 @@ class Case(NamedTuple):
 
     def part(self, one: str, two: str, low: float, high: float = math.inf) -> Part:
         """Return the difference of two methods, which must lie above `low` and not above `high`."""
+        numbers = self.number(one), self.number(two)
         label = f"{self.title}: {self.name(one)} − {self.name(two)}"
-        return Part(label, stats.difference(self.number(one), self.number(two)), low, high)
+        return Part(label, stats.difference(*numbers), low, high, sources(*numbers))
+
+    def item(self, text: str, parts: Sequence[Part], complete: bool = True) -> Item:
+        return Item(f"{self.title}: {text}", all(part.holds for part in parts), parts, complete=complete)
 
     def untested(self, methods: Sequence[str]) -> Item:
         numbers = [self.evidence.numbers.get((self.setting, method)) for method in methods]
@@ -167,12 +177,25 @@ def difference(
     """left minus right (the best of several) lies above `at_least` and not above `at_most`, in points.
 
     Without `right`, `left` itself does, or if `left` names several methods, each minus the one before it.
-    `left_metric` is for a difference of two metrics of the same runs.
+    `left_metric` is for a difference of two metrics of the same method.
     """
     if isinstance(left, list):
-        return _compare_successive(case, left, at_least, at_most)
-    if right is None or left_metric:
-        return _compare_metrics(case, left, right, at_least, at_most, left_metric)
+        numbers = case.numbers(left, least=2)
+        text = ", ".join(case.text(method, number) for method, number in numbers.items())
+        pairs = zip(list(numbers)[1:], numbers, strict=False)
+        return case.item(text, [case.part(*pair, at_least, at_most) for pair in pairs], len(numbers) == len(left))
+    if right is None:
+        number = case.number(left)
+        label, origin = f"{case.title}: {case.name(left)}", sources(number)
+        part = Part(label, stats.single(number), at_least, at_most, origin)
+        return case.item(case.text(left, number), [part])
+    if left_metric:
+        one, two = case.number(left, left_metric), case.number(left)
+        names = [metric.replace("_", " ") for metric in (left_metric, case.setting.metric)]
+        estimate = stats.difference(one, two)
+        text = f"{case.name(left)} {names[0]} {one.mean:.2f}, {names[1]} {two.mean:.2f}, {signed(estimate.value)}"
+        label = f"{case.title}: {case.name(left)} {names[0]} − {names[1]}"
+        return case.item(text, [Part(label, estimate, at_least, at_most, sources(one))])
     others = [right] if isinstance(right, str) else right
     return _compare(case, case.numbers([left]), case.numbers(others), len(others), at_least, at_most)
 
@@ -182,70 +205,31 @@ def _compare(
 ) -> Item:
     """Compare each of our methods with each rival. An upper limit is for the best rival only."""
     rival = max(rivals, key=lambda other: rivals[other].mean)
-    worst = min(ours, key=lambda method: ours[method].mean)
-    gap = round(ours[worst].mean - rivals[rival].mean, 6)  # 90.41 − 89.74 is 0.6700000000000017 in binary
+    gap = min(number.mean for number in ours.values()) - rivals[rival].mean
     among = f" (best of {len(rivals)} of {named})" if named > 1 else ""
     numbers = ", ".join(case.text(method, number) for method, number in ours.items())
-    text = f"{case.title}: {numbers}, {case.text(rival, rivals[rival])}{among}, {signed(gap)}"
-    parts = tuple(case.part(one, two, low, high if two == rival else math.inf) for one in ours for two in rivals)
-    named_sources = sources(*ours.values(), *rivals.values())
-    return Item(text, low < gap <= high, parts, named_sources, complete=len(rivals) >= named)
-
-
-def _compare_successive(case: Case, methods: list[str], low: float, high: float) -> Item:
-    """Compare each method with the one before it; methods that were not run are skipped."""
-    numbers = case.numbers(methods, least=2)
-    text = f"{case.title}: " + ", ".join(case.text(method, number) for method, number in numbers.items())
-    parts = tuple(case.part(one, two, low, high) for one, two in zip(list(numbers)[1:], numbers, strict=False))
-    holds = all(low < round(part.estimate.value, 6) <= high for part in parts)
-    return Item(text, holds, parts, sources(*numbers.values()), complete=len(numbers) == len(methods))
-
-
-def _compare_metrics(
-    case: Case, left: str, right: str | list[str] | None, low: float, high: float, metric: str
-) -> Item:
-    one = case.number(left, metric)
-    label, estimate, numbers = f"{case.title}: {case.name(left)}", stats.single(one), f"{one.mean:.2f}"
-    if isinstance(right, str):
-        two, names = case.number(right), [name.replace("_", " ") for name in (metric, case.setting.metric)]
-        estimate = stats.difference(one, two)
-        numbers = f"{names[0]} {one.mean:.2f}, {names[1]} {two.mean:.2f}, {signed(estimate.value)}"
-        part = Part(f"{label} {names[0]} − {names[1]}", estimate, low, high)
-    else:
-        part = Part(label, estimate, low, high)
-    return Item(f"{label} {numbers}", low < round(estimate.value, 6) <= high, (part,), sources(one))
+    text = f"{numbers}, {case.text(rival, rivals[rival])}{among}, {signed(gap)}"
+    parts = [case.part(one, two, low, high if two == rival else math.inf) for one in ours for two in rivals]
+    return case.item(text, parts, complete=len(rivals) >= named)
 
 
 @register
 def close(case: Case, methods: list[str], within: float, parts: list[str] | None = None) -> Item:
     """The highest and the lowest of the methods are at most `within` points apart. With `parts`, each method's number
-    is that close to the mean of these metrics."""
-    if parts:
-        return _compare_with_means(case, methods, within, parts)
-    numbers = case.numbers(methods, least=2)
-    order = sorted(numbers, key=lambda method: -numbers[method].mean)
-    high, low = numbers[order[0]].mean, numbers[order[-1]].mean
-    text = f"{case.title}: from {low:.2f} to {high:.2f}, {len(numbers)} of {len(methods)}"
-    pairs = [(one, two) for place, one in enumerate(order) for two in order[place + 1 :]]
-    limits = tuple(case.part(one, two, -within, within) for one, two in pairs)
+    is that close to the mean of these metrics, as printed."""
+    numbers = case.numbers(methods, least=1 if parts else 2)
     complete = len(numbers) == len(methods)
-    return Item(text, round(high - low, 6) <= within, limits, sources(*numbers.values()), complete=complete)
-
-
-def _compare_with_means(case: Case, methods: list[str], within: float, metrics: list[str]) -> Item:
-    limits, texts, numbers = [], [], case.numbers(methods)
-    for method, number in numbers.items():
-        parts = [case.number(method, metric) for metric in metrics]
-        seeds = stats.shared_seeds(*parts)
-        by_seed = {seed: float(np.mean([part.by_seed[seed] for part in parts])) for seed in seeds}
-        mean = replace(
-            number, mean=float(np.mean([part.mean for part in parts])), by_seed=by_seed, images={}, tested_on=0
-        )
-        texts.append(f"{case.text(method, number)}, mean of the parts {mean.mean:.2f}")
-        limits.append(Part(f"{case.title}: {case.name(method)}", stats.difference(number, mean), -within, within))
-    holds = all(abs(round(part.estimate.value, 6)) <= within for part in limits)
-    text, complete = f"{case.title}: {'; '.join(texts)}", len(numbers) == len(methods)
-    return Item(text, holds, tuple(limits), sources(*numbers.values()), complete=complete)
+    if parts:
+        means = {m: float(np.mean([case.number(m, metric).mean for metric in parts])) for m in numbers}
+        texts = [f"{case.text(m, number)}, mean of the parts {means[m]:.2f}" for m, number in numbers.items()]
+        gaps = {m: Estimate(number.mean - means[m], 0.0) for m, number in numbers.items()}
+        limits = [
+            Part(f"{case.title}: {case.name(m)}", gap, -within, within, sources(numbers[m])) for m, gap in gaps.items()
+        ]
+        return case.item("; ".join(texts), limits, complete)
+    order = sorted(numbers, key=lambda method: -numbers[method].mean)
+    text = f"from {numbers[order[-1]].mean:.2f} to {numbers[order[0]].mean:.2f}, {len(numbers)} of {len(methods)}"
+    return case.item(text, [case.part(*pair, -within, within) for pair in combinations(order, 2)], complete)
 
 
 @register
@@ -253,9 +237,9 @@ def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: flo
     """left / right, say of seconds, lies between two limits."""
     one, two = case.number(left), case.number(right)
     estimate = stats.ratio(one, two)
-    text = f"{case.title}: {case.text(left, one)} / {case.text(right, two)} = {estimate.value:.3f}"
-    part = Part(f"{case.title}: {case.name(left)} / {case.name(right)}", estimate, at_least, at_most)
-    return Item(text, at_least <= estimate.value <= at_most, (part,), sources(one, two))
+    label = f"{case.title}: {case.name(left)} / {case.name(right)}"
+    text = f"{case.text(left, one)} / {case.text(right, two)} = {estimate.value:.3f}"
+    return case.item(text, [Part(label, estimate, at_least, at_most, sources(one, two))])
 
 
 @register
@@ -265,7 +249,7 @@ def proposition(case: Case, name: str) -> Item:
     if result is None:
         return Item("computed on random predictions, not read from a table", None)
     text = f"fails in {result['failed']} of {result['trials']} trials, largest violation {result['largest']:.2g}"
-    return Item(text, bool(result["holds"]), sources=("propositions.json",))
+    return Item(text, bool(result["holds"]))
 
 
 @register
@@ -275,31 +259,29 @@ def rank(cases: Sequence[Case], method: str, among: list[str], at_most: int = 1)
     shared = [other for other in among if all(case.numbers([other], least=0) for case in tested)]
     if not tested or len(shared) < max(3, at_most + 1):
         return replace(cases[0].untested(among), named=len(cases))
-    numbers = [[case.number(other) for other in shared] for case in tested]
+    numbers, own = [[case.number(other) for other in shared] for case in tested], shared.index(method)
     means = np.array([[[number.mean for number in row]] for row in numbers])
-    ranks = stats.average_ranks(means)[0]
-    place = 1 + int((ranks < ranks[shared.index(method)]).sum())
-    text = (
-        f"{cases[0].name(method)} has average rank {ranks[shared.index(method)]:.1f}, place {place} of {len(shared)} "
-        f"methods, over {len(tested)} of {len(cases)} settings"
-    )
     # Each setting varies by itself, since settings differ more than seeds do.
     generator = np.random.default_rng(derive_seed("ranks", *means.ravel().tolist()))
     drawn, bases = zip(*(stats.draw_means(row, generator) for row in numbers), strict=True)
-    lead = Estimate(float(_lead(stats.average_ranks(means), shared.index(method), at_most)[0]))
+
+    def lead(ranks: np.ndarray) -> np.ndarray:
+        """Return the distance to the rank of the first method that must come after."""
+        return np.asarray(np.sort(np.delete(ranks, own, axis=-1), axis=-1)[..., at_most - 1] - ranks[..., own])
+
+    ranks = stats.average_ranks(means)
+    estimate = Estimate(float(lead(ranks)[0]))
     if all(bases):
-        draws = _lead(stats.average_ranks(np.array(drawn)), shared.index(method), at_most)
-        lead = replace(lead, basis=", ".join(dict.fromkeys(bases)), draws=draws)
-    part = Part(f"rank of the next − rank of {cases[0].name(method)}", lead, 0)
-    named_sources = sources(*(number for row in numbers for number in row))
-    complete = len(shared) == len(among)
-    return Item(text, place <= at_most, (part,), named_sources, len(tested), len(cases), complete)
-
-
-def _lead(ranks: np.ndarray, index: int, at_most: int) -> np.ndarray:
-    """Return the distance from the rank of a method to that of the first one that must come after it."""
-    others = np.sort(np.delete(ranks, index, axis=-1), axis=-1)
-    return others[..., at_most - 1] - ranks[..., index]
+        draws = lead(stats.average_ranks(np.array(drawn)))
+        estimate = replace(estimate, basis=", ".join(dict.fromkeys(bases)), draws=draws)
+    name, place = cases[0].name(method), 1 + int((ranks[0] < ranks[0, own]).sum())
+    text = (
+        f"{name} has average rank {ranks[0, own]:.1f}, place {place} of {len(shared)} methods, "
+        f"over {len(tested)} of {len(cases)} settings"
+    )
+    origin = sources(*(number for row in numbers for number in row))
+    part = Part(f"rank of the next − rank of {name}", estimate, 0, sources=origin)
+    return Item(text, part.holds, [part], len(tested), len(cases), len(shared) == len(among))
 
 
 def judge_settings(check: str, evidence: Evidence, settings: Sequence[Scenario], **arguments: object) -> list[Item]:

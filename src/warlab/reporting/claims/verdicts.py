@@ -83,7 +83,7 @@ def conclude(items: Sequence[Item], exceptions: int = 0) -> Verdict:
         verdict = f"{UNDECIDED}, points {'against' if against else 'for'}"
         open_items = [item for item in tested if item.decided is None] or tested
         deciding = [item for item in open_items if item.holds is not against] or open_items
-    sources = dict.fromkeys(source for item in tested for source in item.sources)
+    sources = dict.fromkeys(source for item in tested for part in item.parts for source in part.sources)
     row = Verdict(
         verdict=verdict, tested=counted, numbers="; ".join(item.text for item in tested), runs="; ".join(sources)
     )

@@ -29,7 +29,7 @@ from warlab.reporting.page.opening import headlines, make_opening
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats import MIN_SEEDS
 from warlab.reporting.style import leading_variant
-from warlab.reporting.tables.grid import grid, legend, setting_name, small_print
+from warlab.reporting.tables.grid import grid, legend, setting_name
 from warlab.reporting.tables.statistics_text import NOT_COMPUTED
 
 
@@ -87,7 +87,7 @@ def make_environment(labels: Labels) -> Environment:
     )
     jinja.filters.update(pretty=result_text, data_uri=data_uri, pixel_width=pixel_width)
     jinja.filters.update(method=partial(format_method, labels), methods=partial(mark_methods, labels))
-    jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name, small_print=small_print)
+    jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name)
     jinja.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
     jinja.globals.update(
         display_name=partial(names.display_name, labels), leading_variant=leading_variant, min_seeds=MIN_SEEDS

@@ -26,7 +26,7 @@ SPREAD = {
     "std_runs": "±: standard deviation between the means of the runs; none where there is one run.",
 }
 SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
-GAP = "–: not run at this scale."
+GAP = "–: not run at this scale, or not with all of its seeds."
 STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
 
 
@@ -44,6 +44,19 @@ class Cell:
     def run(self) -> bool:
         return not math.isnan(self.mean)
 
+    def text(self, plus_minus: str) -> str:
+        """Return our mean and its standard deviation, which a rank does not have; "" if there is no mean."""
+        deviation = "" if math.isnan(self.std) else plus_minus + number(self.std, self.digits)
+        return number(self.mean, self.digits) + deviation if self.run else ""
+
+    @property
+    def small_print(self) -> str:
+        """The paper's value, if it has one, and the difference, unless our data are stand-ins."""
+        if math.isnan(self.published):
+            return ""
+        compared = not math.isnan(self.difference) and not self.stand_in
+        return number(self.published, self.digits) + f" ({signed(self.difference, self.digits)})" * compared
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -54,6 +67,12 @@ class Grid:
 
     def cell(self, setting: Scenario, method: str) -> Cell:
         return self.cells.get((setting, method), Cell())
+
+    def row(self, setting: Scenario) -> list[Cell]:
+        return [self.cell(setting, method) for method in self.methods]
+
+    def column(self, method: str) -> list[Cell]:
+        return [self.cell(setting, method) for setting in self.settings]
 
     @property
     def scores(self) -> bool:
@@ -112,20 +131,6 @@ def explained(caption: str, layout: Grid) -> str:
     caption = caption.strip()
     stop = "" if not caption or caption[-1] in ".!?" else "."
     return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
-
-
-def with_deviation(cell: Cell, plus_minus: str) -> str:
-    """Our mean and its standard deviation, which a rank does not have."""
-    deviation = "" if math.isnan(cell.std) else plus_minus + number(cell.std, cell.digits)
-    return number(cell.mean, cell.digits) + deviation
-
-
-def small_print(cell: Cell) -> str:
-    """The paper's value, if it has one, and the difference, unless our data are stand-ins."""
-    if math.isnan(cell.published):
-        return ""
-    difference = "" if math.isnan(cell.difference) or cell.stand_in else f" ({signed(cell.difference, cell.digits)})"
-    return number(cell.published, cell.digits) + difference
 
 
 def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,36 +1,31 @@
 """Tables of results: tidy for programs, in the paper's layout for people."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from warlab.errors import WarlabError
-from warlab.reporting.formats import markdown_table, render
-from warlab.reporting.names import Labels, display_name, escape_latex, escape_markdown, latex_method, markdown_method
+from warlab.reporting.formats import render
+from warlab.reporting.names import Labels, display_name, latex_method, markdown_method
 from warlab.reporting.read.csv_rows import read_csv
-from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, Scenario, kind_of_data, published_noise
+from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, kind_of_data, published_noise
 from warlab.reporting.stats import average_ranks
 from warlab.reporting.tables.grid import (
     RANK_DIGITS,
-    Cell,
-    Grid,
     Orientation,
     Spread,
     explained,
     grid,
     setting_name,
-    small_print,
-    with_deviation,
 )
 
-Escape = Callable[[str], str]  # of a text that may have special characters
-ASSETS = ("reporting/templates/results.tex",)  # part of the digest
+ASSETS = ("reporting/templates/results.md", "reporting/templates/results.tex")  # part of the digest
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
 KEY = (*CELL, "metric")
 TIDY = (*KEY, "mean", "std_epochs", "std_runs", "seeds", "published", "difference", "data")
@@ -72,12 +67,11 @@ def read_tidy(path: Path) -> pd.DataFrame:
 def to_markdown(
     table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", spread: Spread = "std_epochs"
 ) -> str:
-    """The paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
+    """Return the paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
     layout = grid(table, spread)
-    rows = _body(layout, orientation, labels, escape_markdown, markdown_method)
-    body = [[*names, *map(_markdown_cell, cells)] for names, cells in rows]
-    header = _markdown_header(layout, orientation, labels)
-    return "\n".join([markdown_table(header, body), "", escape_markdown(explained(caption, layout)), ""])
+    names = _name_functions(orientation, labels)
+    method = partial(markdown_method, labels)
+    return render("results.md", layout=layout, caption=explained(caption, layout), name=method, **names)
 
 
 def to_latex(
@@ -88,14 +82,28 @@ def to_latex(
     label: str = "",
     spread: Spread = "std_epochs",
 ) -> str:
-    r"""The same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
+    r"""Return the same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
 
-    It is shrunk to the width of the line if it is wider. `label` is for \ref.
+    It is shrunk to the width of the line if it is wider, and one of many methods is in several pieces below each other.
+    `label` is for \ref.
     """
-    layout = grid(table, spread)
-    parts = _parts(layout) if orientation == "methods_as_columns" else [layout]
-    bodies = [_tabular(part, orientation, labels) for part in parts]
-    return render("results.tex", caption=explained(caption, layout), label=label, parts=bodies)
+    layout, names = grid(table, spread), _name_functions(orientation, labels)
+    pieces = math.ceil(len(layout.methods) / MOST_COLUMNS) if names["methods_as_columns"] else 1
+    size = math.ceil(len(layout.methods) / max(1, pieces))
+    parts = [replace(layout, methods=layout.methods[k * size : (k + 1) * size]) for k in range(pieces)]
+    method = partial(latex_method, labels)
+    return render("results.tex", parts=parts, caption=explained(caption, layout), label=label, name=method, **names)
+
+
+def _name_functions(orientation: Orientation, labels: Labels) -> dict[str, Any]:
+    if orientation not in get_args(Orientation):
+        words = ", ".join(get_args(Orientation))
+        raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {words}.")
+    return {
+        "methods_as_columns": orientation == "methods_as_columns",
+        "dataset_name": partial(display_name, labels, "dataset"),
+        "setting_name": partial(setting_name, labels=labels),
+    }
 
 
 def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
@@ -159,106 +167,3 @@ def _rank_rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
         seeds=part["seeds"].min() if run else None,
         data=kind_of_data(part["data"]) if run else "",
     )
-
-
-# The paper's layout
-
-
-def _body(
-    layout: Grid, orientation: Orientation, labels: Labels, escape: Escape, method_name: Callable[[Labels, str], str]
-) -> list[tuple[list[str], list[Cell]]]:
-    """The rows below the heading: printed names at the left, then the cells."""
-    if orientation == "methods_as_columns":
-        return [
-            ([dataset, noise], [layout.cell(setting, method) for method in layout.methods])
-            for setting, dataset, noise in _named_settings(layout, labels, escape)
-        ]
-    if orientation == "methods_as_rows":
-        return [
-            ([method_name(labels, method)], [layout.cell(setting, method) for setting in layout.settings])
-            for method in layout.methods
-        ]
-    raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {', '.join(get_args(Orientation))}.")
-
-
-def _named_settings(layout: Grid, labels: Labels, escape: Escape) -> list[tuple[Scenario, str, str]]:
-    """Each setting with the printed names of its dataset, once per dataset, and of its noise."""
-    return [
-        (setting, escape(display_name(labels, "dataset", dataset)) if i == 0 else "", escape(shown))
-        for dataset, settings in layout.by_dataset()
-        for i, setting in enumerate(settings)
-        for shown in [setting_name(layout, setting, labels)]
-    ]
-
-
-# Markdown
-
-
-def _markdown_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
-    if orientation == "methods_as_columns":
-        methods = [markdown_method(labels, method) for method in layout.methods]
-        return ["dataset", "score" if layout.scores else "noise", *methods]
-    # Markdown has one line of headings: the dataset stands in its first column only.
-    named = _named_settings(layout, labels, escape_markdown)
-    return ["method", *("<br>".join(filter(None, words)) for _, *words in named)]
-
-
-def _markdown_cell(cell: Cell) -> str:
-    ours = with_deviation(cell, " ± ") if cell.run else "–"
-    ours = (f"**{ours}**" if cell.best else ours) + ("†" if cell.stand_in else "")
-    paper = small_print(cell)
-    return f"{ours}<br><sub>{paper}</sub>" if paper else ours
-
-
-# LaTeX
-
-
-def _parts(layout: Grid) -> list[Grid]:
-    """A table of many methods in several pieces below each other, since one piece would be too wide to read."""
-    count = len(layout.methods)
-    size = math.ceil(count / math.ceil(count / MOST_COLUMNS)) if count else 1
-    return [replace(layout, methods=layout.methods[start : start + size]) for start in range(0, count, size)]
-
-
-def _tabular(layout: Grid, orientation: Orientation, labels: Labels) -> dict[str, object]:
-    """One piece for the template; a row has its names, our numbers, and the paper's numbers if there are any."""
-    left, numbers = ("ll", layout.methods) if orientation == "methods_as_columns" else ("l", layout.settings)
-    return {
-        "alignment": left + "c" * len(numbers),
-        "head": _latex_header(layout, orientation, labels),
-        "rows": [
-            (names, [*map(_latex_cell, cells)], _latex_small_print(cells))
-            for names, cells in _body(layout, orientation, labels, escape_latex, latex_method)
-        ],
-    }
-
-
-def _latex_header(layout: Grid, orientation: Orientation, labels: Labels) -> list[str]:
-    if orientation == "methods_as_columns":
-        methods = [latex_method(labels, method) for method in layout.methods]
-        return [_latex_row(["Dataset", "Score" if layout.scores else "Noise", *methods])]
-    spans = [
-        (escape_latex(display_name(labels, "dataset", dataset)), len(settings))
-        for dataset, settings in layout.by_dataset()
-    ]
-    ends = np.cumsum([1, *(width for _, width in spans)]).tolist()
-    return [
-        _latex_row(["", *(rf"\multicolumn{{{width}}}{{c}}{{{shown}}}" for shown, width in spans)]),
-        " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends)),
-        _latex_row(["Method", *(escape_latex(setting_name(layout, setting, labels)) for setting in layout.settings)]),
-    ]
-
-
-def _latex_small_print(cells: list[Cell]) -> list[str]:
-    papers = [small_print(cell) for cell in cells]
-    return [rf"{{\scriptsize {escape_latex(paper)}}}" if paper else "" for paper in papers] if any(papers) else []
-
-
-def _latex_cell(cell: Cell) -> str:
-    ours = with_deviation(cell, r" $\pm$ ") if cell.run else "--"
-    mark = r"\rlap{$^{\dagger}$}" if cell.stand_in else ""  # takes no width: the numbers stay aligned
-    return (rf"\textbf{{{ours}}}" if cell.best else ours) + mark
-
-
-def _latex_row(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
