@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +152,9 @@ def _beta_runs(data: str) -> pd.DataFrame:
 
 def _statistics(data: str) -> pd.DataFrame:
     series = {(m, s): [v] for m, v in {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}.items() for s in range(2)}
-    noises = ("asym-20", "asym-40")
-    cells = [("fashion_mnist", noise, "cnn9", method) for noise in noises for method in ("cce", "ar", "war_w2v")]
-    runs = pd.concat([runs_table(series, data).assign(noise=noise) for noise in noises])
+    settings = list(product(("fashion_mnist", "cifar10"), ("clean", "asym-20", "asym-40")))
+    cells = [(*setting, "cnn9", method) for setting in settings for method in ("cce", "ar", "war_w2v")]
+    runs = pd.concat([runs_table(series, data).assign(dataset=dataset, noise=noise) for dataset, noise in settings])
     spec = {"ar_war_variants": {"cells": cells}}
     return stats.statistics(results.readings(runs), spec, results.read_published(PUBLISHED))
 

@@ -93,18 +93,6 @@ def test_means_drawn_over_images_have_their_spread_and_the_same_images() -> None
     assert draws[:, 1] - draws[:, 0] == pytest.approx(np.ones(stats.DRAWS))
 
 
-def test_a_mean_over_settings_varies_in_each_setting_by_itself() -> None:
-    """Two settings 40 points apart: the distance between settings adds no width."""
-    low, high = (
-        {m: Number(v, by_seed={s: v + s for s in range(3)}) for m, v in (("cce", at), ("ar", at + 5))}
-        for at in (40, 80)
-    )
-    (row,) = stats.average_over_settings([low, high])
-    assert (row.subject, row.against, row.cells, row.value) == ("ar", "cce", 2, 5.0)
-    assert (row.low, row.high) == pytest.approx((5.0, 5.0))  # the same seeds of both methods
-    assert stats.average_over_settings([low]) == []
-
-
 # ---- pairs
 
 

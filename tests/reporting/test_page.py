@@ -175,7 +175,7 @@ def test_page_shows_the_numbers_and_their_background(tmp_path: Path) -> None:
         "must be above 0; 3 seeds, Student&#39;s t</small>",
         '<b class="aside">undecided, points for</b>',
         "WAR<sub>w2v</sub> 80.00, CCE 70.00",
-        "of 3 methods in 6 settings or more",
+        "tests over seeds need 3 seeds",
         "<td>Fashion-MNIST: epochs</td>",
         "last ten epochs",
         "epoch 4/4 &lt;done&gt;",

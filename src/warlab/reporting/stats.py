@@ -8,7 +8,8 @@ interval says how far other test images could change a number; it does not inclu
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypedDict
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -325,21 +326,6 @@ def compare_over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
     return _correct_p_values(tests)
 
 
-def average_over_settings(numbers: Sequence[Mapping[str, Number]]) -> list[Statistic]:
-    """The mean difference over two or more settings that have both methods; each setting varies by itself."""
-    rows = []
-    for one, two in pairs_to_test(list(dict.fromkeys(method for setting in numbers for method in setting))):
-        both = [[setting[one], setting[two]] for setting in numbers if one in setting and two in setting]
-        generator = np.random.default_rng(derive_seed("across", one, two))
-        drawn = [draw_means(pair, generator) for pair in both]
-        if len(both) >= 2 and all(basis for _, basis in drawn):
-            low, high = quantiles(np.mean([means[:, 0] - means[:, 1] for means, _ in drawn], axis=0))
-            value = float(np.mean([pair[0].mean - pair[1].mean for pair in map(restrict_to_shared_seeds, both)]))
-            row = Statistic(test="mean_over_settings", subject=one, against=two, cells=len(both))
-            rows.append(row._replace(value=value, low=low, high=high))
-    return rows
-
-
 # ---- ranks and orders
 
 
@@ -405,71 +391,40 @@ def taus(ours: np.ndarray, published: Sequence[float]) -> np.ndarray:
 # ---- the statistics of every experiment as one table
 
 
-class Experiment(TypedDict, total=False):
-    """What is compared: the cells of a table and its metric."""
-
-    title: str
-    cells: Sequence[Sequence[str]]
-    metric: str
-
-
 def statistics(
     per_run: pd.DataFrame,
-    experiments: Mapping[str, Experiment],
+    experiments: Mapping[str, Mapping[str, Any]],
     published: pd.DataFrame,
     predictions: Predictions | None = None,
     tested_on: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """Return a row per experiment, reading and statistic; `subject` is a method, a setting or a cell.
 
-    per_run    `results.readings`, with the column `complete` of `results.add_complete_flag` if runs may be missing:
-               tests compare the methods seed by seed, but a cell that lacks a seed has no mean
-    tested_on  the number of test images of a dataset
+    per_run      `results.readings`, with the column `complete` of `results.add_complete_flag` if runs may be missing:
+                 tests compare the methods seed by seed, but a cell that lacks a seed has no mean
+    experiments  name → the `cells` of a table and its `metric`
+    tested_on    the number of test images of a dataset
     What could not be computed has a row with a note, once per experiment and not for every reading.
     """
-    per_run = per_run.assign(run=results.run_ids(per_run))
-    rows = []
+    per_run, rows = per_run.assign(run=results.run_ids(per_run)), []
     for experiment, spec in experiments.items():
         cells = pd.DataFrame(spec["cells"], columns=list(CELL))
         part = per_run.merge(cells, on=list(CELL))
         part = part[part["metric"] == spec.get("metric", ACCURACY)]
-        data = kind_of_data(part["data"])
-        methods = list(dict.fromkeys(cells["method"]))
         for reading in [one for one in TESTED if part[one].notna().any()]:
             read = part[part[reading].notna()].assign(epochs=EPOCHS.get(reading, 0))
             numbers = collect_numbers(read, reading, predictions or {}, tested_on or {})
-            for row in _compute(part, methods, reading, numbers, published):
-                if not row.note or reading == TESTED[0]:
-                    rows.append(row._replace(experiment=experiment, data=data, reading=reading))
+            blocks = part[part["complete"]] if "complete" in part else part
+            ranks = compare_ranks(settings_by_methods(blocks, list(dict.fromkeys(cells["method"])), reading))
+            complete = set(blocks[list(CELL)].itertuples(index=False, name=None))
+            parts = (ranks, _compare_pairs(numbers, reading), _describe_cells(numbers, complete, published))
+            data = kind_of_data(part["data"])
+            rows += [
+                row._replace(experiment=experiment, reading=reading, data=data)
+                for row in chain(*parts)
+                if not row.note or reading == TESTED[0]
+            ]
     return table_of(rows, Statistic)
-
-
-def _compute(
-    per_run: pd.DataFrame,
-    methods: Sequence[str],
-    reading: str,
-    numbers: Mapping[Scenario, Mapping[str, Number]],
-    published: pd.DataFrame,
-) -> Iterator[Statistic]:
-    """Yield the statistics of one experiment and reading. Means and ranks take complete cells only."""
-    lacking = per_run[~per_run["complete"]] if "complete" in per_run else per_run.head(0)
-    gaps = set(lacking[list(CELL)].itertuples(index=False, name=None))
-    complete = {
-        at: {method: number for method, number in cells.items() if (*at[:3], method) not in gaps}
-        for at, cells in numbers.items()
-    }
-    yield from compare_ranks(settings_by_methods(per_run.drop(lacking.index), methods, reading))
-    yield from average_over_settings(list(complete.values()))
-    yield from _compare_pairs(numbers, reading)
-    for at, cells in complete.items():
-        if cells:
-            yield kendall(cells, _printed(published, at))._replace(subject=str(at))
-    for at, cells in complete.items():
-        for method, number in cells.items():
-            if len(number.by_seed) >= MIN_SEEDS:
-                low, high = mean_over_seeds(list(number.by_seed.values())).interval()
-                row = Statistic(test="interval", subject=f"{at} {method}", cells=len(number.by_seed))
-                yield row._replace(value=number.mean, low=low, high=high)
 
 
 def _compare_pairs(numbers: Mapping[Scenario, Mapping[str, Number]], reading: str) -> Iterator[Statistic]:
@@ -485,6 +440,21 @@ def _compare_pairs(numbers: Mapping[Scenario, Mapping[str, Number]], reading: st
     }
     if any(len(cells) > 1 for cells in numbers.values()):
         yield from (Statistic(test=test, note=notes[test]) for test, rows in tests.items() if not any(rows.values()))
+
+
+def _describe_cells(
+    numbers: Mapping[Scenario, Mapping[str, Number]], complete: Collection[tuple[str, ...]], published: pd.DataFrame
+) -> Iterator[Statistic]:
+    """Yield the agreement with the paper's order in each setting and the interval of each mean over three seeds."""
+    for at, cells in numbers.items():
+        known = {method: number for method, number in cells.items() if (*at[:3], method) in complete}
+        if known:
+            yield kendall(known, _printed(published, at))._replace(subject=str(at))
+        for method, number in known.items():
+            if len(number.by_seed) >= MIN_SEEDS:
+                low, high = mean_over_seeds(list(number.by_seed.values())).interval()
+                row = Statistic(test="interval", subject=f"{at} {method}", cells=len(number.by_seed))
+                yield row._replace(value=number.mean, low=low, high=high)
 
 
 def _printed(published: pd.DataFrame, at: Scenario) -> dict[str, float]:

@@ -1,6 +1,5 @@
 """Average ranks of the methods; a bar joins methods whose ranks differ by less than the critical difference."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -15,17 +14,16 @@ from warlab.reporting.stats import Statistic
 TITLE = "Average ranks of the methods"
 SECTION = "statistics"
 NEEDS = ("statistics",)
-ASKS = {"ranked": (3, 2)}  # methods, settings
+ASKS = {"ranked": (3, 6)}  # methods, settings
 READING = "last10_mean"
 
 
 class Ranks(NamedTuple):
-    """One experiment: average ranks by method, and the critical difference if there are enough settings."""
+    """One experiment: average ranks by method, and the critical difference."""
 
     title: str
     ranks: dict[str, float]
-    settings: float
-    difference: float | None
+    difference: float
     stand_in: bool
 
 
@@ -48,36 +46,29 @@ def draw(inputs: Inputs) -> Figure:
 
 def caption(inputs: Inputs) -> str:
     text = (
-        "Average ranks over all settings (dataset, noise, network) that have every method; 1 is the best. If there are "
-        "enough settings, bars join methods that differ by less than Nemenyi's critical difference at 5 %; if not, the "
-        "title says so. Experiments with a single setting are not shown."
+        "Average ranks over all settings (dataset, noise, network) that have every method; 1 is the best. Bars join "
+        "methods that differ by less than Nemenyi's critical difference at 5 %. Experiments with fewer than six such "
+        "settings are not shown."
     )
     return mention_stand_in(text, inputs)
 
 
 def _experiments(inputs: Inputs) -> list[Ranks]:
+    """Return the experiments whose ranks were tested, which takes six settings."""
     read = inputs.statistics[inputs.statistics["reading"] == READING]
-    methods, settings = ASKS["ranked"]
-    ranked = [
-        _ranks(str(name), rows_of(rows, Statistic), inputs) for name, rows in read.groupby("experiment", sort=False)
-    ]
-    enough = [one for one in ranked if len(one.ranks) >= methods and one.settings >= settings]
-    if not enough:
+    experiments = []
+    for experiment, part in read.groupby("experiment", sort=False):
+        rows = {(row.test, row.subject): row for row in rows_of(part, Statistic) if not row.note}
+        if friedman := rows.get(("friedman", "")):
+            title = names.display_name(inputs.labels, "experiment", str(experiment)).replace("_", " ")
+            title = f"{title}: {several(friedman.cells, 'setting')}, Friedman p = {friedman.p_value:.2g}"
+            ranks = {subject: row.value for (test, subject), row in rows.items() if test == "average_rank"}
+            difference = rows["critical_difference", ""].value
+            experiments.append(Ranks(title, ranks, difference, friedman.data == "stand-in"))
+    if not experiments:
+        methods, settings = ASKS["ranked"]
         raise NothingToDraw(f"No experiment of this scale has {methods} methods in {settings} common settings to rank.")
-    return enough
-
-
-def _ranks(experiment: str, rows: Sequence[Statistic], inputs: Inputs) -> Ranks:
-    friedman = next(row for row in rows if row.test == "friedman")
-    test = "too few for a test" if friedman.note else f"Friedman p = {friedman.p_value:.2g}"
-    name = names.display_name(inputs.labels, "experiment", experiment).replace("_", " ")
-    return Ranks(
-        f"{name}: {several(friedman.cells, 'setting')}, {test}",
-        {row.subject: row.value for row in rows if row.test == "average_rank"},
-        friedman.cells,
-        next((row.value for row in rows if row.test == "critical_difference"), None),
-        any(row.data == "stand-in" for row in rows),
-    )
+    return experiments
 
 
 def _diagram(ax: Axes, experiment: Ranks, inputs: Inputs) -> None:
@@ -104,10 +95,8 @@ def _diagram(ax: Axes, experiment: Ranks, inputs: Inputs) -> None:
     ax.set_axis_off()
 
 
-def groups(ranks: list[float], difference: float | None) -> list[tuple[float, float]]:
+def groups(ranks: list[float], difference: float) -> list[tuple[float, float]]:
     """Return the longest spans of sorted ranks that are not wider than the critical difference, none inside another."""
-    if difference is None:
-        return []
     spans = [(low, max(rank for rank in ranks if rank - low <= difference)) for low in ranks]
     wide = [span for span in spans if span[1] > span[0]]
     return [span for n, span in enumerate(wide) if all(span[1] > other[1] for other in wide[:n])]

@@ -23,7 +23,6 @@ READING = {
 PAIRS = {  # tests of two methods: the name of the test, and what it counts
     "paired_t": ("paired t over seeds", "seed"),
     "bootstrap_images": ("paired bootstrap over test images", "image"),
-    "mean_over_settings": ("mean over settings", "setting"),
 }
 OTHERS = {
     "friedman": ("Friedman over settings", "setting"),
