@@ -160,7 +160,7 @@ def findings(check: object, study: Study, root: Path = ROOT) -> dict[str, doctor
 
 def test_this_machine_is_ready_for_its_own_tests(study: Study) -> None:
     text, _ = doctor.doctor(study, ROOT)
-    for topic in ("python", "packages", "gpu", "tf32", "disk", "data", "pdflatex", "slurm"):
+    for topic in ("python", "packages", "gpu", "tf32", "disk", "data"):
         assert re.search(rf"^(good|note|wrong) +{topic} ", text, re.MULTILINE)
 
 
@@ -185,7 +185,7 @@ def test_a_full_disk_is_wrong_and_says_how_much_is_needed(monkeypatch: pytest.Mo
     assert all(finding.state == "good" for finding in doctor.disk(study, ROOT))
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 2**20}))
     first, second = doctor.disk(study, ROOT)
-    assert first.state == "wrong" and f"has 1 MB, smoke may need {doctor.needed_mb(study)}" in first.text
+    assert first.state == "wrong" and f"has 1 MB free, smoke may need {doctor.needed_mb(study)}" in first.text
     assert second.state == "good"
 
 
@@ -244,15 +244,16 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
 
 
 @pytest.mark.parametrize(
-    ("sbatch", "plugin", "state"), [(None, None, "note"), ("x", None, "wrong"), ("x", "2", "good")]
+    ("programs", "plugin", "notes"),
+    [([], None, ["pdflatex"]), (["pdflatex", "sbatch"], None, ["slurm"]), (["pdflatex", "sbatch"], "2", [])],
 )
-def test_slurm_needs_its_plugin(
-    sbatch: str | None, plugin: str | None, state: str, monkeypatch: pytest.MonkeyPatch, study: Study
+def test_missing_programs_are_notes(
+    programs: list[str], plugin: str | None, notes: list[str], monkeypatch: pytest.MonkeyPatch, study: Study
 ) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: sbatch)
+    monkeypatch.setattr("shutil.which", lambda name: name if name in programs else None)
     monkeypatch.setattr(doctor, "_installed", lambda name: plugin)
-    slurm = list(doctor.programs(study, ROOT))[-1]
-    assert slurm.state == state and ("-e .[slurm]" in slurm.text) == (state == "wrong")
+    found = list(doctor.programs(study, ROOT))
+    assert [finding.topic for finding in found] == notes and {finding.state for finding in found} <= {"note"}
 
 
 @pytest.mark.parametrize(("python", "good"), [((3, 10), False), ((3, 11), True), ((3, 13), True), ((3, 15), False)])

@@ -55,11 +55,9 @@ def doctor(study: Study, root: Path, configfile: Path | None = None) -> tuple[st
 
 
 def python_version(_study: Study, _root: Path) -> Iterator[Finding]:
-    supported = (3, 11) <= sys.version_info[:2] <= (3, 13)
-    remedy = (
-        "" if supported else ", but warlab needs 3.11, 3.12 or 3.13: run make clean, then make PYTHON=python3.11 setup"
-    )
-    yield Finding("python", "good" if supported else "wrong", platform.python_version() + remedy)
+    wrong = not (3, 11) <= sys.version_info[:2] <= (3, 13)
+    remedy = ", but warlab needs 3.11 to 3.13: run make clean, then make PYTHON=python3.11 setup" if wrong else ""
+    yield Finding("python", "wrong" if wrong else "good", platform.python_version() + remedy)
 
 
 def packages(_study: Study, root: Path) -> Iterator[Finding]:
@@ -104,10 +102,10 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
         yield Finding("gpu", "note", f"none: {study.name} takes about {rounded} core hours, see snakemake plan")
     switches = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
     forced = next((name for name in switches if os.environ.get(name, "0") != "0"), None)
-    text = (
-        f"{forced} forces TF32, in which ε = 0.005 is lost: unset it" if forced else "off unless device.tf32 allows it"
-    )
-    yield Finding("tf32", "wrong" if forced else "good", text)
+    if forced:
+        yield Finding("tf32", "wrong", f"{forced} forces TF32, in which ε = 0.005 is lost: unset it")
+    else:
+        yield Finding("tf32", "good", "off unless device.tf32 allows it")
 
 
 def disk(study: Study, _root: Path) -> Iterator[Finding]:
@@ -127,10 +125,8 @@ def disk(study: Study, _root: Path) -> Iterator[Finding]:
             # some mounts of Lustre and NFS
             text = f"{folder} is on a file system without file locks ({error.strerror}): a run is reserved by a file"
             yield Finding("locks", "note", f"{text} there, which you delete if its process was killed elsewhere")
-        lacks = f"{folder} has {free} MB, {study.name} may need {need}: free some or set {key}"
-        yield (
-            Finding("disk", "wrong", lacks) if free < need else Finding("disk", "good", f"{folder} has {free} MB free")
-        )
+        lack = f", {study.name} may need {need}: free some or set another {key}" if free < need else ""
+        yield Finding("disk", "wrong" if lack else "good", f"{folder} has {free} MB free{lack}")
 
 
 def needed_mb(study: Study) -> int:
@@ -161,18 +157,11 @@ def data_present(study: Study, _root: Path) -> Iterator[Finding]:
 
 
 def programs(_study: Study, _root: Path) -> Iterator[Finding]:
-    if shutil.which("pdflatex"):
-        yield Finding("pdflatex", "good", "is installed")
-    else:
-        yield Finding(
-            "pdflatex", "note", "is not installed: install texlive-latex-recommended to get the tables as PDF"
-        )
-    if shutil.which("sbatch") is None:
-        yield Finding("slurm", "note", "is not installed: on a cluster, run this on its login node")
-    elif _installed(PLUGIN) is None:
-        yield Finding("slurm", "wrong", f"{PLUGIN} is missing: run pip install -c requirements.txt -e .[slurm]")
-    else:
-        yield Finding("slurm", "good", "is installed: use --workflow-profile profiles/slurm")
+    if not shutil.which("pdflatex"):
+        yield Finding("pdflatex", "note", "not found: install texlive-latex-recommended to get the tables as PDF")
+    if shutil.which("sbatch") and not _installed(PLUGIN):
+        text = f"profiles/slurm needs {PLUGIN}: run pip install -c requirements.txt -e .[slurm]"
+        yield Finding("slurm", "note", text)
 
 
 CHECKS: tuple[Check, ...] = (python_version, packages, gpu, disk, data_present, programs)
