@@ -11,14 +11,16 @@ from matplotlib.figure import Figure
 from tests.helpers.reports import LABELS, figure_inputs, noisy_labels, runs_table, texts
 from warlab.reporting import figures, style
 from warlab.reporting.figures import time_and_accuracy
-from warlab.reporting.figures.base import Inputs
+from warlab.reporting.figures.base import NEEDS, Inputs
 from warlab.reporting.page import SECTIONS, category
 
 
 @pytest.mark.parametrize("name", figures.names())
-def test_a_figure_has_a_title_in_words_and_a_section(name: str) -> None:
-    title, section = figures.get(name).TITLE, figures.get(name).SECTION
-    assert (title, section) == figures.declaration(name)[:2]
+def test_a_figure_declares_a_title_in_words_a_section_and_what_it_needs(name: str) -> None:
+    title, section, needs, asks = figures.declaration(name)
+    figure = figures.get(name)
+    assert (title, section, needs) == (figure.TITLE, figure.SECTION, figure.NEEDS)
+    assert set(needs) <= set(NEEDS) and set(asks) <= set(figures.ASKED)
     assert section in SECTIONS and "_" not in title and title != name.replace("_", " ").capitalize()
 
 

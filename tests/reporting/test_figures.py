@@ -26,11 +26,7 @@ from warlab.reporting.read import results
 from warlab.war import toy
 
 
-def test_figures_are_found_by_name() -> None:
-    known = {"activations", "agreement", "ar_versus_war", "beta_sensitivity", "corrupted_truth", "critical_difference"}
-    known |= {"flipped_samples", "learning_curves", "matrices", "purity", "segmentation_maps", "simplex"}
-    assert known | {"time_and_accuracy"} <= set(figures.names())
-    assert figures.get("matrices").NEEDS == ("costs", "noise")
+def test_an_unknown_figure_is_refused_with_the_known_ones() -> None:
     with pytest.raises(WarlabError, match="learning_curves"):
         figures.get("nothing")
 
@@ -175,11 +171,6 @@ def test_a_method_has_one_look_everywhere() -> None:
 # ---- figures of the paper
 
 
-def test_figures_are_shown_where_a_scale_has_what_they_ask_for() -> None:
-    for name in figures.names():
-        assert set(figures.declaration(name).needs) <= set(base.NEEDS) or name not in OF_DATA
-
-
 def test_beta_has_our_points_and_the_papers() -> None:
     (axes,) = figures.get("beta_sensitivity").draw(figure_inputs()).axes
     drawn = {(line.get_color(), tuple(line.get_xdata())) for line in axes.lines if len(line.get_xdata())}
@@ -312,11 +303,6 @@ def test_ranks_need_settings_in_which_all_methods_of_an_experiment_run() -> None
     whole = [*cells, ("cifar10", "asym-40", "cnn9", "a")]
     assert why_not("critical_difference", Design({"main_benchmark": whole})) is None
     assert why_not("simplex", Design({})) is None
-
-
-@pytest.mark.parametrize("name", figures.names())
-def test_what_a_figure_asks_is_known(name: str) -> None:
-    assert set(figures.declaration(name).asks) <= set(figures.ASKED)
 
 
 def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:

@@ -126,12 +126,6 @@ def test_what_was_reduced_is_named_and_what_was_not_tested_is_counted() -> None:
     assert "1 of the 2 claims need data or trainings that are missing here." in said
 
 
-def test_nothing_to_show_is_shown() -> None:
-    text = report_page.render(Context(scale="empty"))
-    assert "learns the wrong ones by heart" in text
-    assert "What this run cannot show" not in text and 'class="first"' not in text
-
-
 def test_the_picture_is_of_the_noisiest_real_setting_that_has_both() -> None:
     cells = {
         "clean": ("cce", "war_w2v", "ar"),

@@ -1,12 +1,9 @@
 """t-SNE of a trained network's activations on test images, with arrows between classes that the noise confuses."""
 
-from collections.abc import Iterable
-
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 
-from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.reporting import names, style
@@ -28,6 +25,8 @@ def draw(inputs: Inputs) -> Figure:
     place = TSNE(perplexity=perplexity, random_state=0, init="pca").fit_transform(features.astype(np.float64))
     class_names = [str(name) for name in inputs.activations["class_names"]]
     middles = np.array([np.median(place[classes == k], axis=0) for k in range(len(class_names))])
+    manifests = [entry.manifest for entry in inputs.noise if entry.manifest.dataset == run.dataset]
+    asymmetric = [manifest.transition for manifest in manifests if manifest.noise.startswith("asym")]
     arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 0.9, "shrinkA": 7, "shrinkB": 7}
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     with style.context():
@@ -36,8 +35,9 @@ def draw(inputs: Inputs) -> Figure:
         for number in range(len(class_names)):
             x, y = place[classes == number].T
             ax.scatter(x, y, s=3, color=COLOURS[number % 10], linewidths=0, alpha=0.8)
-        for true, given in _flips(inputs.noise, run.dataset):
-            ax.annotate("", middles[given], middles[true], arrowprops=arrow)
+        for true, given in (pair for matrix in asymmetric[:1] for pair in np.argwhere(np.array(matrix) > 0)):
+            if true != given:
+                ax.annotate("", middles[given], middles[true], arrowprops=arrow)
         for name, (x, y) in zip(class_names, middles, strict=True):
             ax.text(x, y, name, fontsize=6, ha="center", va="center", bbox=box)
         ax.set(xticks=[], yticks=[])
@@ -64,12 +64,3 @@ def _selected(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
     features, classes = inputs.activations["features"], inputs.activations["labels"]
     chosen = np.linspace(0, len(features) - 1, min(MOST_POINTS, len(features))).astype(int)
     return RunId.parse(str(inputs.activations["run"])), features[chosen], classes[chosen]
-
-
-def _flips(noise: Iterable[NoisyLabels], dataset: str) -> list[tuple[int, int]]:
-    """Return the pairs of classes that the first asymmetric noise of the dataset confuses."""
-    for manifest in (entry.manifest for entry in noise):
-        if manifest.dataset == dataset and manifest.noise.startswith("asym"):
-            matrix = np.asarray(manifest.transition, float)
-            return [(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j]
-    return []

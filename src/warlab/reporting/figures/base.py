@@ -2,8 +2,7 @@
 
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,68 +36,53 @@ from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import TABLE, read_audit
 
 Arrays = Mapping[str, np.ndarray]
-Data = Mapping[str, PreparedData]  # by dataset
 RED = "#B00020"  # marks stand-in data, and nothing else
-
-
-def _one(read: Callable[[Path], Any]) -> dict[str, Callable[[list[Path]], Any]]:
-    return {"read": lambda paths: read(paths[0])}
-
-
-def _each(read: Callable[[Path], Any]) -> dict[str, Callable[[list[Path]], Any]]:
-    return {"read": lambda paths: [read(path) for path in paths]}
-
-
-def _cost(verified: Path) -> GroundCost:
-    """Read the cost next to the file of its verification."""
-    return GroundCost.load(verified.with_name("cost.csv"))
-
-
-def _data(paths: Iterable[Path]) -> Data:
-    return {path.stem: PreparedData.load(path) for path in paths}
-
-
-def _empty(columns: Iterable[str]) -> Callable[[], pd.DataFrame]:
-    return partial(pd.DataFrame, columns=list(columns))
 
 
 @dataclass(frozen=True)
 class Inputs:
     """What a figure can read. Its NEEDS name the fields that it reads; the other fields are empty, except the last
-    three, which every figure has.
+    two, which every figure has.
 
-    An input is declared here, with the function that reads it; its files are listed in the workflow.
+    `READERS` says how an input is read; its files are listed in the workflow.
     """
 
-    # the tidy runs.csv
-    runs: pd.DataFrame = field(default_factory=_empty(RUN + EPOCH), metadata=_one(read_runs))
-    noise: Sequence[NoisyLabels] = field(default=(), metadata=_each(NoisyLabels.load))
-    costs: Sequence[GroundCost] = field(default=(), metadata=_each(_cost))
-    data: Data = field(default_factory=dict, metadata={"read": _data})  # images
-    tiles: Data = field(default_factory=dict, metadata={"read": _data})
-    maps: Sequence[PredictedMap] = field(default=(), metadata=_each(PredictedMap.load))  # of the test tiles
-    # the paper's numbers
-    published: pd.DataFrame = field(default_factory=_empty(PUBLISHED), metadata=_one(read_published))
-    statistics: pd.DataFrame = field(
-        default_factory=_empty(Statistic._fields), metadata=_one(partial(read_table, kind=Statistic))
-    )
-    toy: Arrays = field(default_factory=dict, metadata=_one(read_arrays))  # of `warlab.war.toy.compute`
-    activations: Arrays = field(default_factory=dict, metadata=_one(read_arrays))  # of a network on test images
-    audit: pd.DataFrame = field(default_factory=_empty(TABLE), metadata=_one(read_audit))
+    runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*RUN, *EPOCH]))  # the tidy runs.csv
+    noise: Sequence[NoisyLabels] = ()
+    costs: Sequence[GroundCost] = ()
+    data: Mapping[str, PreparedData] = field(default_factory=dict)  # images, by dataset
+    tiles: Mapping[str, PreparedData] = field(default_factory=dict)
+    maps: Sequence[PredictedMap] = ()  # of the test tiles
+    published: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PUBLISHED))  # the paper's numbers
+    statistics: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=Statistic._fields))
+    toy: Arrays = field(default_factory=dict)  # of `warlab.war.toy.compute`
+    activations: Arrays = field(default_factory=dict)  # of a network on test images
+    audit: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TABLE))
     sources: Mapping[str, str] = field(default_factory=dict)  # dataset → sentence: where its data come from
     labels: Labels = field(default_factory=dict)
 
 
-READ = {entry.name: entry.metadata["read"] for entry in fields(Inputs) if entry.metadata}
-NEEDS = tuple(READ)
+READERS: dict[str, Callable[[list[Path]], Any]] = {
+    "runs": lambda paths: read_runs(paths[0]),
+    "noise": lambda paths: [NoisyLabels.load(path) for path in paths],
+    "costs": lambda paths: [GroundCost.load(path.with_name("cost.csv")) for path in paths],  # next to its verification
+    "data": lambda paths: {path.stem: PreparedData.load(path) for path in paths},
+    "tiles": lambda paths: {path.stem: PreparedData.load(path) for path in paths},
+    "maps": lambda paths: [PredictedMap.load(path) for path in paths],
+    "published": lambda paths: read_published(paths[0]),
+    "statistics": lambda paths: read_table(paths[0], Statistic),
+    "toy": lambda paths: read_arrays(paths[0]),
+    "activations": lambda paths: read_arrays(paths[0]),
+    "audit": lambda paths: read_audit(paths[0]),
+}
+NEEDS = tuple(READERS)
 
 
 def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels) -> Inputs:
     """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets."""
     paths = paths_by_role(files)
-    needed = {kind: read(paths[kind]) for kind, read in READ.items() if kind in paths}
-    described = map(DataDescription.load, paths.get("meta", []))
-    sources = {about.dataset: about.source for about in described}
+    needed = {kind: read(paths[kind]) for kind, read in READERS.items() if kind in paths}
+    sources = {about.dataset: about.source for about in map(DataDescription.load, paths.get("meta", []))}
     return Inputs(**needed, sources=sources, labels=labels)
 
 
@@ -114,7 +98,7 @@ def make(figure_name: str, inputs: Inputs) -> tuple[Figure, str]:
     try:
         return figure.draw(inputs), figure.caption(inputs)
     except NothingToDraw as reason:
-        return note(str(reason), inputs), str(reason)
+        return draw_note(str(reason), inputs), str(reason)
 
 
 def complete_runs(inputs: Inputs) -> pd.DataFrame:
@@ -203,7 +187,7 @@ def draw_panels(
     return figure
 
 
-def note(text: str, inputs: Inputs) -> Figure:
+def draw_note(text: str, inputs: Inputs) -> Figure:
     """Return a figure that says why there is nothing to draw."""
     figure = Figure(figsize=(5.0, 0.8), layout="constrained")
     figure.text(0.5, 0.35, text, ha="center", va="center", fontsize=8)

@@ -84,18 +84,11 @@ def _mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
     for top, (_, images) in zip(tops, flips, strict=True):
         for column, image in enumerate(images):
             left = column * (width + gap)
-            canvas[top : top + height, left : left + width] = _rgb(image)
+            channels = np.moveaxis(image[:3] if len(image) >= 3 else 255 - image[:1], 0, 2)  # one: dark on white
+            canvas[top : top + height, left : left + width] = channels / 255
     ax.imshow(canvas, aspect="equal")
     ax.set_yticks([top + height / 2 for top in tops], [text for text, _ in flips])
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.grid(False)
     ax.spines[:].set_visible(False)
-
-
-def _rgb(image: np.ndarray) -> np.ndarray:
-    """(C, H, W) bytes → (H, W, 3) in 0..1; one channel becomes dark on white, many are cut to three."""
-    channels = image.astype(float) / 255
-    if len(channels) < 3:
-        return np.repeat(1 - channels[0][..., None], 3, axis=2)
-    return np.moveaxis(channels[:3], 0, 2)

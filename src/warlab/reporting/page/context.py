@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import pandas as pd
 
@@ -61,17 +61,6 @@ class CommittedEvidence:
     evidence: Evidence
 
 
-class Difference(TypedDict, total=False):
-    """A difference between paper and code, and the choice made here; it concerns the ids in `needs`, or everything."""
-
-    topic: str
-    paper: str
-    code: str
-    choice: str
-    why: str
-    needs: list[str]
-
-
 @dataclass(frozen=True)
 class Context:
     """Everything that the page shows. A field that is left empty has no section."""
@@ -86,7 +75,7 @@ class Context:
     datasets: Sequence[DataDescription] = ()
     noise: Sequence[NoiseManifest] = ()
     costs: Sequence[tuple[Provenance, Verification]] = ()
-    fidelity: Sequence[Difference] = ()  # of config/fidelity.yaml
+    fidelity: Sequence[Mapping[str, Any]] = ()  # of config/fidelity.yaml
     hyperparameters: Sequence[Row] = ()  # of `hyperparameter_rows`
     results: Sequence[RunResult] = ()
     claims: Sequence[Verdict] = ()

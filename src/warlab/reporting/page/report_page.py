@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,14 +18,13 @@ from markupsafe import Markup, escape
 from warlab.artefacts.run_result import RunResult
 from warlab.common.progress import duration
 from warlab.common.wording import several
-from warlab.errors import WarlabError
 from warlab.ids import base_method
 from warlab.reporting import names
 from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
 from warlab.reporting.formats import Row, number, signed
 from warlab.reporting.names import Labels
 from warlab.reporting.page import SECTIONS
-from warlab.reporting.page.context import Context, Difference
+from warlab.reporting.page.context import Context
 from warlab.reporting.page.opening import headlines, make_opening
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats import MIN_SEEDS
@@ -103,7 +103,7 @@ def filled_columns(rows: Sequence[Row]) -> list[str]:
     return [key for key in columns if any(row.get(key, "") != "" for row in rows)]
 
 
-def select_relevant(fidelity: Iterable[Difference], ids: set[str]) -> list[Difference]:
+def select_relevant(fidelity: Iterable[Mapping[str, Any]], ids: set[str]) -> list[Mapping[str, Any]]:
     """Return the entries that concern something in this report; one without `needs` concerns everything."""
     return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
 
@@ -142,14 +142,14 @@ def result_text(result: RunResult) -> str:
 
 def data_uri(png: Path) -> str:
     """Return the figure as a data URI: the SVG next to the PNG if it is smaller, since it is sharp at any size."""
-    content, kind, svg = _png(png), "png", Path(png).with_suffix(".svg")
+    content, kind, svg = png.read_bytes(), "png", png.with_suffix(".svg")
     if svg.is_file() and svg.stat().st_size < len(content):
         content, kind = svg.read_bytes(), "svg+xml"
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def pixel_width(png: Path) -> int:
-    return int.from_bytes(_png(png)[16:20])  # in the header at the beginning of every PNG
+    return int.from_bytes(png.read_bytes()[16:20])  # in the header at the beginning of every PNG
 
 
 def format_method(labels: Labels, identifier: str) -> Markup:
@@ -169,13 +169,3 @@ def mark_methods(labels: Labels, text: str) -> Markup:
 def _format_subscript(label: str) -> Markup:
     head, subscript, rest = names.split_subscript(label)
     return Markup("{}<sub>{}</sub>{}").format(head, subscript, rest) if subscript else escape(head)
-
-
-def _png(path: Path) -> bytes:
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise WarlabError(f"The figure {path} cannot be read ({error.strerror}); draw it first.") from error
-    if not content.startswith(b"\x89PNG"):
-        raise WarlabError(f"{path} is not a PNG file; delete it and draw the figure again.")
-    return content
