@@ -209,22 +209,6 @@ def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:
     assert cost[0, 1] == cost.max()
 
 
-@pytest.mark.parametrize(
-    "content, reason",
-    [
-        ({"train_x": np.zeros((6, 8, 8), np.uint8)}, "has no train_y"),
-        ({"train_x": np.zeros((6, 8, 8)), "train_y": np.arange(6) % 3}, "uint8"),
-        ({"train_x": np.zeros((6, 8, 8), np.uint8), "train_y": np.arange(6) / 2}, "whole numbers"),
-        ({"train_x": np.zeros((6, 8, 8), np.uint8), "train_y": np.arange(5)}, "one label each"),
-        ({"train_x": np.zeros((6, 8, 8), np.uint8), "train_y": np.array([0, 0, 0, 2, 2, 2])}, "no image of class 1"),
-    ],
-)
-def test_what_is_wrong_with_arrays_is_one_sentence(tmp_path: Path, content: dict, reason: str) -> None:
-    np.savez(tmp_path / "my.npz", **content)
-    with pytest.raises(WarlabError, match=reason):
-        own(tmp_path, tmp_path / "my.npz", "arrays")
-
-
 # --- the page ----------------------------------------------------------------------------------------------
 
 
