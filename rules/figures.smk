@@ -7,8 +7,8 @@ rule figure:
         costs=branch(figures.needs("costs"), collect("<results>/costs/{cost}/verified.json", cost=runs.ground_costs)),
         cost_csv=branch(figures.needs("costs"), collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_costs)),
         cost_json=branch(figures.needs("costs"), collect("<results>/costs/{cost}/cost.json", cost=runs.ground_costs)),
-        data=branch(figures.needs("data"), collect("<results>/data/{dataset}.npz", dataset=runs.datasets_of_images)),
-        tiles=branch(figures.needs("tiles"), collect("<results>/data/{dataset}.npz", dataset=runs.datasets_of_tiles)),
+        data=branch(figures.needs("data"), collect("<results>/data/{dataset}.npz", dataset=flow.image_datasets)),
+        tiles=branch(figures.needs("tiles"), collect("<results>/data/{dataset}.npz", dataset=flow.tile_datasets)),
         published=branch(figures.needs("published"), "<config>/published.csv"),
         statistics=branch(figures.needs("statistics"), "<results>/statistics.csv"),
         toy=branch(figures.needs("toy"), "<common>/toy.npz"),
@@ -79,6 +79,6 @@ rule activations:
         runtime=30,
     params:
         run=runs.settings,
-        code=runs.code("activations"),
+        code=flow.code_of("activations", "method", "net", "samples"),
     script:
         "../workflow/scripts/activations.py"

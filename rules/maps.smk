@@ -21,7 +21,7 @@ rule segment:
         runtime=120,
     params:
         run=runs.settings,
-        code=runs.code("segment"),
+        code=flow.code_of("segment", "method", "net", "samples"),
     script:
         "../workflow/scripts/segment.py"
 

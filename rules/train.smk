@@ -64,7 +64,7 @@ rule predict:
         runtime=runs.predict_minutes,
     params:
         run=runs.settings,
-        code=runs.code("predict"),
+        code=flow.code_of("predict", "method", "net", "samples"),
     script:
         "../workflow/scripts/predict.py"
 
@@ -93,7 +93,7 @@ rule collect_predictions:
     """Collect the predictions of all runs for each test image in their last epochs in one file."""
     input:
         predictions=collect("<results>/runs/{run}/test_predictions.npz", run=runs.trained_on_images),
-        truth=collect("<results>/data/{dataset}.npz", dataset=runs.datasets_of_images),
+        truth=collect("<results>/data/{dataset}.npz", dataset=flow.image_datasets),
     output:
         predictions="<results>/test_predictions.npz",
     log:

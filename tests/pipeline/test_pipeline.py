@@ -33,6 +33,10 @@ def jobs_of(scale: str = "smoke", **config: object) -> Jobs:
     return load_jobs({"scale": scale, **config}, str(ROOT / "rules"), MESSAGES.append)
 
 
+def overrides(method: str, **settings: object) -> dict[str, object]:
+    return {"overrides": {"methods": {method: settings}}}
+
+
 @pytest.fixture(scope="module")
 def jobs() -> Jobs:
     return jobs_of()
@@ -100,9 +104,8 @@ def test_a_training_reads_what_it_declares_and_the_verification_does_not_age(rul
 
 def test_params_of_a_training_are_its_settings_and_the_code_of_its_method(jobs: Jobs) -> None:
     assert jobs.runs.settings(wildcards()) == jobs.flow.study.settings.run(WAR).to_dict()
-    codes = {method: jobs.runs.code("train")(wildcards(method=method)) for method in ("war_w2v", "war_01", "cce")}
-    assert codes["war_w2v"] == codes["war_01"] != codes["cce"]  # two variants of one file
-    assert jobs.runs.code("predict")(wildcards()) != codes["war_w2v"]
+    names = {method: set(jobs.runs.modules(wildcards(method=method))) for method in ("war_w2v", "cce")}
+    assert "methods/war.py" in names["war_w2v"] - names["cce"] and "methods/cce.py" in names["cce"] - names["war_w2v"]
 
 
 def test_resources_grow_with_the_attempt_and_with_the_samples() -> None:
@@ -209,11 +212,32 @@ def test_without_given_runs_the_predictions_are_one_file(jobs: Jobs, rules: Rule
         ("https://example.org/rules", {}, "clone the repository"),
         (str(ROOT / "rules"), {"runs_from": "nowhere"}, "runs_from names nowhere, which has no runs.csv; name"),
         (str(ROOT / "rules"), {"scale": "smok"}, "There is no scale 'smok' in config/scales; did you mean 'smoke'"),
+        (str(ROOT / "rules"), {"epochs": 3}, "unknown key 'epochs' at the top level"),
+        (str(ROOT / "rules"), overrides("ar", betta=1), "methods.ar has no 'betta'; did you mean 'beta'?"),
+        (str(ROOT / "rules"), overrides("arr", beta=1), "methods.arr does not exist"),
     ],
 )
 def test_a_mistake_is_one_sentence(folder: str, config: dict, sentence: str) -> None:
     with pytest.raises(WarlabError, match=re.escape(sentence)):
         load_jobs({"scale": "smoke", **config}, folder, MESSAGES.append)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("noises: [clean, asym-40]", "noises: [asym-140]", "There is no noise 'asym-140'"),
+        ("methods: [ar, war_w2v, war_embed]", "methods: [arr]", "There is no method 'arr'; did you mean 'ar'?"),
+        ("fashion_mnist: { source", "fashion_mnits: { source", "fashion_mnits"),
+        ("epochs: 4", "epoch: 4", "scale smoke: training.fashion_mnist has no 'epoch'; did you mean 'epochs'?"),
+        ("add_methods: [tv]", "add_methods: [tv+gama=2]", "'tv+gama=2' changes 'gama', which is not a setting"),
+    ],
+)
+def test_a_mistake_in_a_scale_is_one_sentence(old: str, new: str, sentence: str, tmp_path: Path) -> None:
+    text = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
+    assert text.count(old) == 1
+    (tmp_path / "smoke.yaml").write_text(text.replace(old, new))
+    with pytest.raises(WarlabError, match=re.escape(sentence)):
+        jobs_of(str(tmp_path / "smoke.yaml"))
 
 
 def test_without_latex_the_pdf_is_left_out_and_that_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:

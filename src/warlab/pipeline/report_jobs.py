@@ -32,13 +32,9 @@ class FigureJobs(JobGroup):
         declared = [declaration(name) for name in figures.names()]
         return sorted({str(figure.asks["dataset"]) for figure in declared if "activations" in figure.needs})
 
-    def pictured(self, wildcards: Wildcards) -> list[RunId]:
-        """Return the run whose activations are drawn, if a network has a method features()."""
-        return self._pictured
-
-    @cached_property
-    def _pictured(self) -> list[RunId]:
-        """Preferably a run on clean labels, with the reference of the tables, which is cross entropy."""
+    def pictured(self, wildcards: Wildcards | None = None) -> list[RunId]:
+        """Return the run whose activations are drawn, if a network has a method features(): preferably one on clean
+        labels, with the reference of the tables, which is cross entropy."""
         study, datasets = self.study, self._pictured_datasets
         references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
         runs = [run for run in study.plan.runs if run.dataset in datasets and nets.has_features(run.net)]
@@ -79,9 +75,9 @@ class FigureJobs(JobGroup):
             return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
         pictured = " or ".join(data.get(name).title for name in self._pictured_datasets)
         reasons = {
-            "data": (self.flow.with_images, "no dataset has single images"),
-            "tiles": (self.flow.tiles, "no dataset has tiles"),
-            "activations": (self._pictured, f"no network of {pictured} has a method features()"),
+            "data": (self.flow.image_datasets, "no dataset has single images"),
+            "tiles": (self.flow.tile_datasets, "no dataset has tiles"),
+            "activations": (self.pictured(), f"no network of {pictured} has a method features()"),
         }
         return {kind: reason for kind, (present, reason) in reasons.items() if not present}
 

@@ -1,6 +1,5 @@
 """What the rules ask that train runs, use the trained networks, or read all runs."""
 
-from collections.abc import Callable
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -42,10 +41,6 @@ class RunJobs(JobGroup):
             return [IN_RULES.receipt(fetched.name, fetched.folder)]
         return [weights] if weights else []
 
-    def code(self, script: str) -> Callable[[Wildcards], str]:
-        """Return the digest of a script that uses the weights of a run."""
-        return self.flow.code_of(script, "method", "net", "samples")
-
     def modules(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the digests of all code that a run depends on."""
         return code_of_run(self.study, self.flow.root, run_of(wildcards))
@@ -73,39 +68,27 @@ class RunJobs(JobGroup):
         return self._effort(wildcards).minutes // 12
 
     # ---- all runs; with the runs of a finished study (`runs_from`) nothing is prepared or trained here
-    # These are functions and not lists, because Snakemake hashes a whole list for each of its files when another input
-    # is named by its rule.
 
     @property
     def trained_here(self) -> bool:
         return self.flow.given is None
 
-    @property
-    def _runs(self) -> list[RunId]:
+    def trained(self, wildcards: Wildcards | None = None) -> list[RunId]:
         return self.study.plan.runs if self.trained_here else []
 
-    def trained(self, wildcards: Wildcards) -> list[RunId]:
-        return self._runs
-
     def trained_on_images(self, wildcards: Wildcards) -> list[RunId]:
-        return [run for run in self._runs if run.dataset not in self.flow.tiles]
+        return [run for run in self.trained() if run.dataset not in self.flow.tile_datasets]
 
     def datasets(self, wildcards: Wildcards) -> list[str]:
-        return sorted({run.dataset for run in self._runs})
-
-    def datasets_of_images(self, wildcards: Wildcards) -> list[str]:
-        return [name for name in self.datasets(wildcards) if name not in self.flow.tiles]
-
-    def datasets_of_tiles(self, wildcards: Wildcards) -> list[str]:
-        return [name for name in self.datasets(wildcards) if name in self.flow.tiles]
+        return self.flow.datasets if self.trained_here else []
 
     def noisy_labels(self, wildcards: Wildcards) -> list[str]:
         """Return the noisy labels of all runs, such as cifar10/asym-40/seed0, each once: several runs share them."""
-        return sorted({f"{run.dataset}/{run.noise}/seed{run.seed}" for run in self._runs})
+        return sorted({f"{run.dataset}/{run.noise}/seed{run.seed}" for run in self.trained()})
 
     def ground_costs(self, wildcards: Wildcards) -> list[str]:
         """Return the folders of the ground costs of all runs, each once."""
-        return sorted(set(self._cost_folders(self._runs)))
+        return sorted(set(self._cost_folders(self.trained())))
 
     @property
     def given(self) -> list[str]:
@@ -127,11 +110,11 @@ class RunJobs(JobGroup):
     def mapped(self, wildcards: Wildcards) -> list[RunId]:
         """Return the runs whose maps are drawn: the first seed of each run on tiles, in the order of the tables."""
         runs = self.flow.shown_runs() if self.trained_here else []
-        return [run for run in runs if run.dataset in self.flow.tiles and run.seed == 0]
+        return [run for run in runs if run.dataset in self.flow.tile_datasets and run.seed == 0]
 
     def mapped_labels(self, wildcards: Wildcards) -> list[str]:
         """Return the folders of the noisy labels of tiles whose maps are drawn."""
-        runs = [run for run in self._runs if run.dataset in self.flow.tiles and run.noise != "clean"]
+        runs = [run for run in self.trained() if run.dataset in self.flow.tile_datasets and run.noise != "clean"]
         return sorted({f"{run.dataset}/{run.noise}/training_labels/seed{run.seed}" for run in runs})
 
     # ---- verify
@@ -150,41 +133,40 @@ class RunJobs(JobGroup):
 
 
 class AuditJobs(JobGroup):
-    @cached_property
-    def _judged(self) -> list[RunId]:
-        return [run for run in self.study.plan.runs if _may_be_known(run)]
-
-    def judged(self, wildcards: Wildcards) -> list[RunId]:
+    def judged(self, wildcards: Wildcards | None = None) -> list[RunId]:
         """Return the runs whose wrong labels may be known."""
-        return self._judged
+        return [run for run in self.study.plan.runs if _may_be_known(run)]
 
     def ground_costs(self, wildcards: Wildcards) -> list[str]:
         """Return the folder of the ground cost of each judged run that has one."""
-        keys = {run: self.study.settings.cost_key(run) for run in self._judged}
-        return [f"{run.dataset}/{key}" for run, key in keys.items() if key]
+        return [names["cost"] for names in map(self._extras, self.judged()) if "cost" in names]
 
     def open_set_images(self, wildcards: Wildcards) -> list[str]:
         """Return the dataset of the inserted images for each judged run with open-set noise."""
-        return [images for run in self._judged if (images := noise.needs(run.noise).get("images"))]
+        return [names["images"] for names in map(self._extras, self.judged()) if "images" in names]
+
+    def _extras(self, run: RunId) -> dict[str, str]:
+        cost, images = self.study.settings.cost_key(run), noise.needs(run.noise).get("images")
+        return ({"cost": f"{run.dataset}/{cost}"} if cost else {}) | ({"images": images} if images else {})
 
     def files_by_run(self, wildcards: Wildcards, input: Any) -> list[tuple[dict[str, str | int], dict[str, str]]]:
-        """Return each judged run with its files: each list of inputs has a file for every run that has this role."""
+        """Return each judged run with its files; the lists of costs and images have only runs that have them."""
         lists = {role: iter(input[role]) for role in ("audit", "data", "noise", "cost", "images")}
-        return [(vars(run), {role: next(lists[role]) for role in self._roles(run)}) for run in self._judged]
-
-    def _roles(self, run: RunId) -> list[str]:
-        optional = {"cost": self.study.settings.cost_key(run), "images": noise.needs(run.noise).get("images")}
-        return ["audit", "data", "noise", *(role for role, name in optional.items() if name)]
+        roles = {run: ("audit", "data", "noise", *self._extras(run)) for run in self.judged()}
+        return [(vars(run), {role: next(lists[role]) for role in roles[run]}) for run in roles]
 
     def shown(self, wildcards: Wildcards) -> list[RunId]:
         """Return the run whose suspicious labels the report shows: wrong labels, a ground cost and images are preferred
         in this order."""
-        runs = self.flow.shown_runs() if self.flow.given is None else []
-        return sorted(runs, key=self._rank)[:1]
 
-    def _rank(self, run: RunId) -> tuple[bool, bool, bool]:
-        without_cost = self.study.settings.cost_name(run) is None
-        return not _may_be_known(run), without_cost, run.dataset in self.flow.tiles
+        def rank(run: RunId) -> tuple[bool, bool, bool]:
+            return (
+                not _may_be_known(run),
+                self.study.settings.cost_name(run) is None,
+                run.dataset in self.flow.tile_datasets,
+            )
+
+        return sorted(self.flow.shown_runs() if self.flow.given is None else [], key=rank)[:1]
 
 
 def _may_be_known(run: RunId) -> bool:

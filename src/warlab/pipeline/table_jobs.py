@@ -116,6 +116,6 @@ class TableJobs(JobGroup):
 
     def tested_on(self) -> dict[str, int]:
         """Return dataset → number of test images; a dataset of tiles has none"""
-        specs = {name: self.study.settings.data_spec(name) for name in self.flow.with_images}
+        specs = {name: self.study.settings.data_spec(name) for name in self.flow.image_datasets}
         whole = {name: data.get(name).images[1] if specs[name].source == "real" else 0 for name in specs}
         return {name: specs[name].test or whole[name] for name in specs}

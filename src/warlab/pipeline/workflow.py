@@ -90,12 +90,12 @@ class Workflow:
         return sorted({run.dataset for run in self.study.plan.runs})
 
     @cached_property
-    def tiles(self) -> list[str]:
+    def tile_datasets(self) -> list[str]:
         return [name for name in self.datasets if self.samples[name] == "tiles"]
 
     @cached_property
-    def with_images(self) -> list[str]:
-        return [name for name in self.datasets if name not in self.tiles]
+    def image_datasets(self) -> list[str]:
+        return [name for name in self.datasets if name not in self.tile_datasets]
 
     def shown_runs(self) -> list[RunId]:
         """Return the runs of all tables, in the order of the tables."""
