@@ -81,7 +81,7 @@ def test_a_compiled_network_trains_as_the_other_does(
     """Same weights by name, close numbers, and another identity. Dropout would draw other numbers. The back end that
     writes code of its own takes minutes; the one without it goes the same way through the networks and their hooks."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
-    files, run = write_files(tmp_path), resolved(method, epochs=2)
+    files, run = write_files(tmp_path), resolved(method, epochs=1, warmup=0)
     run["net"]["settings"]["dropout"] = 0.0
     for name, device in (("plain", {}), ("compiled", {"device": {"compile": True}})):
         train_run(RunConfig.from_dict(run | device), {}, files, tmp_path / name, 1)

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from tests.helpers.on_logits import evaluate, make, some_logits
+from tests.helpers.on_logits import evaluate, fit, make, some_logits
 from tests.helpers.runs import resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.build import build_trainer
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.images import Images, TrainingData
 from warlab.engine.train import Schedule
-from warlab.methods.base import Method, Samples, Step
+from warlab.methods.base import Samples, Step
 
 SHARED = Schedule(60, 1e-3, (20, 40)).rate
 
@@ -35,20 +35,6 @@ def toy(flipped: float = 0.3, n: int = 600) -> tuple[TrainingData, Tensor, Tenso
     noisy = np.where(rng.random(n) < flipped, (truth + 1) % 3, truth)
     images = Images(pixels, [0.4], [0.2], torch.device("cpu"))
     return TrainingData(images, torch.from_numpy(noisy), 60, 0), torch.from_numpy(truth), torch.from_numpy(noisy)
-
-
-def fit(method: Method, data: TrainingData, epochs: int) -> None:
-    """The verbs of the training loop in their order, for a small network."""
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Flatten(), nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 3))
-    optimiser = torch.optim.Adam(model.parameters(), 0.01)
-    for epoch in range(epochs):
-        method.on_epoch_start([model], Step(epoch, epochs), data)
-        for index in data.epoch(epoch):
-            loss, _ = method.loss([model], data.batch(index), Step(epoch, epochs))
-            optimiser.zero_grad()
-            loss.backward()  # type: ignore[union-attr]
-            optimiser.step()
 
 
 # ---- PENCIL

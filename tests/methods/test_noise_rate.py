@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.conftest import logged
-from tests.helpers.on_logits import make
+from tests.helpers.on_logits import fit, make
 from tests.helpers.runs import CLASSES, resolved, weights, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
@@ -46,21 +46,7 @@ def task(rate: float, kind: str, n: int = 2400) -> tuple[TrainingData, Tensor, f
 
 
 def train(name: str, data: TrainingData, labels: Tensor, epochs: int = 9) -> Any:
-    """The verbs of the training loop in their order, for two small networks."""
-    torch.manual_seed(0)
-    models = [nn.Sequential(nn.Flatten(), nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 4)) for _ in range(2)]
-    optimisers = [torch.optim.Adam(model.parameters(), 0.01) for model in models]
-    method = make(name, labels, 4, UNKNOWN, forget="estimated", ramp=8)
-    for epoch in range(epochs):
-        method.on_epoch_start(models, Step(epoch, epochs), data)
-        for index in data.epoch(epoch):
-            losses, _ = method.loss(models, data.batch(index), Step(epoch, epochs))
-            for optimiser in optimisers:
-                optimiser.zero_grad()
-            (losses if isinstance(losses, Tensor) else torch.stack(list(losses)).sum()).backward()
-            for optimiser in optimisers:
-                optimiser.step()
-    return method
+    return fit(make(name, labels, 4, UNKNOWN, forget="estimated", ramp=8), data, epochs)
 
 
 def test_the_estimate_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
