@@ -17,44 +17,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from warlab.common.cache import FileCache
+from warlab.common.cache import FileCache, remembered_digest
 from warlab.common.files import digest, file_digest
 
 ROOT = Path(__file__).parents[1]
 LENGTH = 12  # hexadecimal digits of a digest
 
-# The modules that compute the numbers of a training: its data, labels, ground cost, networks, method and loop.
-COMPUTES = (
-    "warlab.audit.record",
-    "warlab.common.precision",
-    "warlab.common.readings",
-    "warlab.common.seeds",
-    "warlab.common.vision",
-    "warlab.data.auxiliary*",
-    "warlab.data.formats*",
-    "warlab.data.images_*",
-    "warlab.data.sets*",
-    "warlab.data.synthetic*",
-    "warlab.data.tile_dataset",
-    "warlab.data.user_data",
-    "warlab.engine.build",
-    "warlab.engine.device",
-    "warlab.engine.features",
-    "warlab.engine.finished",
-    "warlab.engine.images",
-    "warlab.engine.stored",
-    "warlab.engine.tiles",
-    "warlab.engine.train",
-    "warlab.methods*",
-    "warlab.nets*",
-    "warlab.noise*",
-    "warlab.ot*",
-    "warlab.war*",
-)
-# The other modules that a training reaches, and why they decide no number. What they import is still followed.
-# A module on neither list counts, so that a helper module that a user adds is not missed.
+# Modules that a training reaches but that decide no number, and why; what they import is still followed. All others
+# count, so that a module that a user adds is not missed. A test lists the packages that compute the numbers of a
+# training, and demands that each module outside of them is named here.
 DECIDES_NO_NUMBER = {
-    "warlab": "loads public names when they are first used",
     "warlab.artefacts*": "reads and writes files, whose contents are compared by checksum",
     "warlab.common": "is empty",
     "warlab.common.files": "reads and writes files",
@@ -76,19 +48,13 @@ DECIDES_NO_NUMBER = {
     "warlab.pipeline.script": "logs and ends a job",
     "warlab.registry": "looks up files by name",
 }
-
-
 # `engine.build` imports all kinds of samples; of these, only the one that a run names is reached.
 CHOSEN_BY_NAME = ("warlab.engine.stored", "warlab.engine.tiles")
 
 
 def counts(module: str) -> bool:
     """Return whether a change of the module can change a number."""
-    return _is_listed(module, COMPUTES) or not _is_listed(module, DECIDES_NO_NUMBER)
-
-
-def _is_listed(module: str, patterns: tuple[str, ...] | dict[str, str]) -> bool:
-    return any(fnmatchcase(module, pattern) for pattern in patterns)
+    return not any(fnmatchcase(module, pattern) for pattern in DECIDES_NO_NUMBER)
 
 
 def module_digests(script: Path, *modules: str) -> dict[str, str]:
@@ -102,7 +68,7 @@ def module_digests(script: Path, *modules: str) -> dict[str, str]:
     digests = {name: source.digest for name, source in sources.items()}
     patterns = {pattern for source in sources.values() for pattern in source.assets}
     for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
-        digests[path.relative_to(ROOT).as_posix()] = _asset(path, path.stat().st_mtime_ns)
+        digests[path.relative_to(ROOT).as_posix()] = remembered_digest(path)[:LENGTH]
     return dict(sorted(digests.items()))  # Snakemake compares the text of a parameter, which has an order
 
 
@@ -138,11 +104,6 @@ class Source(NamedTuple):
     digest: str
     imports: list[str]
     assets: list[str]
-
-
-@cache
-def _asset(path: Path, _mtime: int) -> str:
-    return file_digest(path)[:LENGTH]
 
 
 @cache
@@ -182,9 +143,8 @@ def serialise(value: object) -> str:
     """Return a syntax tree as text, the same in all versions of Python: without imports, which are listed apart,
     without empty fields, which some versions leave out, and without fields that follow from others."""
     if isinstance(value, list):
-        return (
-            "[" + ",".join(serialise(part) for part in value if not isinstance(part, ast.Import | ast.ImportFrom)) + "]"
-        )
+        parts = [serialise(part) for part in value if not isinstance(part, ast.Import | ast.ImportFrom)]
+        return f"[{','.join(parts)}]"
     if isinstance(value, ast.Constant):
         return f"{type(value.value).__name__}:{value.value!a}"
     if isinstance(value, ast.AST):
@@ -210,31 +170,13 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 class _WhatCounts(ast.NodeTransformer):
     """Removes what decides no number, see the docstring of this file."""
 
-    in_class = False
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._visit_body(node, in_class=True)
-
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
-        return self._visit_body(node, in_class=False)
-
-    def _visit_body(self, node: ast.AST, in_class: bool) -> ast.AST:
-        outside, self.in_class = self.in_class, in_class
-        self.generic_visit(node)
-        self.in_class = outside
-        return node
+        return self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        """Keep the annotations in classes, which make the fields of a dataclass."""
-        self.generic_visit(node)
-        if self.in_class:
-            return node
-        return ast.Assign([node.target], node.value) if node.value else None
 
     def visit_Pass(self, node: ast.Pass) -> None:
         return None
