@@ -248,7 +248,8 @@ def test_every_setting_of_every_name_arrives(section: str, layer: str) -> None:
         assert other, f"no candidate for {section}.{name}.{key}"
         given_ = {section: {name: {key: other[0]}}}
         study = dataclasses.replace(PAPER, **changed(layer, given_))
-        find_settings(study)
+        for _, where, content in study.settings.typed_layers():
+            validate.check_layer(study.numbers, content, where)
         if resolved(study, section, name, key) != pytest.approx(other[0]):
             missed.append(f"{section}.{name}.{key}")
     assert not missed
@@ -258,13 +259,6 @@ def changed(layer: str, settings_: dict[str, Any]) -> dict[str, Any]:
     return (
         {"scale": PAPER.scale | settings_} if layer == "scale" else {"config": PAPER.config | {"overrides": settings_}}
     )
-
-
-def find_settings(study: Any) -> None:
-    """The check of settings alone, which the whole check of a study begins with."""
-    for where in (study.scale, study.config.get("overrides", {})):
-        for section in ("training", "nets", "methods", "costs"):
-            validate.check_settings(study.numbers, section, where.get(section, {}), "test")
 
 
 @many

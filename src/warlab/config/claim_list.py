@@ -18,6 +18,7 @@ from warlab.ids import base_method
 
 FILE = "config/claims.yaml"
 METHODS = ("method", "methods", "left", "right", "among")  # arguments of checks that name methods
+AXES = ("datasets", "noises", "nets", "metrics")
 METRICS = (
     "test_accuracy",
     "last",
@@ -44,24 +45,12 @@ def parse_claims(entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
         entry = check(entry, ClaimEntry, f"{FILE}, claim {entry.get('id', 'without id')}")
         if entry["id"] in claims:
             raise WarlabError(f"{FILE} has the claim {entry['id']!r} twice; give one of them another id.")
-        claims[entry["id"]] = Claim(
-            entry["id"],
-            entry["claim"],
-            entry["source"],
-            entry["check"],
-            entry.get("with", {}),
-            tuple(setting for block in entry.get("settings", []) for setting in _settings(**block)),
-            entry.get("exceptions", 0),
-            entry.get("experiment"),
-            entry.get("remark", ""),
-        )
+        usual = {"nets": ["cnn9"], "metrics": METRICS[:1]}
+        blocks = [usual | block for block in entry.pop("settings", [])]
+        settings = [one for block in blocks for one in product(*(block[axis] for axis in AXES))]
+        text, arguments = entry.pop("claim"), entry.pop("with", {})
+        claims[entry["id"]] = Claim(text=text, arguments=arguments, settings=tuple(settings), **entry)
     return list(claims.values())
-
-
-def _settings(
-    datasets: list[str], noises: list[str], nets: Iterable[str] = ("cnn9",), metrics: Iterable[str] = METRICS[:1]
-) -> Iterable[tuple[str, str, str, str]]:
-    return product(datasets, noises, nets, metrics)
 
 
 def check_claims(claims: Iterable[Claim], study: Study) -> None:

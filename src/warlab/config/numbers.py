@@ -67,14 +67,17 @@ def read_numbers(root: Path) -> Numbers:
     """Read config/hyperparameters.yaml of a repository, and the settings in the files of methods and networks."""
     content = read_yaml(root / "config" / FILE)
     check(content, Hyperparameters, FILE)
-    kinds = {"kind": rule("str", choices=costs.kinds())}
+    schedules = {name: _schedule(content["training"], name) for name in content["training"]}
+    for name, entries in schedules.items():
+        _check_keys(f"training.{name}", entries, RULES["training"], () if split_place(name)[1] else WHOLE_SCHEDULE)
+    cost_rules = RULES["costs"] | {"kind": rule("str", choices=costs.kinds())}
     for name, entries in content["costs"].items():
-        _check_complete(f"costs.{name}", entries, kinds)
+        _check_keys(f"costs.{name}", entries, cost_rules, ["kind"])
     return Numbers(
-        _schedules(content["training"]),
+        {name: _settings(entries, RULES["training"]) for name, entries in schedules.items()},
         _members("nets", nets.NETS, nets.trainable(), content.get("nets", {})),
         _members("methods", methods.METHODS, methods.names(), content["methods"]),
-        {name: _settings(entries, RULES["costs"] | kinds) for name, entries in content["costs"].items()},
+        {name: _settings(entries, cost_rules) for name, entries in content["costs"].items()},
         {name: _settings(entries, RULES["noise"]) for name, entries in content["noise"].items()},
         content["variants"],
     )
@@ -87,15 +90,6 @@ def _settings(entries: Entries, rules: Mapping[str, Rule]) -> dict[str, Setting]
         )
         for key, entry in entries.items()
     }
-
-
-def _schedules(content: Mapping[str, Entries]) -> Table:
-    schedules = {name: _schedule(content, name) for name in content}
-    for name, entries in schedules.items():
-        _check_known(f"training.{name} has no", entries, RULES["training"])
-        if split_place(name)[1] is None:
-            _check_complete(f"training.{name}", entries, WHOLE_SCHEDULE)
-    return {name: _settings(entries, RULES["training"]) for name, entries in schedules.items()}
 
 
 def _schedule(content: Mapping[str, Entries], name: str, seen: tuple[str, ...] = ()) -> Entries:
@@ -114,21 +108,18 @@ def _schedule(content: Mapping[str, Entries], name: str, seen: tuple[str, ...] =
 
 def _members(section: str, registry: Registry, names: list[str], content: Mapping[str, Mapping[str, Entries]]) -> Table:
     """Return the settings that the members' files declare, with their values at places."""
-    _check_known(f"there is no {registry.kind}", content, names)
+    _check_keys(section, content, names)
     members = {}
     for name in names:
         settings, places = registry.settings(name), content.get(name, {})
-        _check_known(f"{section}.{name} has no setting", places, settings)
+        _check_keys(f"{section}.{name}", places, settings)
         members[name] = {key: replace(one, places=_settings(places.get(key, {}), {})) for key, one in settings.items()}
     return members
 
 
-def _check_complete(what: str, entries: Iterable[str], needed: Iterable[str]) -> None:
+def _check_keys(what: str, keys: Iterable[str], known: Iterable[str], needed: Iterable[str] = ()) -> None:
+    for key in keys:
+        check_known(key, known, f"{FILE}: {what} has no {key!r}")
     for key in needed:
-        if key not in entries:
+        if key not in keys:
             raise WarlabError(f"{FILE}: {what} lacks the key {key!r}; add it.")
-
-
-def _check_known(problem: str, names: Iterable[str], known: Iterable[str]) -> None:
-    for name in names:
-        check_known(name, known, f"{FILE}: {problem} {name!r}")

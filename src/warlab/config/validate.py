@@ -1,14 +1,13 @@
 """Checks of a study before anything runs. Each mistake ends in a WarlabError of one sentence."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
 from warlab import data, methods, noise
 from warlab.artefacts.run_config import Options
 from warlab.common.wording import short, suggest
-from warlab.config.models import Section
+from warlab.config.models import Layer, Section
 from warlab.config.numbers import FILE, SECTIONS, Numbers
 from warlab.config.plan import Plan
 from warlab.config.reading import check_known, check_value, parse_changes
@@ -27,9 +26,8 @@ def validate(plan: Plan) -> None:
         check_known(name, plan.experiments, f"Scale {plan.name} asks for the experiment {name!r}")
     for name in plan.scale["datasets"]:
         data.get(name)
-    for section in SECTIONS:
-        for _, where, layer in settings.typed_layers():
-            check_settings(settings.numbers, section, cast(Section, layer.get(section, {})), where)
+    for _, where, layer in settings.typed_layers():
+        check_layer(settings.numbers, layer, where)
     for name in settings.config.get("local_data", {}):
         data.resource(name)
     for name in settings.config.get("noise_files", {}):
@@ -63,17 +61,18 @@ def check_numbers(numbers: Numbers) -> None:
         _check_values(numbers, "methods", file, variant["settings"], where)
 
 
-def check_settings(numbers: Numbers, section: str, content: Section, where: str) -> None:
+def check_layer(numbers: Numbers, layer: Layer, where: str) -> None:
     """Check the names, keys and values that a scale or `overrides` gives."""
-    for name, values in content.items():
-        base, dataset = split_place(name)
+    for section in SECTIONS:
         known = [*numbers.section(section), *(numbers.variants if section == "methods" else ())]
-        check_known(base, known, f"{where}: {section}.{name} does not exist")
-        if section == "training":
-            _check_place(numbers, section, name, f"{where}: training.{name}")
-        elif dataset is not None:
-            _check_place(numbers, "", dataset, f"{where}: {section}.{name}")
-        _check_values(numbers, section, name if section == "training" else base, values, where)
+        for name, values in cast(Section, layer.get(section, {})).items():
+            base, dataset = split_place(name)
+            check_known(base, known, f"{where}: {section}.{name} does not exist")
+            if section == "training":
+                _check_place(numbers, section, name, f"{where}: training.{name}")
+            elif dataset is not None:
+                _check_place(numbers, "", dataset, f"{where}: {section}.{name}")
+            _check_values(numbers, section, name if section == "training" else base, values, where)
 
 
 def _check_values(numbers: Numbers, section: str, name: str, values: Options, where: str) -> None:
@@ -189,18 +188,12 @@ def _check_run(settings: Settings, cell: RunId) -> None:
     if images and images not in settings.scale["datasets"]:
         raise WarlabError(f"The noise {cell.noise} takes images of {images}; add it to the datasets of the scale.")
     settings.cost_key(cell)
-    for setting, file in _user_files(settings, cell):
+    files = {f"noise_files.{cell.noise}": settings.noise_file(cell.noise)} if "given" in noise.needs(cell.noise) else {}
+    if (cost := settings.cost_name(cell)) is not None:
+        given = settings.cost_files(cost, cell.dataset)
+        files |= {f"costs.{split_cost(cost)[0]}.{key}": file for key, file in given.items()}
+    if (weights := settings.weights(cell.net, cell.dataset)) not in (None, IMAGENET):
+        files[f"nets.{cell.net}.weights"] = str(weights)
+    for setting, file in files.items():
         if not settings.config.get("runs_from") and not Path(file).is_file():  # finished runs are reported without it
             raise WarlabError(f"{setting} names {file}, which does not exist; correct the path.")
-
-
-def _user_files(settings: Settings, cell: RunId) -> Iterator[tuple[str, str]]:
-    """Yield the user's files that a run reads, each with the setting that names it."""
-    if "given" in noise.needs(cell.noise):
-        yield f"noise_files.{cell.noise}", settings.noise_file(cell.noise)
-    if (cost := settings.cost_name(cell)) is not None:
-        for key, file in settings.cost_files(cost, cell.dataset).items():
-            yield f"costs.{split_cost(cost)[0]}.{key}", file
-    weights = settings.weights(cell.net, cell.dataset)
-    if weights is not None and weights != IMAGENET:
-        yield f"nets.{cell.net}.weights", weights
