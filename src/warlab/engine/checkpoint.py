@@ -146,7 +146,7 @@ def _read(file: Path, content: bytes) -> dict[str, Any]:
 
 
 def _check_types(value: Any, name: str = "") -> None:
-    """Only tensors, plain numbers, text, and lists, tuples and dicts of them can be read back from a checkpoint."""
+    """Refuse what could not be read back: only tensors, numbers, text, and lists, tuples and dicts of them can."""
     if isinstance(value, dict):
         for key, part in value.items():
             _check_types(key, f"{name} (a key)")

@@ -125,8 +125,8 @@ def _write(file: IO[str], text: str) -> None:
 
 
 def _reserve(run_folder: Path, owner: str, held: ExitStack) -> None:
-    """Without flock: a lock in the machine's own folder excludes processes of this machine, and a file that only one
-    process can create excludes those of other machines."""
+    """Reserve the run without flock: a lock in the machine's own folder excludes processes of this machine, and a file
+    that only one process can create excludes those of other machines."""
     local = machine_folder() / f"run-{digest(str(run_folder.resolve()).encode())[:16]}"
     wait_for_lock([local], held, _waiting_message)
     path = run_folder / OWNER

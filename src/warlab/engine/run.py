@@ -85,7 +85,7 @@ def _write_arrays(out: Path, run: RunConfig, trainer: Trainer, total: int) -> No
 
 
 def to_csv(rows: list[Row]) -> str:
-    """All rows under the union of their columns, since a method may begin to log a number in a later epoch."""
+    """Return all rows under the union of their columns, since a method may begin to log a number in a later epoch."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, columns, restval="", lineterminator="\n")

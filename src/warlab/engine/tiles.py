@@ -180,7 +180,7 @@ class TileEvaluator:
         self.scored = {names.index(name): metric for name, metric in about.scored.items()}
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
-        """Every score in percent, averaged over the networks that the method reports."""
+        """Return every score in percent, averaged over the networks that the method reports."""
         tiles = zip(self.truth, self.maps(method, models), strict=True)
         counts = np.sum([[confusion(truth, one, self.classes) for one in maps] for truth, maps in tiles], axis=0)
         networks = [scores(matrix, self.scored) for matrix in counts]

@@ -123,7 +123,7 @@ class Siamese(nn.Module):
 
 
 def _partners(allowed: Tensor) -> Pairs:
-    """For each row of (B, B) with an allowed column, that row and a random one of these columns."""
+    """Return the rows of (B, B) with an allowed column, and for each a random one of its allowed columns."""
     drawn = torch.rand(allowed.shape, device=allowed.device).masked_fill(~allowed, -1)
     rows = allowed.any(1).nonzero()[:, 0]
     return rows, drawn[rows].argmax(1)

@@ -91,7 +91,7 @@ class Algorithm(Method):
         return cross_entropy(scores, y, reduction="none")
 
     def move(self, logits: Tensor, batch: Batch) -> None:
-        """One plain gradient step on the batch's label distributions; p is a constant for them."""
+        """Take one plain gradient step on the batch's label distributions; p is a constant for them."""
         yt = self.table[batch.index].requires_grad_()
         loss = self.classification(logits, yt) + self.config.alpha * self.compatibility(yt, batch.y)
         (gradient,) = torch.autograd.grad(loss.sum(), yt)

@@ -35,7 +35,7 @@ def refuse_failed(checks: Iterable[Check], name: str) -> None:
         if check.required and not check.passed:
             raise WarlabError(
                 f"The cost {name} fails the check {check.name!r} ({check.meaning}): {check.value:g} is above "
-                f"{check.limit:g}; fix the cost matrix; training will not start until it passes."
+                f"{check.limit:g}; fix the cost matrix, training will not start until it passes."
             )
 
 

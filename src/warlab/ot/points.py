@@ -29,7 +29,7 @@ def from_points(points: np.ndarray) -> np.ndarray:
 
 
 def from_distances(distances: np.ndarray) -> np.ndarray:
-    """exp(-D / max(D)) with zero diagonal."""
+    """Return exp(-D / max(D)) with zero diagonal."""
     largest = distances.max()
     if not largest > 0:
         raise WarlabError("All classes have the same representation, so no cost can tell them apart.")
@@ -39,7 +39,7 @@ def from_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def pairwise_distances(points: np.ndarray) -> np.ndarray:
-    """Euclidean distances, computed row by row: a thousand classes need megabytes, not gigabytes."""
+    """Return Euclidean distances, computed row by row: a thousand classes need megabytes, not gigabytes."""
     return np.stack([np.linalg.norm(points - point, axis=1) for point in points])
 
 
@@ -53,7 +53,7 @@ def embedded_vectors() -> Path:
 
 @cache
 def _read_embedded() -> Mapping[str, np.ndarray]:
-    """In single precision, as gensim reads it."""
+    """Read the vectors that come with warlab in single precision, as gensim does."""
     lines = embedded_vectors().read_text().splitlines()[1:]
     rows = [line.rstrip().split(" ") for line in lines]
     return {row[0]: np.array(row[1:], np.float32) for row in rows}
@@ -74,7 +74,7 @@ def _read_with_gensim(path: Path, binary: bool) -> Any:
 
 
 def word_points(names: Sequence[str], vectors: Any = None, binary: bool = False) -> np.ndarray:
-    """(C, d) in double precision. `vectors` is a file, anything with `word in vectors` and `vectors[word]`, or None for
+    """Return points (C, d) in double precision. `vectors` is a file, anything with `word in vectors` and `vectors[word]`, or None for
     the file that comes with warlab."""
     if vectors is None or isinstance(vectors, str | PathLike):
         path = Path(vectors) if vectors is not None else embedded_vectors()
@@ -111,7 +111,7 @@ def _word_vector(name: str, vectors: Any, source: str) -> np.ndarray:
 
 
 def class_centroids(points: np.ndarray, labels: np.ndarray, class_names: Sequence[str]) -> np.ndarray:
-    """(C, d): the mean of the samples that carry each label, right or wrong."""
+    """Return the mean (C, d) of the samples that carry each label, right or wrong."""
     counts = np.bincount(labels, minlength=len(class_names))
     if (counts == 0).any():
         empty = class_names[int(np.argmin(counts))]

@@ -25,7 +25,7 @@ SOLVER = 1e-7  # of the linear program
 
 
 def report() -> dict[str, dict[str, float]]:
-    """For each statement: whether it holds, its trials, how many of them fail, and the largest violation."""
+    """Return for each statement whether it holds, its trials, how many of them fail, and the largest violation."""
     costs = list(_costs())
     statements = {
         "proposition_1": _statement([_smoothing_gap(beta, "paper") for beta in BETAS], EXACT),
