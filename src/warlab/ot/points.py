@@ -74,8 +74,8 @@ def _read_with_gensim(path: Path, binary: bool) -> Any:
 
 
 def word_points(names: Sequence[str], vectors: Any = None, binary: bool = False) -> np.ndarray:
-    """Return points (C, d) in double precision. `vectors` is a file, anything with `word in vectors` and `vectors[word]`, or None for
-    the file that comes with warlab."""
+    """Return points (C, d) in double precision. `vectors` is a file, anything with `word in vectors` and
+    `vectors[word]`, or None for the file that comes with warlab."""
     if vectors is None or isinstance(vectors, str | PathLike):
         path = Path(vectors) if vectors is not None else embedded_vectors()
         vectors, source = _read_embedded() if path == embedded_vectors() else _read_with_gensim(path, binary), path.name
