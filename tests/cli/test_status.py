@@ -53,45 +53,35 @@ def log(study: Study) -> Path:
     return folder(study) / "logs" / "train" / f"{CELL}.log"
 
 
-def test_a_run_without_files_waits(study: Study) -> None:
+def test_a_run_waits_runs_and_stops_with_its_epochs(study: Study) -> None:
+    run = folder(study) / "runs" / str(CELL)
     assert run_state(study, ROOT, CELL).state == "waiting"
-
-
-def test_a_running_run_has_epoch_accuracy_and_remaining_time(study: Study) -> None:
-    run = begin(study)
     with only_writer(run):
-        found = run_state(study, ROOT, CELL)
-    assert (found.state, found.epochs, found.accuracy) == ("running", "2/4", 61.0)
-    assert found.left == 2 * 15  # two epochs of 15 seconds
-    assert run_state(study, ROOT, CELL).state == "stopped"
-
-
-def test_a_run_that_has_begun_its_first_epoch_is_running(study: Study) -> None:
-    with only_writer(folder(study) / "runs" / str(CELL)):
         assert run_state(study, ROOT, CELL).epochs == "0/4"
-
-
-def test_a_run_whose_log_ends_in_an_error_has_failed_with_the_sentence(study: Study) -> None:
     begin(study)
-    with pytest.raises(SystemExit), job(str(log(study))):
-        raise WarlabError("The loss of war is not a finite number in epoch 3, batch 1.")
-    found = run_state(study, ROOT, CELL)
-    assert (found.state, found.note) == ("failed", "The loss of war is not a finite number in epoch 3, batch 1.")
+    write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")  # in an earlier attempt
+    with only_writer(run, "0123"):
+        state = run_state(study, ROOT, CELL)
+    assert (state.state, state.epochs, state.accuracy) == ("running", "2/4", 61.0)
+    assert state.left == 2 * 15  # two epochs of 15 seconds
 
 
-def test_an_error_that_nobody_expected_is_a_failure_too(study: Study) -> None:
-    with pytest.raises(ZeroDivisionError), job(str(log(study))):
-        _ = 1 / 0
-    found = run_state(study, ROOT, CELL)
-    assert found.state == "failed" and "unexpected ZeroDivisionError: division by zero" in found.note
-
-
-def test_a_run_that_was_asked_to_stop_has_not_failed(study: Study) -> None:
+@pytest.mark.parametrize(
+    ("error", "code", "state", "note"),
+    [
+        (WarlabError("The loss is not finite."), 1, "failed", "The loss is not finite."),
+        (ZeroDivisionError("division by zero"), None, "failed", "unexpected ZeroDivisionError: division by zero"),
+        (Interrupted("SIGTERM received: saved epoch 3, batch 1."), 75, "stopped", "saved epoch 3"),
+    ],
+)
+def test_the_last_line_of_the_log_says_how_a_run_ended(
+    error: Exception, code: int | None, state: str, note: str, study: Study
+) -> None:
     begin(study)
-    with pytest.raises(SystemExit) as end, job(str(log(study))):
-        raise Interrupted("SIGTERM received: saved epoch 3, batch 1.")
-    found = run_state(study, ROOT, CELL)
-    assert end.value.code == 75 and found.state == "stopped" and "saved epoch 3" in found.note
+    with pytest.raises((SystemExit, ZeroDivisionError)) as end, job(str(log(study))):
+        raise error
+    assert getattr(end.value, "code", None) == code
+    assert run_state(study, ROOT, CELL).state == state and note in run_state(study, ROOT, CELL).note
 
 
 def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
@@ -107,14 +97,7 @@ def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     assert said.splitlines() == ["in", "stopped by Ctrl-C. Run the same command again to resume."]
 
 
-def test_a_retried_run_is_running_whatever_its_log_says(study: Study) -> None:
-    run = begin(study)
-    write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")
-    with only_writer(run):
-        assert run_state(study, ROOT, CELL).state == "running"
-
-
-def test_the_table_counts_every_state(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_counts_every_state(study: Study) -> None:
     save_result(study, CELL)
     text = status(study, ROOT)
     assert re.search(rf"^done +{CELL} +3/4 +70\.00 %$", text, re.MULTILINE)
@@ -268,9 +251,10 @@ def test_all_pythons_of_the_readme_are_good(
 def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("status", "plan"):
         assert main.main(["--root", str(ROOT), "--scale", "smoke", command]) == 0
-    assert main.main(["--root", str(ROOT), "--scale", "smok", "doctor"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
+    for command in ("doctor", "plan"):
+        assert main.main(["--root", str(ROOT), "--scale", "smok", command]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
@@ -301,18 +285,20 @@ def save_result(study: Study, run: RunId, took: float = 1.0) -> None:
     result.save(folder(study) / "runs" / str(run) / "result.json")
 
 
-def test_before_the_first_run_the_rest_is_what_plan_says(study: Study) -> None:
-    assert f"about {duration(3600 * planned(study).hours())} of training" in remaining(study)
+def test_the_rest_is_what_plan_says_corrected_by_the_runs_so_far(study: Study) -> None:
+    times, runs = planned(study), study.plan.runs
+    hours = times.hours()
+    assert f"about {duration(3600 * hours)} of training" in remaining(study)
     assert remaining(study).endswith("(by the reference machine)")
-
-
-def test_runs_that_took_three_times_as_long_as_planned_make_the_rest_three_times_as_long(study: Study) -> None:
-    times = planned(study)
-    for run in study.plan.runs[:2]:
+    with only_writer(folder(study) / "runs" / str(runs[0])), only_writer(folder(study) / "runs" / str(runs[1])):
+        assert f"{duration(1800 * hours)} with 2 at a time as now" in remaining(study)
+    for run in runs[:2]:
         save_result(study, run, 3 * times.seconds_of_run(run))
-    left = 3 * sum(map(times.seconds_of_run, study.plan.runs[2:]))
-    assert f"about {duration(left)} of training" in remaining(study)
+    assert f"about {duration(3 * sum(map(times.seconds_of_run, runs[2:])))} of training" in remaining(study)
     assert remaining(study).endswith("(by the times of 2 runs)")
+    for run in runs:
+        save_result(study, run)
+    assert "remaining: " not in status(study, ROOT)
 
 
 def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Study) -> None:
@@ -321,18 +307,6 @@ def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Stud
     slower = 4 * 15 / times.seconds_of_run(CELL)
     left = 2 * 15 + slower * sum(times.seconds_of_run(run) for run in study.plan.runs if run != CELL)
     assert f"about {duration(left)} of training" in remaining(study)
-
-
-def test_with_two_running_the_rest_takes_half_as_long(study: Study) -> None:
-    runs = [folder(study) / "runs" / str(run) for run in study.plan.runs[:2]]
-    with only_writer(runs[0]), only_writer(runs[1]):
-        assert f"{duration(1800 * planned(study).hours())} with 2 at a time as now" in remaining(study)
-
-
-def test_of_a_finished_scale_nothing_remains(study: Study) -> None:
-    for run in study.plan.runs:
-        save_result(study, run, 1.0)
-    assert "remaining: " not in status(study, ROOT)
 
 
 # ---- plan
@@ -346,8 +320,3 @@ def test_plan_lists_the_users_scale(tmp_path: Path, capsys: pytest.CaptureFixtur
     mine, smoke = ([line for line in lines if line.startswith(f"{name} ")] for name in ("my_scale", "smoke"))
     assert mine[0].endswith("(this scale)") and mine[0].split()[1:-2] == smoke[0].split()[1:]
     assert sum("(this scale)" in line for line in lines) == 1
-
-
-def test_plan_of_a_scale_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["--root", str(ROOT), "--scale", "smok", "plan"]) == 1
-    assert capsys.readouterr().err.startswith("warlab: There is no scale 'smok'")

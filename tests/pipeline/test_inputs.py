@@ -1,10 +1,12 @@
 """Every job declares the files that it reads, and the identity of a run depends on what matters in them."""
 
+import ast
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -30,63 +32,46 @@ from warlab.pipeline.sources import Needed, datasets, gated, needed
 WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
-class Inputs:
-    """The files that jobs of a study declare."""
-
-    def __init__(self, scale: str = "smoke", **config: Any) -> None:
-        self.rules = Rules(scale, data_root="raw", results_root="results", **config)
-
-    def to_train(self, run: RunId) -> dict[str, str]:
-        return files_by_role(self.rules.inputs("train", **vars(run)))
-
-    def to_corrupt(self, dataset: str, noise: str) -> dict[str, str]:
-        return files_by_role(self.rules.inputs("corrupt", dataset=dataset, noise=noise, seed=0))
-
-    def to_make_cost(self, dataset: str, cost: str) -> dict[str, str]:
-        return files_by_role(self.rules.inputs("cost", dataset=dataset, cost=cost))
+def inputs_of(scale: str = "smoke", **config: Any) -> Callable[..., dict[str, str]]:
+    """Return a function of a rule and wildcards: the files that a job of the study declares."""
+    rules = Rules(scale, data_root="raw", results_root="results", **config)
+    return lambda rule, **wildcards: files_by_role(rules.inputs(rule, **wildcards))
 
 
 # ---- what jobs declare
 
 
 def test_arrays_come_with_their_descriptions() -> None:
-    inputs = Inputs()
-    found = inputs.to_train(WAR)
-    assert found["data_json"] == "results/smoke/data/fashion_mnist.json"
-    assert found["noise_json"] == "results/smoke/noise/fashion_mnist/asym-40/seed0.json"
-    assert inputs.to_make_cost("fashion_mnist", "w2v") == {
-        "data": "results/smoke/data/fashion_mnist.npz",
-        "data_json": "results/smoke/data/fashion_mnist.json",
-    }
-    noise = inputs.to_corrupt("cifar10", "openset_svhn-40")
-    assert (
-        noise["images_json"] == "results/smoke/data/svhn.json"
-        and noise["data_json"] == "results/smoke/data/cifar10.json"
-    )
-    embed = inputs.to_make_cost("fashion_mnist", "embed@asym-40@seed0")
-    assert embed["noise_json"] == "results/smoke/noise/fashion_mnist/asym-40/seed0.json"
+    inputs = inputs_of()
+    data = {"data": "results/smoke/data/fashion_mnist.npz", "data_json": "results/smoke/data/fashion_mnist.json"}
+    noise_json = {"noise_json": "results/smoke/noise/fashion_mnist/asym-40/seed0.json"}
+    assert inputs("cost", dataset="fashion_mnist", cost="w2v") == data
+    assert (data | noise_json).items() <= inputs("train", **vars(WAR)).items()
+    assert (data | noise_json).items() <= inputs("cost", dataset="fashion_mnist", cost="embed@asym-40@seed0").items()
+    noise = inputs("corrupt", dataset="cifar10", noise="openset_svhn-40", seed=0)
+    assert noise["images_json"] == "results/smoke/data/svhn.json"
+    assert noise["data_json"] == "results/smoke/data/cifar10.json"
 
 
 def test_features_of_both_datasets_stand_for_open_set_images() -> None:
-    found = Inputs("paper").to_make_cost("cifar10", "embed@openset_svhn-40@seed1")
+    found = inputs_of("paper")("cost", dataset="cifar10", cost="embed@openset_svhn-40@seed1")
     assert found["features"] == "results/paper/features/cifar10/resnet18-224.npz" and "images" not in found
     assert found["features_json"] == "results/paper/features/cifar10/resnet18-224.json"
     assert found["other_features"] == "results/paper/features/svhn/resnet18-224.npz"
 
 
 def test_the_users_files_are_declared(tmp_path: Path) -> None:
-    own = {name: tmp_path / name for name in ("cost.csv", "words.bin", "resnet.pth")}
+    own = {name: str(tmp_path / name) for name in ("cost.csv", "words.bin", "resnet.pth")}
     for path in own.values():
-        path.write_text("")
-    costs = {"file": {"path": str(own["cost.csv"])}, "w2v": {"vectors": str(own["words.bin"])}}
-    overrides = {"costs": costs, "nets": {"resnet50": {"weights": str(own["resnet.pth"])}}}
-    files = Inputs("paper", overrides=overrides)
-    assert files.to_make_cost("cifar10", "file")["path"] == str(own["cost.csv"])
-    assert files.to_make_cost("cifar10", "w2v")["vectors"] == str(own["words.bin"])
-    run = RunId("clothing1m", "real", "resnet50", "cce", 0)
-    assert files.to_train(run)["initial"] == str(own["resnet.pth"])
-    assert Inputs("paper").to_train(run)["initial"] == "raw/resnet50/real/receipt.json"
-    assert "initial" not in files.to_train(replace(WAR, method="cce"))
+        Path(path).write_text("")
+    costs = {"file": {"path": own["cost.csv"]}, "w2v": {"vectors": own["words.bin"]}}
+    inputs = inputs_of("paper", overrides={"costs": costs, "nets": {"resnet50": {"weights": own["resnet.pth"]}}})
+    assert inputs("cost", dataset="cifar10", cost="file")["path"] == own["cost.csv"]
+    assert inputs("cost", dataset="cifar10", cost="w2v")["vectors"] == own["words.bin"]
+    run = vars(RunId("clothing1m", "real", "resnet50", "cce", 0))
+    assert inputs("train", **run)["initial"] == own["resnet.pth"]
+    assert inputs_of("paper")("train", **run)["initial"] == "raw/resnet50/real/receipt.json"
+    assert "initial" not in inputs("train", **vars(replace(WAR, method="cce")))
 
 
 @pytest.mark.parametrize(
@@ -129,8 +114,6 @@ def test_stand_ins_go_with_stand_ins_and_human_labels_are_a_source(tmp_path: Pat
 
 def test_every_file_of_the_package_counts_in_a_digest() -> None:
     """Templates and word vectors by ASSETS, embedded data by their own checksums; texts for people decide nothing."""
-    import ast
-
     sources = [*PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]
     patterns = {pattern for source in sources for pattern in asset_patterns(ast.parse(source.read_text()))}
     counted = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
@@ -188,28 +171,13 @@ def test_the_identity_of_a_run_has_what_decides_its_result(
     assert {name for name in before if before[name] != after[name]} == changed
 
 
-class _Stop:
-    """Asks for a stop at the n-th batch; in place of the signals of a killed job."""
-
-    received = "SIGTERM"
-
-    def __init__(self, n: int) -> None:
-        self.left = n
-
-    def __enter__(self) -> "_Stop":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def __bool__(self) -> bool:
-        self.left -= 1
-        return self.left <= 0
-
-
 def stopped(run: dict, files: RunFiles, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train until the seventh batch."""
+    request = MagicMock(received="SIGTERM")
+    request.__enter__.return_value = request
+    request.__bool__.side_effect = [False] * 6 + [True] * 9
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
-        patch.setattr("warlab.engine.run.StopRequest", lambda: _Stop(7))
+        patch.setattr("warlab.engine.run.StopRequest", lambda: request)
         train_run(RunConfig.from_dict(run), {}, files, out, 1)
 
 

@@ -1,6 +1,5 @@
 """Every file that a user may edit, edited: exactly the jobs that read it run again, and those that follow from them."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ import yaml
 
 from tests.faults import workflow
 from tests.faults.workflow import call, project
+from tests.helpers.checkout import run
 from tests.workflow.test_own_data import NAMES, paint
 from warlab.artefacts.ground_cost import matrix_text
 from warlab.common.files import read_arrays, read_json, write_arrays, write_json
@@ -76,9 +76,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def warlab(folder: Path, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    command = [sys.executable, "-m", "warlab", "--scale", "faults", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    done = run([sys.executable, "-m", "warlab", "--scale", "faults", *arguments], folder)
     return done.stdout + done.stderr
 
 
