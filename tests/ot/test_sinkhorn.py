@@ -116,7 +116,7 @@ def test_ordinary_costs_take_the_fast_path() -> None:
 simplex = st.lists(st.floats(-4, 4), min_size=5, max_size=5).map(lambda z: np.exp(z) / np.exp(z).sum())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(a=simplex, b=simplex, seed=st.integers(0, 50))
 def test_properties_at_convergence(a: np.ndarray, b: np.ndarray, seed: int) -> None:
     """W ≤ OT, symmetry, W ≤ max(C) TV, and the corrected chain of Proposition 2, for random metrics."""
