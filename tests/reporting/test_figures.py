@@ -143,12 +143,12 @@ def test_the_close_up_is_where_most_is_wrong() -> None:
     truth = np.zeros((40, 60), int)
     wrong = truth.copy()
     wrong[20:30, 40:50] = 1
-    rows, columns = segmentation_maps.outlined(truth, [truth, wrong])
+    rows, columns = segmentation_maps.choose_close_up(truth, [truth, wrong])
     assert rows.stop - rows.start == columns.stop - columns.start == 16
     assert rows.start <= 20 and rows.stop >= 30 and columns.start <= 40 and columns.stop >= 50
     wrong[:] = 0
     wrong[39, 59] = 1
-    assert segmentation_maps.outlined(truth, [wrong]) == (slice(24, 40), slice(44, 60))
+    assert segmentation_maps.choose_close_up(truth, [wrong]) == (slice(24, 40), slice(44, 60))
 
 
 def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:

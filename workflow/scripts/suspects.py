@@ -5,7 +5,7 @@ from pathlib import Path
 from warlab.audit.audited_run import AuditedRun
 from warlab.common.files import write_text
 from warlab.pipeline.script import files_by_role, job
-from warlab.reporting.images.contact_sheet import SHOWN, Suspect, write_sheet
+from warlab.reporting.images.contact_sheet import MOST, Suspect, write_sheet
 from warlab.reporting.names import display_name
 
 with job(snakemake.log[0]):
@@ -18,7 +18,7 @@ with job(snakemake.log[0]):
             classes[row["suggested"]],
             wrong is not None and bool(wrong[row["index"]]),
         )
-        for row in rows[:SHOWN]
+        for row in rows[:MOST]
     ]
     wildcards, labels = snakemake.wildcards, snakemake.params.labels
     where = ", ".join(display_name(labels, kind, wildcards[kind]) for kind in ("dataset", "noise", "method"))

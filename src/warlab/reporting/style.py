@@ -64,7 +64,7 @@ _COLOURS = (BLUE, ORANGE, GREEN, SKY, PURPLE, VERMILION, BLACK)
 
 
 def context() -> AbstractContextManager[None]:
-    """The settings of warlab.mplstyle while a figure is drawn; the user's own settings come back afterwards."""
+    """Return a context with the settings of warlab.mplstyle; the user's own settings come back afterwards."""
     return matplotlib.style.context(STYLE)
 
 

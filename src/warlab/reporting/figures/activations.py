@@ -20,7 +20,7 @@ COLOURS += ["#999999", "#8C510A"]  # grey and brown, as ten classes need more th
 
 
 def draw(inputs: Inputs) -> Figure:
-    run, features, classes = _selected(inputs)
+    run, features, classes = _select_points(inputs)
     perplexity = min(30, (len(features) - 1) / 3)
     place = TSNE(perplexity=perplexity, random_state=0, init="pca").fit_transform(features.astype(np.float64))
     class_names = [str(name) for name in inputs.activations["class_names"]]
@@ -47,7 +47,7 @@ def draw(inputs: Inputs) -> Figure:
 
 
 def caption(inputs: Inputs) -> str:
-    run, features, _ = _selected(inputs)
+    run, features, _ = _select_points(inputs)
     called = Scenario(run.dataset, run.noise, run.net).display_name(inputs.labels, ("dataset", "noise"))
     text = (
         f"t-SNE (scikit-learn, perplexity 30) of the activations before the classifier on {len(features)} test images, "
@@ -57,7 +57,7 @@ def caption(inputs: Inputs) -> str:
     return mention_stand_in(text, inputs, [run.dataset])
 
 
-def _selected(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
+def _select_points(inputs: Inputs) -> tuple[RunId, np.ndarray, np.ndarray]:
     """Return the run, and the activations and classes of at most MOST_POINTS test images."""
     if not inputs.activations:
         raise WarlabError("This figure needs a network that was trained on Fashion-MNIST; train one first.")

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from warlab.reporting import style
 from warlab.reporting.figures.base import Inputs
-from warlab.reporting.figures.simplex import COLOURS, handles, points, regions, require_toy
+from warlab.reporting.figures.simplex import COLOURS, draw_points, draw_regions, legend_handles, require_toy
 
 TITLE = "AR versus WAR"
 SECTION = "adversarial"
@@ -21,15 +21,15 @@ def draw(inputs: Inputs) -> Figure:
         axes = figure.subplots(1, 4).reshape(2, 2)
         for row, name in enumerate(toy["pair"]):
             before, after = axes[row]
-            regions(before, toy, toy["before"])
+            draw_regions(before, toy, toy["before"])
             x, r = toy["x"][chosen], toy["directions"][row][chosen]
             colours = [COLOURS[label] for label in toy["given"][chosen]]
             before.quiver(*x.T, *r.T, color=colours, angles="xy", scale_units="xy", scale=1, width=0.006)
             before.set_title(f"{name}: direction of each point\nafter the warm-up")
-            regions(after, toy, toy["after"][row])
-            points(after, toy, 5)
+            draw_regions(after, toy, toy["after"][row])
+            draw_points(after, toy, 5)
             after.set_title(f"{name}: boundaries\nafter training with it")
-        figure.legend(handles=handles(toy), loc="outside lower center", ncols=4)
+        figure.legend(handles=legend_handles(toy), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -38,5 +38,6 @@ def caption(inputs: Inputs) -> str:
         "Both start from the same small network after a warm-up with cross entropy alone. Left of each pair: the "
         "decision regions after the warm-up, and the direction in which AR (Kullback-Leibler) or WAR (λ = 0.05) pushes "
         "each point, drawn to scale. Right of each pair: the regions after further training with AR or WAR; outlined "
-        "points have a wrong label. WAR's ground cost is smallest between red and black. Everything is computed."
+        "points have a wrong label. WAR's ground cost is smallest between red and black. All panels are computed, not "
+        "sketched."
     )

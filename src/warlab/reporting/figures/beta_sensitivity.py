@@ -18,7 +18,7 @@ ASKS = {"experiment": "beta_sensitivity"}
 
 
 def draw(inputs: Inputs) -> Figure:
-    published = _with_beta(inputs.published)
+    published = _select_beta(inputs.published)
 
     def panel(ax: Axes, ours: pd.DataFrame, setting: Scenario) -> None:
         paper, ends = published[(published[SETTING] == list(setting[:3])).all(axis=1)], []
@@ -53,15 +53,15 @@ def caption(inputs: Inputs) -> str:
 
 def _ours(inputs: Inputs) -> pd.DataFrame:
     """Return the runs whose id has β; for each method, those seeds that all its β share."""
-    named = _with_beta(complete_runs(inputs))
+    named = _select_beta(complete_runs(inputs))
     one = [*SETTING, "varied"]
     of_seed, of_all = (named.groupby(keys)["beta"].transform("nunique") for keys in ([*one, "seed"], one))
     if not (of_seed == of_all).any():
         raise NothingToDraw("No run names its β; train those of the experiment beta_sensitivity.")
-    return _with_beta(results.summarise(named[of_seed == of_all]))
+    return _select_beta(results.summarise(named[of_seed == of_all]))
 
 
-def _with_beta(table: pd.DataFrame) -> pd.DataFrame:
+def _select_beta(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of methods that change only β, in the order of β; the column `varied` is the method without β."""
     ids = table["method"].map(MethodId.parse)
     chosen = ids.map(lambda method: list(method.changed) == ["beta"]).astype(bool)

@@ -17,7 +17,7 @@ NEEDS = ("tiles", "noise")
 
 
 def draw(inputs: Inputs) -> Figure:
-    noisy, _ = _shown(inputs)
+    noisy, _ = _choose_noise(inputs)
     prepared = inputs.tiles[noisy.manifest.dataset]
     arrays, about = prepared.arrays, prepared.about
     wrong = unflat(noisy.labels != arrays["train_y"], arrays["train_sizes"])
@@ -36,14 +36,14 @@ def draw(inputs: Inputs) -> Figure:
         height = 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5
         figure = Figure(figsize=(style.PAGE, height))
         for ax, (title, picture) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
-            show(ax, picture, title)
-        legend(figure, about)
+            show_picture(ax, picture, title)
+        draw_legend(figure, about)
         mark_stand_in(figure, inputs, [about.dataset])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
-    noisy, objects = _shown(inputs)
+    noisy, objects = _choose_noise(inputs)
     text = (
         f"Ground truth of a training tile before and after noise on its objects. In all training tiles together, "
         f"{objects.changed} of {objects.objects} objects ({100 * objects.realised_share:.1f} %) and "
@@ -58,20 +58,20 @@ def infrared_image(image: np.ndarray) -> np.ndarray:
     return np.moveaxis(image[:3], 0, 2)
 
 
-def show(ax: Axes, picture: np.ndarray, title: str) -> None:
+def show_picture(ax: Axes, picture: np.ndarray, title: str) -> None:
     ax.imshow(picture, interpolation="nearest")
     ax.set(title=title, xticks=[], yticks=[])
     ax.grid(False)
-    ax.spines[:].set(visible=True, color="#999999", linewidth=0.4)  # white is a class, too
+    ax.spines[:].set(visible=True, color="#999999", linewidth=0.4)  # white is also a class
 
 
-def legend(figure: Figure, about: DataDescription) -> None:
+def draw_legend(figure: Figure, about: DataDescription) -> None:
     colours = np.array(about.colours) / 255
     handles = [Patch(facecolor=tuple(colour), edgecolor="#777777", linewidth=0.4) for colour in colours]
     figure.legend(handles, about.class_names, loc="outside lower center", ncols=len(handles))
 
 
-def _shown(inputs: Inputs) -> tuple[NoisyLabels, ObjectCounts]:
+def _choose_noise(inputs: Inputs) -> tuple[NoisyLabels, ObjectCounts]:
     """Return the first labels with noise on objects, and how many objects it changed."""
     for entry in inputs.noise:
         if entry.manifest.objects and entry.manifest.dataset in inputs.tiles:

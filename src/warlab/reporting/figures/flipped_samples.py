@@ -20,34 +20,34 @@ ROW_INCHES = 0.42
 
 
 def draw(inputs: Inputs) -> Figure:
-    shown = _shown(inputs)
-    blocks = [_flips(entry, inputs.data[entry.manifest.dataset]) for entry in shown]
+    chosen = _choose_noise(inputs)
+    blocks = [_flips(entry, inputs.data[entry.manifest.dataset]) for entry in chosen]
     heights = [len(flips) for flips in blocks]
     with style.context():
         width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
         figure = Figure(figsize=(width, ROW_INCHES * sum(heights) + 0.45 * len(blocks)))
         axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
-        for ax, flips, entry in zip(axes, blocks, shown, strict=True):
-            _mosaic(ax, flips)
+        for ax, flips, entry in zip(axes, blocks, chosen, strict=True):
+            _draw_mosaic(ax, flips)
             kinds = {"dataset": entry.manifest.dataset, "noise": entry.manifest.noise}
             ax.set_title(", ".join(names.display_name(inputs.labels, *kind) for kind in kinds.items()))
-        mark_panels(figure, inputs, axes, [entry.manifest.dataset for entry in shown])
+        mark_panels(figure, inputs, axes, [entry.manifest.dataset for entry in chosen])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
-    shown = _shown(inputs)
+    chosen = _choose_noise(inputs)
     text = (
         "Training images whose label was changed by the noise, the most frequent changes first: "
         "true class → label given to the methods, with the number of such images. "
         "For each dataset, the figure shows the noise with the highest rate and its first seed."
     )
-    return mention_stand_in(text, inputs, [entry.manifest.dataset for entry in shown])
+    return mention_stand_in(text, inputs, [entry.manifest.dataset for entry in chosen])
 
 
-def _shown(inputs: Inputs) -> list[NoisyLabels]:
+def _choose_noise(inputs: Inputs) -> list[NoisyLabels]:
     """Return for each dataset the first labels (that is, the first seed) of the noise with the highest rate."""
-    drawable = [entry for entry in inputs.noise if _drawable(entry, inputs)]
+    drawable = [entry for entry in inputs.noise if _can_be_drawn(entry, inputs)]
     if not drawable:
         raise NothingToDraw("No noise of this scale is known to change a label.")
     datasets = dict.fromkeys(entry.manifest.dataset for entry in drawable)
@@ -55,8 +55,8 @@ def _shown(inputs: Inputs) -> list[NoisyLabels]:
     return [max(entries, key=lambda entry: entry.manifest.rate) for entries in by_dataset]
 
 
-def _drawable(entry: NoisyLabels, inputs: Inputs) -> bool:
-    """Whether the images are in memory and at least one has another label; open-set noise, for example, flips none."""
+def _can_be_drawn(entry: NoisyLabels, inputs: Inputs) -> bool:
+    """Return whether the images are in memory and the noise changes a label; open-set noise, for example, does not."""
     prepared = inputs.data.get(entry.manifest.dataset)
     if prepared is None or "train_x" not in prepared.arrays or prepared.arrays["train_x"].ndim != 4:
         return False
@@ -75,7 +75,7 @@ def _flips(entry: NoisyLabels, prepared: PreparedData) -> list[tuple[str, np.nda
     return flips
 
 
-def _mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
+def _draw_mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
     """Draw all samples as one image: a grid of axes would be slow and would not align."""
     height, width = flips[0][1].shape[-2:]
     gap = max(1, round(GAP * width))

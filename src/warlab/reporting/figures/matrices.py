@@ -39,9 +39,9 @@ class Panel(NamedTuple):
 
 
 def draw(inputs: Inputs) -> Figure:
-    panels, orders = _panels(inputs), _orders(inputs.costs)
+    panels, orders = _make_panels(inputs), _order_classes(inputs.costs)
     kinds = [panel.kind for panel in panels]
-    shown = [_ordered(panel, orders) for k, panel in enumerate(panels) if panel.kind not in kinds[:k]]
+    shown = [_reorder(panel, orders) for k, panel in enumerate(panels) if panel.kind not in kinds[:k]]
     columns = min(len(shown), 2 if len(shown) <= 4 else 3)
     rows = -(-len(shown) // columns)
     with style.context():
@@ -50,7 +50,7 @@ def draw(inputs: Inputs) -> Figure:
         for ax in axes[len(shown) :]:
             ax.remove()
         for ax, panel in zip(axes, shown, strict=False):
-            _heat_map(ax, panel)
+            _draw_heat_map(ax, panel)
         mark_panels(figure, inputs, axes[: len(shown)], [str(panel.kind[0]) for panel in shown])
     return figure
 
@@ -63,15 +63,15 @@ def caption(inputs: Inputs) -> str:
         sentences.append(
             "Transition matrices of the label noise: probability of the given label (column) for a true class (row)."
         )
-    if _orders(inputs.costs):
+    if _order_classes(inputs.costs):
         sentences.append("Classes are ordered so that similar ones are neighbours.")
-    panels = _panels(inputs)
+    panels = _make_panels(inputs)
     if len({panel.kind for panel in panels}) < len(panels):
         sentences.append("If there are several seeds, the first one is shown.")
     return mention_stand_in(" ".join(sentences), inputs)
 
 
-def _panels(inputs: Inputs) -> list[Panel]:
+def _make_panels(inputs: Inputs) -> list[Panel]:
     # The transition matrix of clean labels and of open-set noise is the identity, which shows nothing. For labels that
     # came with the data it is not known.
     manifests = [entry.manifest for entry in inputs.noise if entry.manifest.noise != "clean"]
@@ -82,7 +82,7 @@ def _panels(inputs: Inputs) -> list[Panel]:
     return panels
 
 
-def _orders(costs: Iterable[GroundCost]) -> dict[str, np.ndarray]:
+def _order_classes(costs: Iterable[GroundCost]) -> dict[str, np.ndarray]:
     """Return for each dataset an order of its classes in which similar ones are neighbours, so that blocks are visible.
 
     It is the optimal order of the leaves of average linkage, for the first cost that is not the same for all pairs.
@@ -99,7 +99,7 @@ def _orders(costs: Iterable[GroundCost]) -> dict[str, np.ndarray]:
     return orders
 
 
-def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
+def _reorder(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
     order = orders.get(str(panel.kind[0]), ())
     if len(order) != len(panel.class_names):
         return panel
@@ -109,7 +109,7 @@ def _ordered(panel: Panel, orders: Mapping[str, np.ndarray]) -> Panel:
 
 def _cost_panel(cost: GroundCost, inputs: Inputs) -> Panel:
     dataset, parsed = cost.provenance.dataset, CostId.parse(cost.provenance.key)
-    # Random costs that differ only by their seed (random.7) are of one kind, too.
+    # Random costs that differ only by their seed (random.7) are also of one kind.
     kind = (dataset, re.sub(r"\.\d+$", "", parsed.name), parsed.noise)
     words = [names.display_name(inputs.labels, "cost", parsed.name)]
     words += [names.display_name(inputs.labels, "noise", parsed.noise)] if parsed.noise else []
@@ -132,7 +132,7 @@ def _title(dataset: str, inputs: Inputs, text: str) -> str:
     return "\n".join([names.display_name(inputs.labels, "dataset", dataset), *textwrap.wrap(text, TITLE_CHARACTERS)])
 
 
-def _heat_map(ax: Axes, panel: Panel) -> None:
+def _draw_heat_map(ax: Axes, panel: Panel) -> None:
     image = ax.imshow(panel.matrix, cmap=panel.colours, vmin=np.nanmin([panel.low, np.nanmin(panel.matrix)]))
     ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     ax.grid(False)

@@ -11,7 +11,7 @@ from warlab.data.formats.flat_tiles import unflat
 from warlab.ids import ColumnId
 from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, mention_stand_in
-from warlab.reporting.figures.corrupted_truth import infrared_image, legend, show
+from warlab.reporting.figures.corrupted_truth import draw_legend, infrared_image, show_picture
 from warlab.reporting.images.label_maps import colour_labels
 from warlab.reporting.read.artefacts import PredictedMap
 
@@ -23,7 +23,7 @@ INCHES = 1.25  # width of a panel
 
 
 def draw(inputs: Inputs) -> Figure:
-    dataset, maps = _shown(inputs)
+    dataset, maps = _choose_maps(inputs)
     arrays, about = inputs.tiles[dataset].arrays, inputs.tiles[dataset].about
     image, truth, *predicted = (
         unflat(flat, arrays["test_sizes"])[0]
@@ -33,23 +33,23 @@ def draw(inputs: Inputs) -> Figure:
     titles = [f"test tile {about.test_tiles[0]}", "ground truth"]
     titles += [names.plot_method(inputs.labels, str(column)) for column in columns]
     pictures = [infrared_image(image), *(colour_labels(classes, about) for classes in (truth, *predicted))]
-    area = outlined(truth, predicted)
+    area = choose_close_up(truth, predicted)
     corner, side = (area[1].start - 0.5, area[0].start - 0.5), area[0].stop - area[0].start
     shape = truth.shape[0] / truth.shape[1]
     with style.context():
         figure = Figure(figsize=(INCHES * len(pictures), INCHES * (shape + 1) + 0.9))
         rows = figure.subplots(2, len(pictures), height_ratios=[shape, 1])
         for whole, part, picture, title in zip(*rows, pictures, titles, strict=True):
-            show(whole, picture, title)
+            show_picture(whole, picture, title)
             whole.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=style.ORANGE, linewidth=1.4))
-            show(part, picture[area], "")
-        legend(figure, about)
+            show_picture(part, picture[area], "")
+        draw_legend(figure, about)
         mark_stand_in(figure, inputs, [dataset])
     return figure
 
 
 def caption(inputs: Inputs) -> str:
-    dataset, _ = _shown(inputs)
+    dataset, _ = _choose_maps(inputs)
     text = (
         "Image, ground truth and the map of each method. The lower row shows the area outlined in orange, where the "
         "methods make most errors. CCE (clean) was trained on the true labels, the others on corrupted ones. For a "
@@ -58,7 +58,7 @@ def caption(inputs: Inputs) -> str:
     return mention_stand_in(text, inputs, [dataset])
 
 
-def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:
+def choose_close_up(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice, slice]:
     """Return the square with most wrong pixels, summed over all maps."""
     side = max(1, round(SHARE * min(truth.shape)))
     wrong = np.sum([truth != one for one in predicted], axis=0).astype(float)
@@ -69,7 +69,7 @@ def outlined(truth: np.ndarray, predicted: Sequence[np.ndarray]) -> tuple[slice,
     return slice(int(top), int(top) + side), slice(int(left), int(left) + side)
 
 
-def _shown(inputs: Inputs) -> tuple[str, list[PredictedMap]]:
+def _choose_maps(inputs: Inputs) -> tuple[str, list[PredictedMap]]:
     """Return the first dataset with maps, and its maps; those of clean labels come first."""
     maps = [entry for entry in inputs.maps if entry.run.dataset in inputs.tiles]
     if not maps:

@@ -26,17 +26,19 @@ def draw(inputs: Inputs) -> Figure:
         count = len(toy["names"])
         figure = Figure(figsize=(style.PAGE, 2.9))
         axes = figure.subplots(2, count + 1, width_ratios=[1.15] + [1.0] * count)
-        _cost(axes[0, 0], toy)
+        _draw_cost(axes[0, 0], toy)
         cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
         key = axes[1, 0]
-        key.legend(handles=[*handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+        key.legend(
+            handles=[*legend_handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0
+        )
         key.set_axis_off()
         by_divergence = zip(*axes[:, 1:], toy["names"], toy["values"], toy["regions"], strict=True)
         for top, bottom, name, values, probabilities in by_divergence:
-            _values(top, toy, values)
+            _draw_values(top, toy, values)
             top.set_title(str(name), fontsize=7)
-            regions(bottom, toy, probabilities)
-            points(bottom, toy, 2.5)
+            draw_regions(bottom, toy, probabilities)
+            draw_points(bottom, toy, 2.5)
     return figure
 
 
@@ -58,7 +60,7 @@ def require_toy(inputs: Inputs) -> Arrays:
     return inputs.toy
 
 
-def _cost(ax: Axes, toy: Arrays) -> None:
+def _draw_cost(ax: Axes, toy: Arrays) -> None:
     cost, names = toy["cost"], [str(name) for name in toy["classes"]]
     ax.imshow(cost, cmap="Greys", vmin=0, vmax=1.6)
     for (row, column), value in np.ndenumerate(cost):
@@ -71,7 +73,7 @@ def _cost(ax: Axes, toy: Arrays) -> None:
     ax.spines[:].set_visible(False)
 
 
-def handles(toy: Arrays) -> list[Line2D]:
+def legend_handles(toy: Arrays) -> list[Line2D]:
     """Return the entries of the legend: the classes, and the points with a wrong label."""
     classes = [
         Line2D([], [], marker=shape, linestyle="", color=colour, markersize=3.5, label=str(name))
@@ -82,7 +84,7 @@ def handles(toy: Arrays) -> list[Line2D]:
     return [*classes, wrong]
 
 
-def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
+def _draw_values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
     place = toy["simplex"] @ CORNERS
     if np.ptp(values) > 0:
         levels = np.linspace(0, values.max(), LEVELS)
@@ -98,7 +100,7 @@ def _values(ax: Axes, toy: Arrays, values: np.ndarray) -> None:
     ax.set_axis_off()
 
 
-def regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
+def draw_regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
     """Draw the class with the highest probability in a light colour, and the boundaries as lines."""
     chosen = probabilities.argmax(2)
     extent = (toy["axis_x"][0], toy["axis_x"][-1], toy["axis_y"][0], toy["axis_y"][-1])
@@ -110,7 +112,7 @@ def regions(ax: Axes, toy: Arrays, probabilities: np.ndarray) -> None:
     ax.grid(False)
 
 
-def points(ax: Axes, toy: Arrays, size: float) -> None:
+def draw_points(ax: Axes, toy: Arrays, size: float) -> None:
     wrong = toy["given"] != toy["true"]
     for number, (colour, shape) in enumerate(zip(COLOURS, SHAPES, strict=True)):
         plain, outlined = ((toy["given"] == number) & (wrong == flag) for flag in (False, True))

@@ -11,7 +11,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from warlab.common.files import write_atomic
 
-SHOWN = 100
+MOST = 100
 COLUMNS = 10
 SIDE, GAP, LINE, TOP = 92, 14, 14, 46  # pixels
 INK, QUIET, KNOWN, RED = "#1a1a1a", "#666666", "#D55E00", "#B00020"
@@ -36,32 +36,32 @@ def write_sheet(path: Path, suspects: Sequence[Suspect], title: str, warning: st
 
 
 def draw_sheet(suspects: Sequence[Suspect], title: str, warning: str = "") -> Image.Image:
-    shown = list(suspects[:SHOWN])
-    rows = max(1, -(-len(shown) // COLUMNS))
+    suspects = suspects[:MOST]
+    rows = max(1, -(-len(suspects) // COLUMNS))
     height = SIDE + 2 * LINE + GAP
     sheet = Image.new("RGB", (COLUMNS * (SIDE + GAP) + GAP, TOP + rows * height), "white")
     pen = ImageDraw.Draw(sheet)
-    title += " (framed: known to be wrong)" if any(one.known for one in shown) else ""
-    pen.text((GAP, 8), _fitting(title, sheet.width - 2 * GAP, _font(13)), INK, _font(13))
-    below = warning or ("" if shown else "The network agrees with all labels.")
-    pen.text((GAP, 27), _fitting(below, sheet.width - 2 * GAP, _font(11)), RED if warning else QUIET, _font(11))
-    for place, suspect in enumerate(shown):
+    title += " (framed: known to be wrong)" if any(one.known for one in suspects) else ""
+    pen.text((GAP, 8), _shorten(title, sheet.width - 2 * GAP, _font(13)), INK, _font(13))
+    below = warning or ("" if suspects else "The network agrees with all labels.")
+    pen.text((GAP, 27), _shorten(below, sheet.width - 2 * GAP, _font(11)), RED if warning else QUIET, _font(11))
+    for place, suspect in enumerate(suspects):
         row, column = divmod(place, COLUMNS)
         _paste(sheet, pen, suspect, GAP + column * (SIDE + GAP), TOP + row * height)
     return sheet
 
 
 def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, left: int, top: int) -> None:
-    image = _enlarged(suspect.picture)
+    image = _enlarge(suspect.picture)
     sheet.paste(image, (left + (SIDE - image.width) // 2, top + (SIDE - image.height) // 2))
     if suspect.known:
         pen.rectangle((left - 2, top - 2, left + SIDE + 1, top + SIDE + 1), outline=KNOWN, width=2)
     font = _font(11)
-    pen.text((left, top + SIDE + 1), _fitting(suspect.label, SIDE + GAP - 6, font), QUIET, font)
-    pen.text((left, top + SIDE + LINE), _fitting(f"→ {suspect.suggested}", SIDE + GAP - 6, font), INK, font)
+    pen.text((left, top + SIDE + 1), _shorten(suspect.label, SIDE + GAP - 6, font), QUIET, font)
+    pen.text((left, top + SIDE + LINE), _shorten(f"→ {suspect.suggested}", SIDE + GAP - 6, font), INK, font)
 
 
-def _enlarged(picture: np.ndarray) -> Image.Image:
+def _enlarge(picture: np.ndarray) -> Image.Image:
     """Scale an image to the square of a suspect, without smoothing if it becomes larger; use at most three channels."""
     channels = picture[:3] if len(picture) >= 3 else np.repeat(picture[:1], 3, axis=0)
     image = Image.fromarray(np.ascontiguousarray(channels.transpose(1, 2, 0)))
@@ -75,7 +75,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
 
 
-def _fitting(text: str, width: int, font: ImageFont.FreeTypeFont) -> str:
+def _shorten(text: str, width: int, font: ImageFont.FreeTypeFont) -> str:
     """Cut a text to this width in pixels, with an ellipsis."""
     if font.getlength(text) <= width:
         return text

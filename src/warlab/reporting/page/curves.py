@@ -34,7 +34,7 @@ class Panel:
 
     @property
     def bright(self) -> list[Line]:
-        """The lines in colour."""
+        """Return the lines in colour."""
         by_method = {line.method: line for line in self.lines}
         return [by_method[method] for method in style.prominent(by_method)]
 

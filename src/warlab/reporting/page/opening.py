@@ -43,7 +43,7 @@ class Headline:
     high: float
 
 
-def headlines(context: Context) -> list[Headline]:
+def make_headlines(context: Context) -> list[Headline]:
     """Return a headline per noisy setting of the first table with two methods; if there is none, per clean setting."""
     layout = grid(context.tables[0].data) if context.tables else Grid([], [], {})
     measured = [setting for setting in layout.settings if not setting.is_rank]

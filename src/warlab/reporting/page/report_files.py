@@ -70,7 +70,7 @@ def read_committed(files: Sequence[Path], named: Mapping[str, str], labels: Labe
 
 
 def _audit(paths: Sequence[Path], labels: Labels) -> AuditSection | None:
-    """The table of the audit and a contact sheet; a study with given runs has neither."""
+    """Read the table of the audit and a contact sheet; a study with given runs has neither."""
     if not paths:
         return None
     table = read_audit(paths[0])

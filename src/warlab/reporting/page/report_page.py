@@ -25,7 +25,7 @@ from warlab.reporting.formats import Row, number, signed
 from warlab.reporting.names import Labels
 from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context
-from warlab.reporting.page.opening import headlines, make_opening
+from warlab.reporting.page.opening import make_headlines, make_opening
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats import MIN_SEEDS
 from warlab.reporting.style import leading_variant
@@ -37,7 +37,7 @@ def render(context: Context) -> str:
     """Return the whole page as text; it loads nothing."""
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
     context = replace(context, fidelity=select_relevant(context.fidelity, ids))
-    first = headlines(context)
+    first = make_headlines(context)
     content = {
         "page": context,
         "opening": make_opening(context, first),
