@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from warlab import data, noise
@@ -67,7 +68,13 @@ def user_files_digest(study: Study, dataset: str) -> str | None:
     local = study.config.get("local_data", {}).get(dataset)
     if study.settings.data_spec(dataset).source != "real" or not local:
         return None
-    return content_digest(data.resource(dataset), Path(local), remembered_digest)
+    return _files_digest(dataset, Path(local))
+
+
+@cache
+def _files_digest(dataset: str, local: Path) -> str | None:
+    """Look at every file once, although planning asks for every job."""
+    return content_digest(data.resource(dataset), local, remembered_digest)
 
 
 def gated(name: str) -> bool:
