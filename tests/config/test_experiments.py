@@ -19,7 +19,7 @@ from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.reporting.read.results import read_published, summarise
 from warlab.reporting.tables import plain
-from warlab.reporting.tables.results_table import tidy, to_markdown, with_quoted
+from warlab.reporting.tables.results_table import add_quoted, tidy, to_markdown
 from warlab.reporting.tables.timing_table import COLUMNS, is_reduced, timing_legend, timing_rows, timing_table
 
 
@@ -207,7 +207,7 @@ def test_quoted_columns_have_the_published_number_and_no_run(paper: Study) -> No
     assert table.loc[("best_on_validation", "jof"), "published"] == 72.16
     assert table.loc[("test_accuracy", "cce_quoted"), "published"] == 68.80
     assert math.isnan(table.loc[("test_accuracy", "gce"), "mean"])
-    title = with_quoted("Clothing1M", paper.plan.quoted("clothing1m"), paper.labels)
+    title = add_quoted("Clothing1M", paper.plan.quoted("clothing1m"), paper.labels)
     assert title.endswith("run neither there nor here: CCE, Bootsoft, D2L, GCE, SL, Forward, JOF")
     text = to_markdown(table.reset_index(), "methods_as_rows", paper.labels, title)
     assert "epoch of the best validation" in text and "71.61 (−0.61)" in text and "CCE (quoted)" in text

@@ -28,7 +28,7 @@ def test_tidy_has_a_row_for_every_declared_cell(tmp_path: Path) -> None:
     assert table["difference"][1] == pytest.approx(80 - 90.41)
     text = table.to_csv(index=False).splitlines()
     assert text[1] == "fashion_mnist,asym-40,cnn9,cce,test_accuracy,,,,,78.85,,"
-    assert text[2].startswith("fashion_mnist,asym-40,cnn9,war_w2v,test_accuracy,80.0,0.0,,1,90.41,-10.4")
+    assert text[2].startswith("fashion_mnist,asym-40,cnn9,war_w2v,test_accuracy,80.0,,,1,90.41,-10.4")
     table.to_csv(tmp_path / "t.csv", index=False)
     pd.testing.assert_frame_equal(results_table.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.read.results import collect, read_published, read_runs, select_declared, summarise
-from warlab.reporting.tables.results_table import tidy, to_latex, to_markdown, with_quoted
+from warlab.reporting.tables.results_table import add_quoted, tidy, to_latex, to_markdown
 
 with job(snakemake.log[0]):
     spec = snakemake.params.spec
@@ -16,7 +16,7 @@ with job(snakemake.log[0]):
     table = tidy(summary, spec["cells"], published, spec["ranks"], spec["metrics"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"
-    shape = (table, spec["orientation"], spec["labels"], with_quoted(spec["title"], spec["quoted"], spec["labels"]))
+    shape = (table, spec["orientation"], spec["labels"], add_quoted(spec["title"], spec["quoted"], spec["labels"]))
     write_text(snakemake.output.md, to_markdown(*shape))
     write_text(snakemake.output.tex, to_latex(*shape, name))
     write_text(snakemake.output.md_runs, to_markdown(*shape, spread="std_runs"))

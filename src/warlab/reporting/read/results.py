@@ -54,18 +54,18 @@ class Scenario(NamedTuple):
 
 
 def group_by_setting(table: pd.DataFrame) -> list[tuple[Scenario, pd.DataFrame]]:
-    """The rows of each setting, in the order of the table."""
+    """Return the rows of each setting, in the order of the table."""
     return [(Scenario(*map(str, key)), part) for key, part in table.groupby(SETTING, sort=False)]
 
 
 def kind_of_data(kinds: pd.Series) -> str:
-    """ "stand-in" if any of the data are stand-ins, else "real"; empty if nothing was run."""
+    """Return "stand-in" if any of the data are stand-ins, else "real"; empty if nothing was run."""
     present = set(kinds.dropna()) - {""}
     return "stand-in" if "stand-in" in present else "".join(sorted(present))
 
 
 def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:
-    """The declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
+    """Return the declared runs, one row per run and epoch: dataset,noise,net,method,seed,data, then the metrics.
 
     A run folder is …/<dataset>/<noise>/<net>/<method>/seed<k> with metrics.csv and result.json. A missing run is an
     error that names it. A metric that only one method logs is empty for the others.
@@ -79,12 +79,12 @@ def collect(run_dirs: Iterable[Path]) -> pd.DataFrame:
 
 
 def read_runs(path: Path) -> pd.DataFrame:
-    """runs.csv as `collect` made it, with all of its columns."""
+    """Read runs.csv as `collect` made it, with all of its columns."""
     return read_csv(path, (*RUN, *EPOCH), text=(*CELL, "data")).astype({"epoch": "Int64"})
 
 
 def run_ids(runs: pd.DataFrame) -> list[str]:
-    """The id of the run of every row: dataset/noise/net/method/seed<k>."""
+    """Return the id of the run of every row: dataset/noise/net/method/seed<k>."""
     return [str(RunId(*row)) for row in runs[[*CELL, "seed"]].itertuples(index=False)]
 
 
@@ -97,15 +97,15 @@ def select(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.Da
 
 
 def select_declared(runs: pd.DataFrame, declared: Sequence[Sequence[str | int]]) -> pd.DataFrame:
-    """The declared runs of one table. A missing run is a row without an epoch, from which `summarise` makes an empty
-    cell instead of a mean over the other seeds."""
+    """Return the declared runs of one table. A missing run is a row without an epoch, from which `summarise` makes an
+    empty cell instead of a mean over the other seeds."""
     keys = [*CELL, "seed"]
     wanted = pd.DataFrame(declared, columns=keys).astype({"seed": "int64"})
     return fill_text(wanted.merge(runs, on=keys, how="left"), ["data"])[list(runs.columns)]
 
 
 def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
-    """The paper's numbers; those of `experiment` first.
+    """Read the paper's numbers; those of `experiment` first.
 
     The others follow because our table may show a method (CCE next to the WAR variants) that the paper prints in
     another table. If a cell has several rows, the first one counts.
@@ -118,23 +118,23 @@ def read_published(path: Path, experiment: str | None = None) -> pd.DataFrame:
 
 
 def published_noise(noise: str) -> str:
-    """The paper prints one number for both readings of its asymmetric noise, its own and its code's."""
+    """Return the noise of the paper's number: one for both readings of its asymmetric noise, its own and its code's."""
     return noise.replace("asym_code-", "asym-")
 
 
 def finished_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of finished runs, without those that stand for a missing run."""
+    """Return the rows of finished runs, without those that stand for a missing run."""
     return runs[runs["epoch"].notna()]
 
 
 def complete_cells(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the cells in which no run is missing."""
+    """Return the runs of the cells in which no run is missing."""
     is_finished = runs.assign(finished=runs["epoch"].notna()).groupby(list(CELL))["finished"]
     return runs[is_finished.transform("all").to_numpy(bool)]
 
 
 def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (ACCURACY,)) -> pd.DataFrame:
-    """One row per cell (dataset, noise, net, method) and metric, over the last min(`last`, epochs) epochs.
+    """Return one row per cell (dataset, noise, net, method) and metric, over the last min(`last`, epochs) epochs.
 
     mean        mean over the seeds of each run's mean
     std_epochs  mean over the seeds of each run's standard deviation over its epochs (ddof 0, numpy's default,
@@ -152,39 +152,30 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
         {"seeds": finished_runs(runs).groupby(cell)["seed"].nunique(), "data": by_cell["data"].agg(kind_of_data)}
     )
     declared = runs[cell].drop_duplicates().merge(pd.DataFrame({"metric": list(metrics)}), how="cross")
-    summary = declared.join(_numbers(runs, list(metrics), last), on=[*cell, "metric"]).join(about, on=cell)
+    runs = runs.assign(**{metric: np.nan for metric in metrics if metric not in runs})
+    best = read_at_best(runs, OWN_VALIDATION).reindex(pd.MultiIndex.from_frame(runs[[*cell, "seed"]]))
+    runs = runs.assign(**{BEST: best.to_numpy()})
+    by_metric = last_epochs(runs, metrics, last).groupby([*cell, "metric"])
+    numbers = by_metric.agg(mean=("mean", "mean"), std_epochs=("std", "mean"), std_runs=("mean", "std"))
+    numbers = numbers[by_metric["mean"].count() == by_metric.size()]  # every run must have a number
+    summary = declared.join(numbers, on=[*cell, "metric"]).join(about, on=cell)
     return summary.assign(seeds=summary["seeds"].fillna(0).astype(int))[list(SUMMARY)]
 
 
-def _numbers(runs: pd.DataFrame, metrics: list[str], last: int) -> pd.DataFrame:
-    """mean, std_epochs and std_runs by cell and metric, for cells in which every run has a number."""
-    by_cell = last_epochs(_with_metrics(runs, metrics), metrics, last).groupby([*CELL, "metric"])
-    numbers = by_cell.agg(mean=("mean", "mean"), std_epochs=("std", "mean"), std_runs=("mean", "std"))
-    return numbers[by_cell["mean"].count() == by_cell.size()]
-
-
 def last_epochs(runs: pd.DataFrame, metrics: Sequence[str], last: int = LAST) -> pd.DataFrame:
-    """Mean and standard deviation over the last epochs, by run and metric; empty if an epoch has no number."""
+    """Return mean and standard deviation over the last epochs, by run and metric; empty if an epoch has no number. One
+    epoch has no standard deviation."""
     run = [*CELL, "seed"]
     tails = runs.sort_values("epoch", kind="stable").groupby(run, sort=False).tail(last)
     long = tails.melt(run, list(metrics), "metric", "value").astype({"value": float})
     by_run = long.groupby([*run, "metric"])["value"]
-    whole = by_run.count() == by_run.size()  # pandas would skip an epoch without a number
-    return pd.DataFrame({"mean": by_run.mean().where(whole), "std": by_run.std(ddof=0).where(whole)})
-
-
-def _with_metrics(runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """The runs with a column for every metric: empty if no run logs it; for BEST the accuracy of the chosen epoch."""
-    absent = [metric for metric in metrics if metric not in runs]
-    runs = runs.assign(**dict.fromkeys(absent, np.nan))
-    if BEST not in absent:
-        return runs
-    best = read_at_best(runs, OWN_VALIDATION)
-    return runs.assign(**{BEST: best.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]])).to_numpy()})
+    complete = by_run.count() == by_run.size()  # pandas would skip an epoch without a number
+    spread = complete & (by_run.size() > 1) & (by_run.size().index.get_level_values("metric") != BEST)
+    return pd.DataFrame({"mean": by_run.mean().where(complete), "std": by_run.std(ddof=0).where(spread)})
 
 
 def read_at_best(runs: pd.DataFrame, column: str, metric: str = ACCURACY) -> pd.Series:
-    """The metric of each run (dataset, noise, net, method, seed) in the first epoch in which `column` is highest."""
+    """Return the metric of each run in the first epoch in which `column` is highest."""
     logged = runs[runs[column].notna()] if column in runs else runs.head(0).assign(**{column: np.nan})
     order = logged.sort_values([column, "epoch"], ascending=[False, True], kind="stable")
     return order.drop_duplicates([*CELL, "seed"]).set_index([*CELL, "seed"])[metric]
@@ -226,7 +217,7 @@ def add_complete_flag(per_run: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
 
 
 def epochs_averaged(runs: pd.DataFrame, last: int = LAST) -> dict[tuple[str, ...], int]:
-    """How many epochs `summarise` averages in each cell: `last`, or fewer if a run is shorter."""
+    """Return how many epochs `summarise` averages in each cell: `last`, or fewer if a run is shorter."""
     lengths = finished_runs(runs).groupby([*CELL, "seed"], sort=False).size()
     shortest = lengths.groupby(list(CELL), sort=False).min().clip(upper=last)
     return {tuple(map(str, cell)): int(epochs) for cell, epochs in zip(shortest.index, shortest, strict=True)}

@@ -12,7 +12,7 @@ from warlab.reporting.formats import Row
 from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import CELL, kind_of_data
-from warlab.reporting.stats import mean_over_seeds
+from warlab.reporting.stats import MIN_SEEDS, mean_over_seeds
 from warlab.reporting.tables.plain import to_markdown
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
@@ -33,7 +33,7 @@ SCORE_TEXT = {
 
 
 def run_quality(files: Mapping[str, str], identity: Row) -> list[Row]:
-    """One row per score and metric; none if the errors are not known. Samples that were never seen are left out."""
+    """Return a row per score and metric; none if the errors are not known. Samples never seen are left out."""
     run = AuditedRun.read(files)
     if run.wrong is None:
         return []
@@ -49,8 +49,8 @@ def run_quality(files: Mapping[str, str], identity: Row) -> list[Row]:
 
 
 def _corrected(run: AuditedRun) -> float:
-    """The share of wrong labels whose suggestion is right. It is not defined for replaced images, which have no right
-    label, nor for tiles, which have several classes."""
+    """Return the share of wrong labels whose suggestion is right. It is not defined for replaced images, which have no
+    right label, nor for tiles, which have several classes."""
     if run.is_tiles or run.wrong is None or run.noise.replaced is not None:
         return float("nan")
     judged = run.wrong & (run.means.seen > 0)
@@ -58,13 +58,13 @@ def _corrected(run: AuditedRun) -> float:
 
 
 def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
-    """Means over the seeds with their intervals by Student's t; with one seed there is no interval."""
+    """Return means over the seeds with their intervals by Student's t; with fewer than three there is no interval."""
     key = [*CELL, "score", "metric"]
     frame = pd.DataFrame(list(rows), columns=[*key, "seed", "value", "errors", "data"])
     found = []
     for where, group in frame.groupby(key, sort=False):
         values = group["value"].to_list()
-        low, high = mean_over_seeds(values).interval() if len(values) > 1 else (float("nan"), float("nan"))
+        low, high = mean_over_seeds(values).interval() if len(values) >= MIN_SEEDS else (float("nan"), float("nan"))
         mean = group["value"].mean(skipna=False)
         found.append((*where, mean, low, high, len(group), group["errors"].mean(), group["data"].iloc[0]))
     return pd.DataFrame(found, columns=list(TABLE))
@@ -75,7 +75,7 @@ def read_audit(path: Path) -> pd.DataFrame:
 
 
 def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
-    """For print: a row per setting, method and metric, with a column per score."""
+    """Return a row for print per setting, method and metric, with a column per score."""
     rows = []
     for key, group in table[table["score"] != ""].groupby([*CELL, "metric"], sort=False):
         *setting, method, metric = map(str, key)
@@ -107,7 +107,7 @@ def audit_markdown(table: pd.DataFrame, labels: Labels) -> str:
 
 
 def legend(table: pd.DataFrame) -> str:
-    """The text below the table."""
+    """Return the text below the table."""
     text = (
         "How well each score tells wrong labels from right ones, for runs whose errors are known; ± is the 95 % "
         f"interval of the mean over the seeds. Lists are ordered by the score {SCORE_TEXT[DEFAULT]!r}. Transport is "

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
 from warlab.ids import ColumnId
-from warlab.reporting.formats import DIGITS, number, signed
+from warlab.reporting.formats import DIGITS, number, render, signed
 from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.results import RANK, Scenario
 
@@ -16,18 +16,7 @@ Orientation = Literal["methods_as_rows", "methods_as_columns"]
 Spread = Literal["std_epochs", "std_runs"]
 Key = tuple[Scenario, str]  # of a cell: its setting and its method
 RANK_DIGITS = 1
-
-BEST_RULE = "Bold: the highest mean (as printed) among the methods of the same dataset and noise."
-RANKS = "Average rank among the methods of this table: 1 is the best, equal means share their rank, the lowest is bold."
-PAPERS_RANKS = "The paper's ranks are among its twelve methods, over nine settings of three datasets."
-SPREAD = {
-    "std_epochs": "±: standard deviation over the last epochs of a run, averaged over the runs, as most likely in the "
-    "paper.",
-    "std_runs": "±: standard deviation between the means of the runs; none where there is one run.",
-}
-SMALL_PRINT = "Small print: the paper's value and, in brackets, ours minus the paper's."
-GAP = "–: not run at this scale, or not with all of its seeds."
-STAND_IN = "†: computed on procedural stand-in data, not on the real dataset; not comparable with the paper."
+ASSETS = ("reporting/templates/legend.md",)  # part of the digest
 
 
 @dataclass(frozen=True)
@@ -44,9 +33,13 @@ class Cell:
     def run(self) -> bool:
         return not math.isnan(self.mean)
 
+    @property
+    def has_deviation(self) -> bool:
+        return self.run and not math.isnan(self.std)
+
     def text(self, plus_minus: str) -> str:
         """Return our mean and its standard deviation, which a rank does not have; "" if there is no mean."""
-        deviation = "" if math.isnan(self.std) else plus_minus + number(self.std, self.digits)
+        deviation = plus_minus + number(self.std, self.digits) if self.has_deviation else ""
         return number(self.mean, self.digits) + deviation if self.run else ""
 
     @property
@@ -68,6 +61,9 @@ class Grid:
     def cell(self, setting: Scenario, method: str) -> Cell:
         return self.cells.get((setting, method), Cell())
 
+    def all_cells(self) -> list[Cell]:
+        return [self.cell(setting, method) for setting in self.settings for method in self.methods]
+
     def row(self, setting: Scenario) -> list[Cell]:
         return [self.cell(setting, method) for method in self.methods]
 
@@ -85,12 +81,13 @@ class Grid:
 
 
 def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
-    """Settings and methods in the order in which the tidy table first names them."""
-    rows = _noise_in_columns(table).itertuples(index=False)
-    cells = {
-        (Scenario(*map(str, (row.dataset, row.noise, row.net, row.metric))), str(row.method)): _cell(row, spread)
-        for row in rows
-    }
+    """Return settings and methods in the order in which the tidy table first names them."""
+    columns = [*Scenario._fields, "method", "mean", spread, "published", "difference", "data"]
+    cells: dict[Key, Cell] = {}
+    for *at, method, mean, std, published, difference, data in _noise_in_columns(table)[columns].to_numpy(object):
+        setting, is_stand_in = Scenario(*map(str, at)), data == "stand-in"
+        digits = RANK_DIGITS if setting.is_rank else DIGITS
+        cells[setting, str(method)] = Cell(mean, std, published, difference, is_stand_in, digits=digits)
     settings = list(dict.fromkeys(setting for setting, _ in cells))
     datasets = list(dict.fromkeys(setting.dataset for setting in settings))
     settings.sort(key=lambda setting: datasets.index(setting.dataset))
@@ -100,7 +97,7 @@ def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
 
 
 def setting_name(layout: Grid, setting: Scenario, labels: Labels) -> str:
-    """The noise, and the network and the metric if the table has several."""
+    """Return the noise, and the network and the metric if the table has several."""
     measured = [s for s in layout.settings if not s.is_rank]
     several = [kind for kind in ("net", "metric") if len({getattr(s, kind) for s in measured}) > 1]
     if setting.is_rank:
@@ -110,31 +107,21 @@ def setting_name(layout: Grid, setting: Scenario, labels: Labels) -> str:
     return setting.display_name(labels, kinds)
 
 
-def legend(layout: Grid) -> list[str]:
-    """The sentences that explain the marks in this table."""
-    declared = [layout.cell(setting, method) for setting in layout.settings for method in layout.methods]
-    ranked = [cell for (setting, _), cell in layout.cells.items() if setting.is_rank]
-    marks = {
-        BEST_RULE: any(cell.best for cell in declared),
-        SPREAD[layout.spread]: any(cell.run and not math.isnan(cell.std) for cell in declared),
-        SMALL_PRINT: any(not math.isnan(cell.published) for cell in declared),
-        RANKS: bool(ranked),
-        PAPERS_RANKS: any(not math.isnan(cell.published) for cell in ranked),
-        GAP: any(not cell.run for cell in declared),
-        STAND_IN: any(cell.stand_in for cell in declared),
-    }
-    return [sentence for sentence, used in marks.items() if used]
+def legend(layout: Grid) -> str:
+    """Return the sentences that explain the marks in this table."""
+    ranks = [cell for (setting, _), cell in layout.cells.items() if setting.is_rank]
+    return " ".join(render("legend.md", layout=layout, ranks=ranks).split())
 
 
-def explained(caption: str, layout: Grid) -> str:
-    """The caption, with a full stop, and the legend."""
+def add_legend(caption: str, layout: Grid) -> str:
+    """Return the caption, with a full stop, and the legend."""
     caption = caption.strip()
     stop = "" if not caption or caption[-1] in ".!?" else "."
-    return " ".join(sentence for sentence in (caption + stop, *legend(layout)) if sentence)
+    return f"{caption}{stop} {legend(layout)}".strip()
 
 
 def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """If the rows are several scores, a run with another noise than the others becomes a column: "cce@clean"."""
+    """Make a run with another noise than the others a column, "cce@clean", if the rows are several scores."""
     if table[table["metric"] != RANK]["metric"].nunique() < 2 or table["noise"].nunique() < 2:
         return table
     noisy = list(dict.fromkeys(noise for noise in table["noise"] if noise != "clean"))
@@ -145,15 +132,9 @@ def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(method=table["method"].where(~other, columns), noise=noisy[0])
 
 
-def _cell(row: Any, spread: Spread) -> Cell:
-    mean, std, published, difference = map(float, (row.mean, getattr(row, spread), row.published, row.difference))
-    digits = RANK_DIGITS if row.metric == RANK else DIGITS
-    return Cell(mean, std, published, difference, stand_in=row.data == "stand-in", digits=digits)
-
-
 def _best(cells: Mapping[Key, Cell], setting: Scenario) -> list[Key]:
-    """The bold cells of a row: the best as printed, all of them if they are equal. A cell without rivals is not bold,
-    and runs on clean labels do not compete with the others."""
+    """Return the bold cells of a row: the best as printed, all of them if they are equal. A cell without rivals is not
+    bold, and runs on clean labels do not compete with the others."""
     row = {key: cell for key, cell in cells.items() if key[0] == setting and not ColumnId.parse(key[1]).noise}
     means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
     if len(means) < 2:

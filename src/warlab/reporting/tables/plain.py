@@ -14,7 +14,7 @@ from warlab.reporting.formats import Row, markdown_table, render, value_text
 from warlab.reporting.names import escape_latex, escape_markdown, markdown_name
 
 ASSETS = ("reporting/templates/longtable.tex", "reporting/templates/document.tex")  # part of the digest
-ROOM = 66  # characters in the line of a plain article, in \\scriptsize
+LINE_WIDTH = 66  # characters in the line of a plain article, in \\scriptsize
 LONGEST = 60  # characters of a text that count for the width of its column
 
 
@@ -31,9 +31,9 @@ def _markdown_cell(column: str, value: object) -> str:
 
 
 def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: str) -> str:
-    """A longtable with its heading on every page, never wider than the line; its packages come with every LaTeX.
+    """Return a longtable with its heading on every page, never wider than the line; its packages come with every LaTeX.
 
-    \\LTcapwidth, the width of the caption, is the width of the whole table, too.
+    \\LTcapwidth, the width of the caption, is also the width of the whole table.
     """
     return render(
         "longtable.tex",
@@ -46,19 +46,19 @@ def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: s
 
 
 def _columns(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Columns that share the width: each has room for its longest word, the rest goes to those with long texts."""
+    """Return columns that share the width: each fits its longest word, the rest goes to those with long texts."""
     texts = {key: [key.capitalize(), *(value_text(row.get(key)) for row in rows)] for key in columns}
     words = {key: max(len(word) for one in texts[key] for word in re.split(r"[ _@\u202f]", one)) + 2 for key in columns}
     longer = {key: min(LONGEST, max(map(len, texts[key]))) - min(LONGEST, words[key]) for key in columns}
-    spare = max(0, ROOM - sum(words.values())) / max(1, sum(longer.values()))
+    spare = max(0, LINE_WIDTH - sum(words.values())) / max(1, sum(longer.values()))
     shares = {key: words[key] + spare * longer[key] for key in columns}
     numeric = {key: all(isinstance(row.get(key), int | float) for row in rows) for key in columns}
-    return [_column(shares[key] / sum(shares.values()), numeric[key]) for key in columns]
-
-
-def _column(share: float, right: bool) -> str:
-    flush = r"\raggedleft" if right else r"\raggedright"
-    return rf">{{{flush}\arraybackslash}}p{{\dimexpr {share:.4f}\LTcapwidth-2\tabcolsep\relax}}"
+    side = {key: "left" if numeric[key] else "right" for key in columns}  # the ragged side
+    return [
+        rf">{{\ragged{side[key]}\arraybackslash}}"
+        rf"p{{\dimexpr {shares[key] / sum(shares.values()):.4f}\LTcapwidth-2\tabcolsep\relax}}"
+        for key in columns
+    ]
 
 
 def _latex_cell(value: object) -> str:
@@ -68,7 +68,7 @@ def _latex_cell(value: object) -> str:
 
 
 def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
-    """hyperparameters.yaml (section → name → key → value, source) as rows; a dataset in `for` has a row of its own."""
+    """Return hyperparameters.yaml (section → name → key → entry) as rows; a dataset in `for` has a row of its own."""
     rows: list[Row] = []
     for section in ("training", "nets", "methods", "costs", "noise"):
         for owner, settings in numbers.get(section, {}).items():
@@ -83,7 +83,7 @@ def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
 def typeset(document: str, pdf: Path) -> None:
     """Write the PDF of a LaTeX document. The smallest Debian package that suffices is texlive-latex-recommended."""
     if shutil.which("pdflatex") is None:
-        raise WarlabError("There is no pdflatex here: install texlive-latex-recommended; the .tex files stand.")
+        raise WarlabError("pdflatex not found: install texlive-latex-recommended to make tables.pdf.")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tables.tex").write_text(document)
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]

@@ -20,7 +20,7 @@ from warlab.reporting.tables.grid import (
     RANK_DIGITS,
     Orientation,
     Spread,
-    explained,
+    add_legend,
     grid,
     setting_name,
 )
@@ -38,8 +38,8 @@ def tidy(
     ranks: Sequence[str] = (),
     metrics: Sequence[str] = (ACCURACY,),
 ) -> pd.DataFrame:
-    """A row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration, with
-    empty numbers if nothing was run or published.
+    """Return a row for every metric of every declared cell (dataset, noise, net, method), in the order of declaration,
+    with empty numbers if nothing was run or published.
 
     Numbers are percent; difference = ours − published. `ranks` adds rows with the average ranks over these groups of
     settings.
@@ -60,7 +60,7 @@ def tidy(
 
 
 def read_tidy(path: Path) -> pd.DataFrame:
-    """A tidy table from its CSV file, with the types that `tidy` gave it."""
+    """Read a tidy table from its CSV file, with the types that `tidy` gave it."""
     return read_csv(path, TIDY, text=(*KEY, "data")).astype({"seeds": "Int64"})
 
 
@@ -71,7 +71,7 @@ def to_markdown(
     layout = grid(table, spread)
     names = _name_functions(orientation, labels)
     method = partial(markdown_method, labels)
-    return render("results.md", layout=layout, caption=explained(caption, layout), name=method, **names)
+    return render("results.md", layout=layout, caption=add_legend(caption, layout), name=method, **names)
 
 
 def to_latex(
@@ -92,7 +92,7 @@ def to_latex(
     size = math.ceil(len(layout.methods) / max(1, pieces))
     parts = [replace(layout, methods=layout.methods[k * size : (k + 1) * size]) for k in range(pieces)]
     method = partial(latex_method, labels)
-    return render("results.tex", parts=parts, caption=explained(caption, layout), label=label, name=method, **names)
+    return render("results.tex", parts=parts, caption=add_legend(caption, layout), label=label, name=method, **names)
 
 
 def _name_functions(orientation: Orientation, labels: Labels) -> dict[str, Any]:
@@ -106,8 +106,8 @@ def _name_functions(orientation: Orientation, labels: Labels) -> dict[str, Any]:
     }
 
 
-def with_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
-    """The title, and the methods whose numbers the paper quotes from other publications."""
+def add_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
+    """Return the title, and the methods whose numbers the paper quotes from other publications."""
     named = ", ".join(display_name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
     return f"{title}. {quote}: {named}" if named else title
@@ -120,7 +120,7 @@ def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series
 
 
 def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """Whether the paper has a number in every setting that a row ranks; else its ranks are over other settings."""
+    """Return whether the paper has a number in every setting that a row ranks; else it ranks over other settings."""
     known = table.groupby([*SETTING, "metric"])["published"].any().reset_index()
     groups = {"all": known, "noisy": known[known["noise"] != "clean"]}
     return rows["noise"].map({group: bool(part["published"].all()) for group, part in groups.items()})
@@ -130,7 +130,8 @@ def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
 
 
 def ranks(table: pd.DataFrame) -> pd.Series:
-    """The average rank of each method over all settings of a tidy table, by its numbers as printed: 1 is the highest.
+    """Return the average rank of each method over all settings of a tidy table, by its numbers as printed: 1 is the
+    highest.
 
     Equal numbers share their mean rank; the paper gives the better rank to the first of them. If a cell is missing,
     there are no ranks, because an average over the remaining cells would compare different settings.
@@ -144,7 +145,7 @@ def ranks(table: pd.DataFrame) -> pd.Series:
 
 
 def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
-    """Tidy rows of the dataset "all" whose noise is the group: all settings, or the noisy ones.
+    """Return tidy rows of the dataset "all" whose noise is the group: all settings, or the noisy ones.
 
     Without clean settings both groups are the same and only the noisy one is shown.
     """

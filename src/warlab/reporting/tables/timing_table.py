@@ -18,7 +18,7 @@ RATIOS = (("war_01", "ar"), ("ar", "cce"), ("war_01", "cce"), ("war_code", "cce"
 
 
 def timing_table(measured: Iterable[Timing], published: pd.DataFrame) -> pd.DataFrame:
-    """A tidy table with a row per dataset and method for its seconds, then the ratios (method: a/b)."""
+    """Return a tidy table with a row per dataset and method for its seconds, then the ratios (method: a/b)."""
     rows = [row for entry in measured for row in _rows(entry, published)]
     table = pd.DataFrame(rows, columns=[*KEY, "mean", "published"])
     table = table.assign(difference=table["mean"] - table["published"], seeds=1, data="random images")
@@ -35,7 +35,7 @@ def _rows(entry: Timing, published: pd.DataFrame) -> list[tuple[str | float, ...
 
 
 def _published(dataset: str, published: pd.DataFrame) -> dict[str, float]:
-    """The paper times its own code, and one WAR per dataset: the time does not depend on the ground cost."""
+    """Return the paper's seconds, of its own code and of one WAR per dataset: the ground cost takes no time."""
     rows = published[(published["dataset"] == dataset) & (published["metric"] == SECONDS)]
     seconds = dict(zip(rows["method"], rows["mean"].astype(float), strict=True))
     war = [value for method, value in seconds.items() if method.startswith("war")]
@@ -43,14 +43,14 @@ def _published(dataset: str, published: pd.DataFrame) -> dict[str, float]:
 
 
 def is_reduced(entry: Timing) -> bool:
-    """Whether the scale shrinks the network or the images, so that transport takes a larger share than in the paper."""
+    """Return whether the scale shrinks the network or the images, so that transport takes a larger share."""
     spec, pixels = entry["spec"], data.get(entry["dataset"]).pixels
     return spec["net"]["settings"].get("width", 1) < 1 or tuple(spec["shape"]) != pixels.shape
 
 
 def timing_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
-    """For print; the columns are COLUMNS."""
-    shown = ["dataset", "method", "metric", "mean", "published"]
+    """Return rows for print; the columns are COLUMNS."""
+    columns = ["dataset", "method", "metric", "mean", "published"]
     return [
         {
             "dataset": display_name(labels, "dataset", dataset),
@@ -58,7 +58,7 @@ def timing_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
             "ours": _value(mean, metric),
             "paper": _value(published, metric),
         }
-        for dataset, method, metric, mean, published in table[shown].itertuples(index=False)
+        for dataset, method, metric, mean, published in table[columns].itertuples(index=False)
     ]
 
 
@@ -71,7 +71,7 @@ def timing_legend(title: str, machine: str, reduced: bool) -> str:
     legend = (
         f"{title}, on random images of each dataset's shape, median step times steps per epoch, on {machine}. The "
         "paper's seconds are of a GTX TITAN: compare the ratios. WAR is computed leanly here; the authors' code "
-        "takes a second clean forward and gradients that it throws away."
+        "takes a second clean forward pass and gradients that it throws away."
     )
     if reduced:
         legend += " This scale has a narrower network or smaller images, so that even the ratios are not the paper's."
