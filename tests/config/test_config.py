@@ -27,14 +27,6 @@ def study(scale: str = "smoke", **config: object) -> Study:
     return load_study({"scale": scale, **config}, ROOT)
 
 
-def test_paper_scale_has_the_papers_numbers() -> None:
-    run = study("paper").settings.run(CELL)
-    assert run.training["epochs"] == 60 and run.training["drops"] == [20, 40]
-    assert run.training["batch_size"] == 256 and run.training["lr"] == 0.001
-    assert run.method.settings["warmup"] == 15 and run.method.settings["beta"] == 10
-    assert run.net.settings["width"] == 1.0
-
-
 def test_a_runs_configuration_survives_the_way_through_json() -> None:
     """The dictionary is a parameter of rules and part of a run's identity."""
     run = study("paper").settings.run(CELL)
@@ -114,13 +106,20 @@ def test_a_setting_that_cannot_be_read_is_one_sentence(line: str, reason: str, t
     assert reason in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["- a", "a: [", "{", "a: 1\na: : 2", "\x00"])
-def test_broken_yaml_is_one_sentence(text: str, tmp_path: Path) -> None:
+HOSTILE = ["- a", "a: [", "{", "a: 1\na: : 2", "\x00", "a: 2026-99-99\n", "[" * 5000 + "]" * 5000, "a: \udcff"]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "a: !!python/object/apply:os.system [touch evil]\n"])
+def test_broken_yaml_is_one_sentence_and_runs_nothing(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "mine.yaml"
-    file.write_text(text)
+    file.write_text(text, errors="surrogateescape")
     with pytest.raises(WarlabError) as caught:
         study(str(file))
     assert "mine.yaml" in str(caught.value) and "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == [file]
 
 
 YAML_1_2 = [("off", "off"), ("no", "no"), ("true", True), ("5", 5), ("0.5", 0.5), ("1e-3", 0.001), ("2E3", 2000.0)]

@@ -164,20 +164,13 @@ def test_places_go_from_the_general_to_the_special() -> None:
     assert places_of("cifar10") == ["cifar10"]
 
 
-def test_the_users_word_counts_more_than_the_scales() -> None:
+def test_overrides_win_over_the_scale() -> None:
     wish = {"training": {"cifar10@openset": {"epochs": 7}, "cifar10": {"epochs": 5}}, "nets": {"cnn9": {"width": 2}}}
-    own = load_study({"scale": "smoke", "overrides": wish}, ROOT)
-    assert (
-        own.settings.training("cifar10")["epochs"] == 5
-        and own.settings.training("cifar10", "openset_svhn-40")["epochs"] == 7
-    )
-    assert own.settings.net("cnn9", "cifar10")["width"] == 2
+    own = load_study({"scale": "smoke", "overrides": wish}, ROOT).settings
+    assert [own.training("cifar10", noise)["epochs"] for noise in ("", "openset_svhn-40")] == [5, 7]
+    assert own.net("cnn9", "cifar10")["width"] == 2
     with pytest.raises(WarlabError, match="no schedule for svhn"):
-        own.settings.training("svhn")
-    with pytest.raises(WarlabError, match=r"training\.cifar11@openset does not exist"):
-        load_study({"scale": "smoke", "overrides": {"training": {"cifar11@openset": {"epochs": 7}}}}, ROOT)
-    with pytest.raises(WarlabError, match=r"training\.cifar10@openset has no 'epoch'; did you mean 'epochs'"):
-        load_study({"scale": "smoke", "overrides": {"training": {"cifar10@openset": {"epoch": 7}}}}, ROOT)
+        own.training("svhn")
 
 
 # ---- tables
