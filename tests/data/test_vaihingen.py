@@ -1,5 +1,6 @@
 """Vaihingen: the owners' files, the stand-in in the same form, and one sentence for each thing that does not fit."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from warlab.data.synthetic.aerial import town
 from warlab.data.synthetic.photograph import irrg, shadows, surface
 from warlab.errors import WarlabError
 
+TOP = "top/top_mosaic_09cm_area12.tif"
+DSM = "dsm/dsm_09cm_matching_area12.tif"
 NDSM = "ndsm/dsm_09cm_matching_area12_normalized.jpg"
 TRUTH = "gts_for_participants/top_mosaic_09cm_area12.tif"
 
@@ -49,44 +52,42 @@ def test_a_tile_has_five_channels_and_the_classes_of_its_colours(folder: Path) -
     assert tile.world.split()[:4] == ["0.4", "0", "0", "-0.4"]
 
 
-def test_heights_in_metres_are_read_too(folder: Path) -> None:
+def test_heights_in_metres_are_read(folder: Path) -> None:
     (folder / NDSM).unlink()
     metres = np.full((64, 80), 3.04, np.float32)
     Image.fromarray(metres).save(folder / "ndsm" / "dsm_09cm_matching_area12.tif")
     assert set(np.unique(vaihingen.read_tile(folder, "12").image[4])) == {30}
 
 
-@pytest.mark.parametrize(
-    "file, what", [(NDSM, "nDSM"), (TRUTH, "ground truth"), ("dsm/dsm_09cm_matching_area12.tif", "DSM")]
-)
-def test_a_missing_file_is_named(folder: Path, file: str, what: str) -> None:
-    (folder / file).unlink()
-    with pytest.raises(WarlabError, match=f"Tile 12 of Vaihingen has no {what}: put {file} into"):
-        vaihingen.read_tile(folder, "12")
+def crop(path: Path) -> None:
+    with Image.open(path) as image:
+        image.crop((0, 0, 79, 64)).save(path)
 
 
-@pytest.mark.parametrize("file", [NDSM, TRUTH])
-def test_a_wrong_size_names_both_sizes(folder: Path, file: str) -> None:
-    with Image.open(folder / file) as image:
-        image.crop((0, 0, 79, 64)).save(folder / file)
-    with pytest.raises(WarlabError, match=r"area12\S* is 79 × 64 pixels but its image is 80 × 64"):
-        vaihingen.read_tile(folder, "12")
-
-
-def test_an_unknown_colour_names_file_and_colour(folder: Path) -> None:
-    with Image.open(folder / TRUTH) as image:
+def recolour(path: Path) -> None:
+    with Image.open(path) as image:
         image.putpixel((3, 5), (255, 254, 0))
-        image.save(folder / TRUTH)
-    with pytest.raises(WarlabError, match=r"gts_for_participants/\S*area12.tif has a pixel of colour \(255, 254, 0\)"):
-        vaihingen.read_tile(folder, "12")
+        image.save(path)
 
 
-def test_what_is_no_image_is_one_sentence(folder: Path) -> None:
-    (folder / TRUTH).write_text("no image")
-    with pytest.raises(WarlabError, match="cannot be read as an image"):
-        vaihingen.read_tile(folder, "12")
-    Image.new("L", (80, 64)).save(folder / "top" / "top_mosaic_09cm_area12.tif")
-    with pytest.raises(WarlabError, match="mode L instead of three 8-bit channels"):
+@pytest.mark.parametrize(
+    "file, spoil, reason",
+    [
+        (NDSM, Path.unlink, f"Tile 12 of Vaihingen has no nDSM: put {NDSM} into"),
+        (TRUTH, Path.unlink, f"Tile 12 of Vaihingen has no ground truth: put {TRUTH} into"),
+        (DSM, Path.unlink, f"Tile 12 of Vaihingen has no DSM: put {DSM} into"),
+        (NDSM, crop, r"area12\S* is 79 × 64 pixels but its image is 80 × 64"),
+        (TRUTH, crop, r"area12\S* is 79 × 64 pixels but its image is 80 × 64"),
+        (TRUTH, recolour, rf"{TRUTH} has a pixel of colour \(255, 254, 0\)"),
+        (TRUTH, lambda path: path.write_text("no image"), "cannot be read as an image"),
+        (TOP, lambda path: Image.new("L", (80, 64)).save(path), "mode L instead of three 8-bit channels"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_is_wrong(
+    folder: Path, file: str, spoil: Callable[[Path], None], reason: str
+) -> None:
+    spoil(folder / file)
+    with pytest.raises(WarlabError, match=reason):
         vaihingen.read_tile(folder, "12")
 
 

@@ -88,16 +88,12 @@ def test_human_labels_belong_to_the_images_of_a_scale(tmp_path, dataset, noise_i
     np.testing.assert_array_equal(made["labels"], again["labels"])
 
 
-def test_human_labels_of_other_images_are_refused(tmp_path):
+def test_human_labels_of_other_images_and_stand_ins_called_real_are_refused(tmp_path):
     arrays, wanted, files = human(tmp_path, "cifar10", "human_worse")
     with pytest.raises(WarlabError, match="are not those of cifar10"):
         make_noise(wanted, {"train_y": arrays.train_y[::-1]}, files)
     with pytest.raises(WarlabError, match="belongs to cifar100, not to cifar10"):
         make_noise(replace(wanted, noise="human"), vars(arrays), files)
-
-
-def test_stand_in_labels_are_never_called_real(tmp_path):
-    arrays, wanted, files = human(tmp_path, "cifar10", "human_worse")
     write_json(files["human"], read_json(files["human"]) | {"data": "real"})
     with pytest.raises(WarlabError, match="are not the real files of CIFAR-N"):
         make_noise(wanted, vars(arrays), files)
@@ -162,14 +158,10 @@ def test_a_wrong_file_is_one_sentence(tmp_path, values, reason):
     with pytest.raises(WarlabError, match=reason) as error:
         from_file(tmp_path / "x.npy")
     assert "\n" not in str(error.value)
-
-
-def test_a_file_that_is_no_table_is_one_sentence(tmp_path):
     (tmp_path / "x.csv").write_text("label\ncat\n")
-    with pytest.raises(WarlabError, match="cannot be read"):
-        from_file(tmp_path / "x.csv")
-    with pytest.raises(WarlabError, match="cannot be read"):
-        from_file(tmp_path / "none.npy")
+    for name in ("x.csv", "none.npy"):
+        with pytest.raises(WarlabError, match="cannot be read"):
+            from_file(tmp_path / name)
 
 
 # --- open set ----------------------------------------------------------------------------------------------
