@@ -25,7 +25,7 @@ from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.run_times import RunTimes, load_run_times, overview
 from warlab.pipeline.script import job
-from warlab.pipeline.sources import needed
+from warlab.pipeline.sources import list_sources
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -195,7 +195,9 @@ def test_a_file_system_without_locks_is_a_note_and_no_fault(study: Study, monkey
 def test_data_that_needs_a_network_is_said(study: Study, tmp_path: Path) -> None:
     paper = load_study({"scale": "paper", "data_root": str(tmp_path)}, ROOT)
     found = {finding.text.split()[0]: finding for finding in doctor.data_present(paper, ROOT)}
-    assert list(found) == [entry.name for entry in needed(paper)] and {"svhn", "resnet18", "resnet50"} < set(found)
+    assert list(found) == [entry.name for entry in list_sources(paper)] and {"svhn", "resnet18", "resnet50"} < set(
+        found
+    )
     for name, finding in found.items():
         asked = name in ("clothing1m", "imagenet32", "vaihingen")
         assert finding.state == ("wrong" if asked else "absent")
@@ -218,7 +220,7 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
     text, good = doctor.doctor(study, ROOT, Path("my settings.yaml"))
     assert good and text.endswith("Absent: 9; the lines above say what to do.") and f"is taken from {tmp_path}" in text
     assert "run: snakemake --cores 1 data --configfile 'my settings.yaml' --config scale=paper" in text
-    for entry in needed(study):
+    for entry in list_sources(study):
         write_json(Path(Paths.of(study).receipt(entry.name, entry.folder)), {})
     assert doctor.doctor(study, ROOT)[0].endswith("Nothing is wrong.")
     gone = load_study(config | {"local_data": {"imagenet32": str(tmp_path / "gone")}}, ROOT)

@@ -27,7 +27,7 @@ from warlab.ids import RunId
 from warlab.pipeline.digests import ROOT as PACKAGE
 from warlab.pipeline.digests import asset_patterns
 from warlab.pipeline.script import files_by_role
-from warlab.pipeline.sources import Needed, datasets, gated, needed
+from warlab.pipeline.sources import Source, datasets, gated, list_sources
 
 WAR = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -95,9 +95,13 @@ def test_a_file_of_the_users_that_is_not_there_is_one_sentence(overrides: dict, 
 def test_the_paper_needs_nine_sources() -> None:
     study = load_study({"scale": "paper"}, ROOT)
     names = ["cifar10", "cifar100", "clothing1m", "fashion_mnist", "imagenet32", "resnet18", "resnet50", "svhn"]
-    assert needed(study) == [Needed(name, "real") for name in [*names, "vaihingen"]]
+    assert list_sources(study) == [Source(name, "real") for name in [*names, "vaihingen"]]
     assert datasets(study) == sorted({*names, "vaihingen"} - {"resnet18", "resnet50"})
-    assert [entry.name for entry in needed(study) if gated(entry.name)] == ["clothing1m", "imagenet32", "vaihingen"]
+    assert [entry.name for entry in list_sources(study) if gated(entry.name)] == [
+        "clothing1m",
+        "imagenet32",
+        "vaihingen",
+    ]
 
 
 def test_stand_ins_go_with_stand_ins_and_human_labels_are_a_source(tmp_path: Path) -> None:
@@ -105,7 +109,9 @@ def test_stand_ins_go_with_stand_ins_and_human_labels_are_a_source(tmp_path: Pat
     scale = scale.replace("nets: [cnn6], methods: [jocor, war_w2v]", "methods: [jocor]")
     scale = scale.replace("noises: [pairflip-40]", "noises: [human_worse]")
     (tmp_path / "other.yaml").write_text(scale)
-    found = {entry.name: entry.source for entry in needed(load_study({"scale": str(tmp_path / "other.yaml")}, ROOT))}
+    found = {
+        entry.name: entry.source for entry in list_sources(load_study({"scale": str(tmp_path / "other.yaml")}, ROOT))
+    }
     assert found["cifar_n"] == found["resnet50"] == "stand_in" and set(found.values()) == {"stand_in"}
 
 

@@ -66,7 +66,7 @@ def test_the_page_says_what_a_training_asks_for(row: str, dataset: str) -> None:
 def test_a_million_images_have_a_day_to_be_resized_and_memory_grows_with_a_retry() -> None:
     assert cluster.preparing("clothing1m", "real") == cluster.Effort(8000, 1440, threads=4)
     assert cluster.preparing("cifar10", "real").minutes == cluster.preparing("clothing1m", "stand_in").minutes == 30
-    assert [cluster.grown(16000, attempt) for attempt in (1, 2, 3, 6)] == [16000, 32000, 48000, 48000]
+    assert [cluster.grow_memory(16000, attempt) for attempt in (1, 2, 3, 6)] == [16000, 32000, 48000, 48000]
 
 
 def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:

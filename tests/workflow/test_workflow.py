@@ -91,8 +91,8 @@ def test_every_promised_file_is_there(finished: Path) -> None:
     run = results / "runs" / "fashion_mnist" / "asym-40" / "cnn9" / "war_w2v" / "seed0"
     for file in ("metrics.csv", "result.json", "weights.pt", "test_predictions.npz", "audit.npz"):
         assert (run / file).stat().st_size > 0
-    shown = results / "audit" / run.relative_to(results / "runs")  # the one in the report
-    assert (shown / "suspects.png").stat().st_size > 1000 and (shown / "suspects.csv").stat().st_size > 0
+    audit = results / "audit" / run.relative_to(results / "runs")  # the one in the report
+    assert (audit / "suspects.png").stat().st_size > 1000 and (audit / "suspects.csv").stat().st_size > 0
     assert set(pd.read_csv(results / "tables" / "audit.csv")["dataset"]) >= {"fashion_mnist", "vaihingen"}
     assert not (run / "checkpoint").exists()
     for table in ("main_benchmark", "ar_war_variants"):
@@ -116,9 +116,9 @@ def test_every_promised_file_is_there(finished: Path) -> None:
 
 @pdflatex
 def test_the_tables_of_a_scale_compile_alone_and_fit(finished: Path, tmp_path: Path) -> None:
-    found = sorted((finished / "results" / "smoke" / "tables").glob("*.tex"))
-    assert {"hyperparameters.tex", "architectures.tex", "main_benchmark.tex"} <= {path.name for path in found}
-    for path in found:
+    tables = sorted((finished / "results" / "smoke" / "tables").glob("*.tex"))
+    assert {"hyperparameters.tex", "architectures.tex", "main_benchmark.tex"} <= {path.name for path in tables}
+    for path in tables:
         assert_fits(path.read_text(), tmp_path)
 
 
@@ -248,7 +248,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     after = planned(changed)
     assert after.pop("total") == sum(after.values())
     # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
-    # a step are measured again, too.
+    # a step are also measured again.
     read = {"table": 2, "audit_table": 1, "figure": 8, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
     timing = {"time_steps": 2, "timing_table": 1, "hyperparameters": 1}
     assert after == {"train": 3, "collect": 1, "collect_predictions": 1, **read, **timing, **TYPESET, "all": 1}
@@ -311,8 +311,8 @@ def test_finished_runs_are_reported_without_training(finished: Path, tmp_path: P
 def test_verify_trains_one_run_again(finished: Path) -> None:
     done = snakemake(finished, "verify=3", "--cores", "1", "verify")
     assert done.returncode == 0, done.stderr[-2000:]
-    (found,) = (finished / "results" / "smoke" / "verify").rglob("comparison.json")
-    assert read_json(found)["largest"] == 0 and "the same in every epoch" in done.stderr
+    (comparison,) = (finished / "results" / "smoke" / "verify").rglob("comparison.json")
+    assert read_json(comparison)["largest"] == 0 and "the same in every epoch" in done.stderr
 
 
 def test_snakemakes_own_report_works(finished: Path) -> None:

@@ -13,10 +13,12 @@ with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input
     runs = read_runs(Path(given.runs))
     per_run = all_readings(runs, [spec["metric"] for spec in experiments.values()])
-    kept = read_predictions(given.predictions)
+    predictions = read_predictions(given.predictions)
     published = read_published(Path(given.published))
-    found = statistics(add_complete_flag(per_run, runs), experiments, published, kept, snakemake.params.tested_on)
+    tests = statistics(
+        add_complete_flag(per_run, runs), experiments, published, predictions, snakemake.params.tested_on
+    )
     titles = {name: spec["title"] for name, spec in experiments.items()}
     write_text(snakemake.output.readings, per_run.to_csv(index=False))
-    write_text(snakemake.output.csv, found.to_csv(index=False))
-    write_text(snakemake.output.md, to_markdown(found, titles, snakemake.params.labels))
+    write_text(snakemake.output.csv, tests.to_csv(index=False))
+    write_text(snakemake.output.md, to_markdown(tests, titles, snakemake.params.labels))

@@ -11,7 +11,7 @@ from warlab.reporting.names import display_name
 with job(snakemake.log[0]):
     run = AuditedRun.read(files_by_role(snakemake.input))
     rows, classes, wrong = run.suspects(), run.data.about.class_names, run.wrong
-    shown = [
+    suspects = [
         Suspect(
             run.picture(int(row["index"])),
             classes[row["label"]],
@@ -25,4 +25,4 @@ with job(snakemake.log[0]):
     title = f"Labels that look wrong, the most suspicious first: {where}, seed {wildcards.seed}"
     warning = f"Stand-in data: {run.data.about.source}" if run.data.about.data == "stand-in" else ""
     write_text(Path(snakemake.output.csv), run.csv(rows))
-    write_sheet(Path(snakemake.output.sheet), shown, title, warning)
+    write_sheet(Path(snakemake.output.sheet), suspects, title, warning)

@@ -8,6 +8,6 @@ from warlab.reporting.read.results import compare_retrained, read_runs
 
 with job(snakemake.log[0]) as log:
     run = snakemake.params.run
-    found = compare_retrained(read_runs(Path(snakemake.input.runs)), Path(snakemake.input.metrics), run)
-    log.info(found["sentence"])
-    write_json(snakemake.output.comparison, found)
+    comparison = compare_retrained(read_runs(Path(snakemake.input.runs)), Path(snakemake.input.metrics), run)
+    log.info(comparison["sentence"])
+    write_json(snakemake.output.comparison, comparison)

@@ -6,5 +6,5 @@ from warlab.pipeline.script import job
 
 with job(snakemake.log[0]):
     cost = GroundCost.load(snakemake.input.cost)
-    found = verify_uses(cost.matrix, snakemake.params.uses, cost.signed, snakemake.input.cost)
-    found.save(snakemake.output.verified)
+    verification = verify_uses(cost.matrix, snakemake.params.uses, cost.signed, snakemake.input.cost)
+    verification.save(snakemake.output.verified)

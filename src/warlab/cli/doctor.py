@@ -139,12 +139,12 @@ def needed_mb(study: Study) -> int:
 
 def data_present(study: Study, _root: Path) -> Iterator[Finding]:
     """Look for everything that `snakemake data` fetches."""
-    for needed in sources.needed(study):
-        name, local = needed.name, study.config.get("local_data", {}).get(needed.name)
-        if Path(Paths.of(study).receipt(needed.name, needed.folder)).is_file():
-            yield Finding("data", "good", f"{name} ({needed.source}) is there")
-        elif needed.source != "real":
-            yield Finding("data", "good", f"{name} ({needed.source}) is made without a network")
+    for source in sources.list_sources(study):
+        name, local = source.name, study.config.get("local_data", {}).get(source.name)
+        if Path(Paths.of(study).receipt(source.name, source.folder)).is_file():
+            yield Finding("data", "good", f"{name} ({source.source}) is there")
+        elif source.source != "real":
+            yield Finding("data", "good", f"{name} ({source.source}) is made without a network")
         elif local and Path(local).exists():
             yield Finding("data", "absent", f"{name} is taken from {local}")
         elif not sources.gated(name):

@@ -24,15 +24,15 @@ _PREPARING = {"images": Effort(8000, 30), "tiles": Effort(8000, 60), "stored": E
 
 
 def training(dataset: str, source: str) -> Effort:
-    """One training. Stand-ins are small, whatever they replace."""
+    """Return what one training requests. Stand-ins are small, whatever they replace."""
     return _TRAINING["images" if source == "stand_in" else data.get(dataset).samples]
 
 
 def preparing(dataset: str, source: str) -> Effort:
-    """Resizing a million images takes hours on several cores; arrays take seconds."""
+    """Return what preparing data requests: hours on several cores for a million images, seconds for arrays."""
     return _PREPARING["images" if source == "stand_in" else data.get(dataset).samples]
 
 
-def grown(mem_mb: int, attempt: int) -> int:
-    """The memory of a job at its first, second, … attempt."""
+def grow_memory(mem_mb: int, attempt: int) -> int:
+    """Return the memory of a job at its first, second, … attempt."""
     return mem_mb * min(attempt, MOST_TRIES)

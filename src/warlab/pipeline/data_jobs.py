@@ -11,9 +11,9 @@ from warlab.pipeline.workflow import JobGroup, Wildcards
 
 
 class DataJobs(JobGroup):
-    def sources(self, wildcards: Wildcards) -> list[sources.Needed]:
+    def sources(self, wildcards: Wildcards) -> list[sources.Source]:
         """Return everything that the study fetches."""
-        return sources.needed(self.study)
+        return sources.list_sources(self.study)
 
     def prepared(self, wildcards: Wildcards) -> list[str]:
         """Return the datasets that are prepared for training."""
@@ -21,14 +21,14 @@ class DataJobs(JobGroup):
 
     def source(self, wildcards: Wildcards) -> str:
         """Return the form of a dataset: embedded, stand_in or real, the latter with a digest of the user's files."""
-        return sources.needed_for(self.study, wildcards.dataset).folder
+        return sources.find_source(self.study, wildcards.dataset).folder
 
     def source_of_extras(self, wildcards: Wildcards) -> str:
         """Return the form of human labels and pre-trained networks that belong to a dataset."""
-        return sources.needed_for(self.study, wildcards.dataset, "extra").source
+        return sources.find_source(self.study, wildcards.dataset, "extra").source
 
     def effort(self, field: str) -> Callable[[Wildcards], int]:
-        """What preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
+        """Return what preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
         spec = self.study.settings.data_spec
         return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset).source), field)
 

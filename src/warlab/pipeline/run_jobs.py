@@ -37,7 +37,7 @@ class RunJobs(JobGroup):
         """Return the user's weights, or the receipt of the fetched ones, if the network does not start from random."""
         weights = self.study.settings.weights(wildcards.net, wildcards.dataset)
         if weights == IMAGENET:
-            fetched = sources.needed_for(self.study, wildcards.dataset, wildcards.net)
+            fetched = sources.find_source(self.study, wildcards.dataset, wildcards.net)
             return [IN_RULES.receipt(fetched.name, fetched.folder)]
         return [weights] if weights else []
 
@@ -59,7 +59,7 @@ class RunJobs(JobGroup):
         return cluster.training(wildcards.dataset, self.study.settings.data_spec(wildcards.dataset).source)
 
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
-        return cluster.grown(self._effort(wildcards).mem_mb, attempt)
+        return cluster.grow_memory(self._effort(wildcards).mem_mb, attempt)
 
     def minutes(self, wildcards: Wildcards) -> int:
         return self._effort(wildcards).minutes

@@ -84,7 +84,7 @@ class _LogFile(logging.Handler):
 
 
 def unwritable(error: OSError) -> str | None:
-    """What the user can do about a file that cannot be written, or None for any other error."""
+    """Return what the user can do about a file that cannot be written, or None for any other error."""
     remedy = {
         errno.ENOSPC: "free some space",
         errno.EDQUOT: "your quota is used up, free some space",

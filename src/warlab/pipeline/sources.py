@@ -14,7 +14,7 @@ from warlab.ids import RunId
 
 
 @dataclass(frozen=True, order=True)
-class Needed:
+class Source:
     """A dataset or another resource, and its form: embedded, stand_in or real."""
 
     name: str
@@ -23,15 +23,17 @@ class Needed:
 
     @property
     def folder(self) -> str:
-        """The folder of its receipt: the user's files have one for each content, so that studies do not disturb each
+        """Folder of the receipt: the user's files have one for each content, so that studies do not disturb each
         other, and files that are touched, copied or moved are not new."""
         return f"{self.source}-{self.content[:12]}" if self.content else self.source
 
 
-def needed(study: Study) -> list[Needed]:
+def list_sources(study: Study) -> list[Source]:
     """Return everything that `snakemake data` fetches and `warlab doctor` looks for."""
     others = {pair for run in study.plan.runs for pair in _others(study, run)}
-    return sorted({needed_for(study, name) for name in datasets(study)} | {needed_for(study, *pair) for pair in others})
+    return sorted(
+        {find_source(study, name) for name in datasets(study)} | {find_source(study, *pair) for pair in others}
+    )
 
 
 def datasets(study: Study) -> list[str]:
@@ -54,13 +56,13 @@ def _others(study: Study, run: RunId) -> Iterator[tuple[str, str]]:
             yield dataset, features.rsplit("-", 1)[0]
 
 
-def needed_for(study: Study, dataset: str, other: str | None = None) -> Needed:
+def find_source(study: Study, dataset: str, other: str | None = None) -> Source:
     """Return a dataset, or another resource that belongs to it; beside a stand-in that is also a stand-in, so that
     nothing has to be downloaded."""
     source = study.settings.data_spec(dataset).source
     if other is not None:
-        return Needed(other, "stand_in" if source == "stand_in" else "real")
-    return Needed(dataset, source, user_files_digest(study, dataset))
+        return Source(other, "stand_in" if source == "stand_in" else "real")
+    return Source(dataset, source, user_files_digest(study, dataset))
 
 
 def user_files_digest(study: Study, dataset: str) -> str | None:

@@ -90,9 +90,9 @@ class TableJobs(JobGroup):
     @cached_property
     def latex(self) -> bool:
         """Whether the tables can be typeset."""
-        if not (found := shutil.which("pdflatex")):
+        if not (program := shutil.which("pdflatex")):
             self.flow.tell("pdflatex not found: skipping tables.pdf (the .tex files are still written).")
-        return bool(found)
+        return bool(program)
 
     # ---- statistics and claims
 

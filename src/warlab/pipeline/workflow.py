@@ -40,7 +40,7 @@ def run_of(wildcards: Wildcards) -> RunId:
 
 
 def given_runs(study: Study) -> Path | None:
-    """The runs.csv of a finished study that `runs_from` names; its runs replace our own trainings."""
+    """Return the runs.csv of a finished study that `runs_from` names; its runs replace our own trainings."""
     folder = study.config.get("runs_from")
     if not folder:
         return None
