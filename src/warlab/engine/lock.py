@@ -85,7 +85,9 @@ def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
             logger.info(f"The file system of {path} cannot lock files ({error.strerror}); {instead}")
             file = held.enter_context(path.open("a+"))
             _reserve(run_folder, owner, held)
-        _remove_unfinished_files(run_folder)
+        # What killed processes were writing: otherwise every kill could leave a file as large as a checkpoint.
+        for unfinished in [*run_folder.glob(".*.*"), *run_folder.glob("checkpoint/*/.*.*")]:
+            unfinished.unlink(missing_ok=True)
         _write(file, f"{owner}\n{configuration}\n")
         try:
             yield
@@ -155,12 +157,6 @@ def _has_ended(owner: str) -> bool:
     except PermissionError:
         return False
     return int(words[1]) == os.getpid()
-
-
-def _remove_unfinished_files(run_folder: Path) -> None:
-    """Delete what killed processes were writing; otherwise every kill could leave a file as large as a checkpoint."""
-    for file in [*run_folder.glob(".*.*"), *run_folder.glob("checkpoint/*/.*.*")]:
-        file.unlink(missing_ok=True)
 
 
 # ---- one GPU for a training: Snakemake counts GPUs but does not number them, so that all jobs would share the first

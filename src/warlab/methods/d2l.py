@@ -57,15 +57,11 @@ class Algorithm(Method):
         """Record LID_t and set alpha_t; an impossible value is replaced by the one before."""
         possible = math.isfinite(value) and value > 0
         self.lids = [*self.lids, value if possible else (self.lids or [1.0])[-1]]
-        self.turned = self.turned or self._turns()
+        if len(self.lids) > self.config.init_epoch + self.config.window:
+            window = self.lids[-self.config.window - 1 : -1]
+            self.turned = self.turned or bool(self.lids[-1] - np.mean(window) > 2 * np.std(window))
         if self.turned:
             self.alpha = math.exp(-step.epoch / step.epochs * self.lids[-1] / min(self.lids))
-
-    def _turns(self) -> bool:
-        if len(self.lids) <= self.config.init_epoch + self.config.window:
-            return False
-        window = self.lids[-self.config.window - 1 : -1]
-        return bool(self.lids[-1] - np.mean(window) > 2 * np.std(window))
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)

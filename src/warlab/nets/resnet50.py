@@ -34,7 +34,13 @@ class Net(nn.Module):
         if channels != 3:
             self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
         if pretrained:
-            _load(self.body, str(weights))
+            try:
+                self.body.load_state_dict(torch.load(str(weights), weights_only=True, map_location="cpu"))
+            except (OSError, RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
+                raise WarlabError(
+                    f"The weights {weights} of ResNet-50 cannot be read or do not fit ({reason(error)}); check "
+                    "nets.resnet50.weights, or take those of torchvision."
+                ) from error
         self.head = nn.Linear(self.body.fc.in_features, classes)
         self.body.fc = nn.Identity()
         initialise(self.head)
@@ -45,13 +51,3 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.features(x))
-
-
-def _load(network: nn.Module, path: str) -> None:
-    try:
-        network.load_state_dict(torch.load(path, weights_only=True, map_location="cpu"))
-    except (OSError, RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
-        raise WarlabError(
-            f"The weights {path} of ResNet-50 cannot be read or do not fit ({reason(error)}); check "
-            "nets.resnet50.weights, or take those of torchvision."
-        ) from error

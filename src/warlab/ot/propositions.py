@@ -89,13 +89,11 @@ def _bounds(costs: list[ndarray]) -> dict[str, dict[str, float]]:
 
 def _entropic(a: ndarray, b: ndarray, cost: ndarray) -> ndarray:
     """Entropic transport, its plans rounded to true couplings: with wrong marginals a plan may cost less than any."""
-    plans = couplings(a, b, cost, LAMBDA, CONVERGED)
-    return np.array([(_to_coupling(one, x, y) * cost).sum() for one, x, y in zip(plans, a, b, strict=True)])
-
-
-def _to_coupling(plan: ndarray, a: ndarray, b: ndarray) -> ndarray:
-    """Altschuler, Weed and Rigollet 2017, algorithm 2."""
-    plan = plan * np.minimum(1, a / plan.sum(1))[:, None]
-    plan = plan * np.minimum(1, b / plan.sum(0))
-    rows, columns = a - plan.sum(1), b - plan.sum(0)
-    return plan + np.outer(rows, columns) / max(rows.sum(), np.finfo(float).tiny)
+    values = []
+    for plan, x, y in zip(couplings(a, b, cost, LAMBDA, CONVERGED), a, b, strict=True):
+        plan = plan * np.minimum(1, x / plan.sum(1))[:, None]  # Altschuler, Weed and Rigollet 2017, algorithm 2
+        plan = plan * np.minimum(1, y / plan.sum(0))
+        rows, columns = x - plan.sum(1), y - plan.sum(0)
+        plan = plan + np.outer(rows, columns) / max(rows.sum(), np.finfo(float).tiny)
+        values.append((plan * cost).sum())
+    return np.array(values)

@@ -218,7 +218,10 @@ def perturbation(
         total = value.mean() if reduction == "mean" else value.sum()
         # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
         (gradient,) = torch.autograd.grad(total, probe)
-        direction = _unit_code(gradient) if reduction == "mean" else unit(gradient)
+        if reduction == "mean":
+            direction = gradient / (gradient.flatten(1).norm(dim=1).view(-1, *[1] * (x.dim() - 1)) + 1e-8)
+        else:
+            direction = unit(gradient)
     return epsilon * direction
 
 
@@ -228,7 +231,3 @@ def unit(t: Tensor) -> Tensor:
     flat = flat / flat.abs().amax(1, keepdim=True).clamp_min(torch.finfo(t.dtype).tiny)
     flat = flat / flat.norm(dim=1, keepdim=True).clamp_min(torch.finfo(t.dtype).tiny)
     return flat.view_as(t)
-
-
-def _unit_code(t: Tensor) -> Tensor:
-    return t / (t.flatten(1).norm(dim=1).view(-1, *[1] * (t.dim() - 1)) + 1e-8)
