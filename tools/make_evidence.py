@@ -2,9 +2,8 @@
 
     python tools/make_evidence.py results/laptop docs/evidence/laptop --no-times
 
-The last folder is the target; the others are results folders, named as their scale, or folders of evidence. To add runs
-to evidence, name its folder first and last. The target gets runs.csv and test_predictions.npz, which `runs_from` reads,
-evidence.json (what it is, scale, command, commits, seeds, what differs from the paper) and summary.md.
+The last folder is the target, which gets runs.csv, test_predictions.npz, evidence.json and summary.md. The others are
+results folders, named as their scale, or folders of evidence. To add runs to evidence, name its folder first and last.
 --no-times leaves out how long runs took, which means nothing if other work ran at the same time.
 """
 
@@ -42,9 +41,8 @@ def main() -> None:
     parser.add_argument("sources", type=Path, nargs="+")
     parser.add_argument("target", type=Path)
     parser.add_argument("--no-times", action="store_true")
-    options = parser.parse_args()
     try:
-        write_evidence(options.sources, options.target, options.no_times)
+        write_evidence(**vars(parser.parse_args()))
     except (WarlabError, OSError) as error:
         sys.exit(f"make_evidence: {error}")
 
@@ -54,7 +52,7 @@ def write_evidence(sources: Sequence[Path], target: Path, no_times: bool) -> Non
     about = read_json(known) if known.is_file() else describe_scale(target, sources[-1].name)
     tables, predictions, commits = zip(*map(read_source, sources), strict=True)
     runs, kept = join_runs(tables), join_predictions(predictions)
-    times = [column for column in ("seconds", "processor_seconds") if column in runs]
+    times = runs.columns.intersection(["seconds", "processor_seconds"])
     if no_times or runs[times].isna().any(axis=None):  # the times of some runs alone mean nothing
         runs = runs.drop(columns=times)
     about["commits"] = sorted(set(about.get("commits", [])).union(*commits))
@@ -78,8 +76,7 @@ def read_source(folder: Path) -> tuple[pd.DataFrame, Predictions, set[str]]:
     results = sorted((folder / "runs").glob("*/*/*/*/*/result.json"))
     runs = collect(file.parent for file in results) if results else read_runs(folder / "runs.csv")
     text = io.StringIO(runs.to_csv(index=False)) if results else folder / "runs.csv"
-    ids = dict.fromkeys(run_ids(runs))
-    kept = collect_predictions(folder, ids) if results else read_predictions([*folder.glob(FILE)])
+    kept = collect_predictions(folder, run_ids(runs)) if results else read_predictions([*folder.glob(FILE)])
     commits = {read_json(file).get("provenance", {}).get("git", "unknown") for file in results}
     return pd.read_csv(text, dtype=str, keep_default_na=False), kept, commits
 
@@ -104,9 +101,8 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 
 def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str, Any]) -> str:
     """Return the workflow's table of results, and for each setting differences with intervals and Kendall's tau."""
-    labels = load_study({"scale": "paper"}, ROOT).labels
-    published, cells = read_published(ROOT / "config" / "published.csv"), runs[list(CELL)].drop_duplicates()
-    table = tidy(summarise(runs), cells.to_numpy().tolist(), published)
+    labels, cells = load_study({"scale": "paper"}, ROOT).labels, runs[list(CELL)].drop_duplicates().to_numpy().tolist()
+    table = tidy(summarise(runs), cells, read_published(ROOT / "config" / "published.csv"))
     paper = {tuple(cell): value for *cell, value in table[[*CELL, "published"]].itertuples(index=False)}
     numbers, settings = load_evidence(runs, labels, {}, predictions=kept).numbers, []
     for setting in dict.fromkeys(setting for setting, _ in numbers if setting.metric == ACCURACY):

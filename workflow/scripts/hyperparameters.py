@@ -11,7 +11,7 @@ COLUMNS = ["section", "of", "setting", "dataset", "value", "unit", "source"]
 with job(snakemake.log[0]):
     rows = hyperparameter_rows(snakemake.params.numbers)
     caption = (
-        "Hyper-parameters with their sources, for the paper's number of epochs; what counts epochs shrinks in "
+        "Hyperparameters with their sources, for the paper's number of epochs; what counts epochs shrinks in "
         "proportion where a scale trains for fewer"
     )
     write_text(snakemake.output.csv, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False))
