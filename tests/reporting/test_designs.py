@@ -11,7 +11,7 @@ from warlab.reporting import figures, stats
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.context import Context, TableSection
 from warlab.reporting.page.curves import make_panels
-from warlab.reporting.page.opening import headlines
+from warlab.reporting.page.opening import make_headlines
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 from warlab.reporting.tables.grid import grid, legend
@@ -169,7 +169,7 @@ def test_given_runs_of_a_table_are_its_own_seeds() -> None:
 def headline_epochs(table: pd.DataFrame, runs: pd.DataFrame, last: int = 10) -> list[list[int]]:
     tables = [TableSection("main_benchmark", "All", table)]
     context = Context("x", labels=LABELS, tables=tables, epochs=results.epochs_averaged(runs, last))
-    return [line.epochs for line in headlines(context)]
+    return [line.epochs for line in make_headlines(context)]
 
 
 def test_a_headline_counts_the_epochs_of_its_own_setting() -> None:

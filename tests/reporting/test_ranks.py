@@ -7,7 +7,7 @@ import pandas as pd
 
 from tests.helpers.reports import LABELS, PUBLISHED, cell, tidy_table
 from warlab.reporting.page.context import Context, TableSection
-from warlab.reporting.page.opening import headlines
+from warlab.reporting.page.opening import make_headlines
 from warlab.reporting.page.report_page import render
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
@@ -73,7 +73,7 @@ def test_ranks_in_csv_markdown_latex_and_page(tmp_path: Path) -> None:
 
 def test_headlines_are_about_accuracies() -> None:
     context = Context("demo", labels=LABELS, tables=[TableSection("main_benchmark", "All", ranked(MEANS))])
-    assert [line.title for line in headlines(context)] == ["Fashion-MNIST, asymmetric 40 %"]
+    assert [line.title for line in make_headlines(context)] == ["Fashion-MNIST, asymmetric 40 %"]
 
 
 def test_methods_as_rows_have_columns_of_ranks() -> None:

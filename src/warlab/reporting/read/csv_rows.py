@@ -12,7 +12,7 @@ Row = TypeVar("Row", bound=NamedTuple)
 
 
 def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd.DataFrame:
-    """A CSV file that must have `columns`; those in `text` are read as text, whatever they look like."""
+    """Read a CSV file that must have `columns`; those in `text` are read as text, whatever they look like."""
     try:
         table = pd.read_csv(path, dtype=dict.fromkeys(text, "string"))
     except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
@@ -22,7 +22,7 @@ def read_csv(path: Path, columns: Sequence[str], text: Sequence[str] = ()) -> pd
 
 
 def fill_text(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Empty cells of these columns are empty texts, not missing values."""
+    """Make empty cells of these columns empty texts instead of missing values."""
     return table.assign(**{name: table[name].fillna("").astype(str) for name in columns})
 
 
@@ -30,11 +30,11 @@ def require_columns(present: Iterable[str], needed: Sequence[str], what: str) ->
     names = set(present)
     absent = [name for name in needed if name not in names]
     if absent:
-        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it was written by another version, make it again.")
+        raise WarlabError(f"{what} lacks the column {absent[0]!r}; it was written by another version; make it again.")
 
 
 def read_table(path: Path, kind: type[Row]) -> pd.DataFrame:
-    """A file that has the fields of `kind` as columns; what is not a float is read as text."""
+    """Read a file that has the fields of `kind` as columns; what is not a float is read as text."""
     return read_csv(path, kind._fields, [name for name, type_ in kind.__annotations__.items() if type_ is not float])
 
 

@@ -19,9 +19,9 @@ LABELS = "labels/"
 Predictions = Mapping[str, np.ndarray]  # predictions by the id of a run, and true classes by labels/<dataset>
 
 
-def correct_answers(kept: Predictions, run: str) -> np.ndarray | None:
-    """Whether each network was right (E, M, N) in each of the last epochs; None if the run has no predictions."""
-    predicted, labels = kept.get(run), kept.get(LABELS + RunId.parse(run).dataset)
+def correct_answers(predictions: Predictions, run: str) -> np.ndarray | None:
+    """Return whether each network was right (E, M, N) in the last epochs; None if the run has no predictions."""
+    predicted, labels = predictions.get(run), predictions.get(LABELS + RunId.parse(run).dataset)
     if predicted is None or labels is None or predicted.size == 0:  # empty for runs on tiles
         return None
     if predicted.ndim != 3 or predicted.shape[2] != len(labels):
@@ -38,10 +38,7 @@ def read_predictions(files: Sequence[str | Path]) -> Predictions:
 
 
 def collect_predictions(source: Path, runs: Iterable[str]) -> dict[str, np.ndarray]:
-    """The predictions of these runs in the results folder `source`, and the true classes; to be written as one file.
-
-    Runs without predictions are left out.
-    """
+    """Return the predictions of those runs in the results folder `source` that have some, and the true classes."""
     files = {run: source / "runs" / run / FILE for run in runs}
     predictions = {run: _array(file, "predictions") for run, file in files.items() if file.is_file()}
     predictions = {run: array for run, array in predictions.items() if array.size}

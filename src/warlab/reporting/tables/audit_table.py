@@ -61,13 +61,13 @@ def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
     """Return means over the seeds with their intervals by Student's t; with fewer than three there is no interval."""
     key = [*CELL, "score", "metric"]
     frame = pd.DataFrame(list(rows), columns=[*key, "seed", "value", "errors", "data"])
-    found = []
+    means = []
     for where, group in frame.groupby(key, sort=False):
         values = group["value"].to_list()
         low, high = mean_over_seeds(values).interval() if len(values) >= MIN_SEEDS else (float("nan"), float("nan"))
         mean = group["value"].mean(skipna=False)
-        found.append((*where, mean, low, high, len(group), group["errors"].mean(), group["data"].iloc[0]))
-    return pd.DataFrame(found, columns=list(TABLE))
+        means.append((*where, mean, low, high, len(group), group["errors"].mean(), group["data"].iloc[0]))
+    return pd.DataFrame(means, columns=list(TABLE))
 
 
 def read_audit(path: Path) -> pd.DataFrame:
@@ -79,8 +79,8 @@ def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
     rows = []
     for key, group in table[table["score"] != ""].groupby([*CELL, "metric"], sort=False):
         *setting, method, metric = map(str, key)
-        numbers = (_shown(*row) for row in group[["mean", "low", "high"]].itertuples(index=False))
-        shown = dict(zip(group["score"], numbers, strict=True))
+        numbers = group[["score", "mean", "low", "high"]].itertuples(index=False)
+        texts = {score: _interval_text(*ends) for score, *ends in numbers}
         stand_in = "†" if kind_of_data(group["data"]) == "stand-in" else ""
         rows.append(
             {
@@ -88,14 +88,14 @@ def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
                 "noise": display_name(labels, "noise", setting[1]),
                 "method": display_name(labels, "method", method),
                 "metric": METRIC_TEXT[metric],
-                **{SCORE_TEXT[score]: shown.get(score, "–") for score in SCORES},
+                **{SCORE_TEXT[score]: texts.get(score, "–") for score in SCORES},
                 "errors": f"{100 * group['errors'].iloc[0]:.1f} %",
             }
         )
     return sorted(rows, key=lambda row: list(METRIC_TEXT.values()).index(row["metric"]))
 
 
-def _shown(mean: float, low: float, high: float) -> str:
+def _interval_text(mean: float, low: float, high: float) -> str:
     if mean != mean:
         return "–"
     return f"{mean:.3f}" + ("" if low != low else f" ± {high - mean:.3f}")

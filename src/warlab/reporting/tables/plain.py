@@ -63,8 +63,7 @@ def _columns(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 def _latex_cell(value: object) -> str:
     """Names may be broken after an underscore and before an @."""
-    shown = escape_latex(value_text(value)).replace(r"\_", r"\_\allowbreak{}")
-    return shown.replace("@", r"\allowbreak{}@")
+    return escape_latex(value_text(value)).replace(r"\_", r"\_\allowbreak{}").replace("@", r"\allowbreak{}@")
 
 
 def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
@@ -74,9 +73,9 @@ def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
         for owner, settings in numbers.get(section, {}).items():
             for key, entry in settings.items():
                 for dataset, changes in {"": {}, **entry.get("for", {})}.items():
-                    shown = {"unit": "", **entry, **changes}
+                    values = {"unit": "", **entry, **changes}
                     row = {"section": section, "of": owner, "setting": key, "dataset": dataset}
-                    rows.append(row | {kind: shown[kind] for kind in ("value", "unit", "source")})
+                    rows.append(row | {kind: values[kind] for kind in ("value", "unit", "source")})
     return rows
 
 

@@ -53,8 +53,8 @@ def tidy(
     rows = rank_rows(table, ranks)
     if len(rows):
         rows["published"] = _published_values(rows, published).where(_ranked_in_paper(table, rows))
-        shown = rows.groupby("noise")[["mean", "published"]].transform("any").any(axis=1)  # else nothing but dashes
-        table = pd.concat([table, rows[shown]], ignore_index=True).astype({"seeds": "Int64"})
+        has_number = rows.groupby("noise")[["mean", "published"]].transform("any").any(axis=1)
+        table = pd.concat([table, rows[has_number]], ignore_index=True).astype({"seeds": "Int64"})
     table["difference"] = table["mean"] - table["published"]
     return table[list(TIDY)]
 
@@ -108,9 +108,9 @@ def _name_functions(orientation: Orientation, labels: Labels) -> dict[str, Any]:
 
 def add_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
     """Return the title, and the methods whose numbers the paper quotes from other publications."""
-    named = ", ".join(display_name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
+    names = ", ".join(display_name(labels, "method", method).removesuffix(" (quoted)") for method in quoted)
     quote = "Quoted by the paper from other publications, run neither there nor here"
-    return f"{title}. {quote}: {named}" if named else title
+    return f"{title}. {quote}: {names}" if names else title
 
 
 def _published_values(table: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
