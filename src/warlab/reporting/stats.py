@@ -151,7 +151,8 @@ class Estimate:
 
 def quantiles(draws: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
     """Return the ends of the interval that holds this share of the draws."""
-    low, high = np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    tail = round((1 - level) / 2, 12)  # 0.025, not 0.025000000000000022
+    low, high = np.nanquantile(draws, [tail, 1 - tail])
     return float(low), float(high)
 
 
