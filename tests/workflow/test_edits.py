@@ -132,6 +132,8 @@ def test_nothing_runs_again_where_nothing_was_edited(finished: Path) -> None:
 
 
 COST = {"cost": 2, "verify_cost": 2}
+OTHER_PLACES = "s#photos#mine/../moved/#; s/my.npz/other.npz/; s/^local_data:/local_data:\\n  cifar10: nowhere/"
+DATA = {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}
 VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
 
 
@@ -139,11 +141,9 @@ VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
     ("file", "change", "expected"),
     [
         ("cost.csv", replaced("0.5", "0.4"), {**COST, "train": 2}),
-        ("words.txt", replaced("1 0.5 0", "1 0.4 0"), {**COST, "train": 2}),
         ("matrix.csv", replaced("0.7,0.3", "0.8,0.2"), {"corrupt": 2, "train": 6}),
         ("resnet.pth", other_weights, {"train": 1}),
-        ("photos/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}),
-        ("mine/classes.txt", OTHER_WORD, {"fetch": 1, "prepare": 1, "corrupt": 1, **COST, "train": 3}),
+        ("photos/classes.txt", OTHER_WORD, DATA),
         (RESULTS / "data/arrays.json", other_value("mean", [0.1]), {"corrupt": 1, **COST, "train": 3}),
         (RESULTS / "noise/arrays/file_mine/seed0.json", other_value("rate", 0.1), {"train": 3}),
         (VECTORS, add_line, {**COST, "train": 2}),
@@ -159,18 +159,11 @@ def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Ca
         assert planned(finished, "runs") == expected
 
 
-DATA = {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}
-
-
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("find photos mine -exec touch {} +", {}),
-        ("cp -r photos copy && rm -r photos && mv copy photos", {}),
-        ("mv photos elsewhere && sed -i s/photos/elsewhere/ config/config.yaml", {}),
-        ("mv mine/my.npz mine/other.npz && sed -i s/my.npz/other.npz/ config/config.yaml", {}),
-        ("sed -i s#photos#mine/../photos/# config/config.yaml", {}),
-        ("sed -i 's/^local_data:/local_data:\\n  cifar10: nowhere/' config/config.yaml", {}),
+        ("cp -r photos copy && rm -r photos && mv copy photos && find mine -exec touch {} +", {}),
+        (f"mv photos moved && mv mine/my.npz mine/other.npz && sed -i '{OTHER_PLACES}' config/config.yaml", {}),
         ("cp photos/cat/$(ls photos/cat | head -1) photos/dog/new.png", DATA),
         ("mv photos/cat/$(ls photos/cat | head -1) photos/dog/", DATA),
     ],
