@@ -4,7 +4,6 @@ import contextlib
 import io
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from tests.conftest import ROOT
-from tests.helpers.checkout import PARTS
+from tests.helpers.checkout import link_repository, output_of
 from tests.workflow.test_own_data import NAMES, paint
 from warlab.audit.audited_run import read_suspects
 
@@ -24,23 +23,18 @@ def blocks(language: str) -> list[str]:
 
 
 def run(command: str, folder: Path) -> str:
-    """As a user would type it; `warlab` is the command of this checkout."""
+    """Run a command as a user would type it; `warlab` is the command of this checkout."""
     (folder / "bin").mkdir(exist_ok=True)
     program = folder / "bin" / "warlab"
     program.write_text(
         f"#!/bin/sh\nexec {sys.executable} -c 'from warlab.cli.main import main; raise SystemExit(main())' \"$@\"\n"
     )
     program.chmod(0o755)
-    path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return output_of(command, folder, PATH=f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 
 def test_the_page_leads_from_a_folder_to_the_names_of_wrong_files(tmp_path: Path) -> None:
-    for part in PARTS:
-        (tmp_path / part).symlink_to(ROOT / part)
+    link_repository(tmp_path)
     photos = paint(tmp_path / "photos", 150)
     moved = sorted((photos / "truck").iterdir())[5:9]
     for file in moved:  # four trucks are called cats

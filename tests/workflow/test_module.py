@@ -1,12 +1,11 @@
 """The workflow inside another one: imported as a module, from a folder of its own."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
 
 from tests.conftest import ROOT
+from tests.helpers.checkout import output_of
 
 IMPORTING = f"""
 configfile: "config.yaml"
@@ -29,18 +28,12 @@ rule mine:
 """
 
 
-def snakemake(folder: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--cores", "1", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    return done.stdout
-
-
 def test_another_workflow_imports_ours_and_moves_its_results(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(IMPORTING)
     (tmp_path / "config.yaml").write_text("warlab: {scale: smoke}\n")
-    assert "warlab_train" in snakemake(tmp_path, "-n", "warlab_all")
-    snakemake(tmp_path, "mine")
+    source = {"PYTHONPATH": str(ROOT / "src")}
+    assert "warlab_train" in output_of("snakemake --cores 1 -n warlab_all", tmp_path, **source)
+    output_of("snakemake --cores 1 mine", tmp_path, **source)
     made = tmp_path / "elsewhere" / "noise" / "fashion_mnist" / "asym-40" / "seed0.npz"
     assert (tmp_path / "mine.npz").read_bytes() == made.read_bytes()
     assert (tmp_path / "elsewhere" / "logs" / "corrupt" / "fashion_mnist" / "asym-40" / "seed0.log").exists()

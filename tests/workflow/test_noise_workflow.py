@@ -1,15 +1,11 @@
 """Noise that reads more than labels, through the workflow: what it needs is fetched, and training sees its images."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.conftest import ROOT
-from tests.helpers.checkout import PARTS
+from tests.helpers.checkout import link_repository, output_of
 from warlab.common.files import read_arrays, read_json
 
 SCALE = {
@@ -35,20 +31,12 @@ RUN = "results/noise/runs/cifar10/openset_svhn-40/cnn6/war_embed/seed0/result.js
 HUMAN = "results/noise/noise/cifar10/human_worse/seed0.npz"
 
 
-def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "snakemake", "--config", "scale=noise.yaml", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("noise")
-    for part in PARTS:
-        (place / part).symlink_to(ROOT / part)
+    link_repository(place)
     (place / "noise.yaml").write_text(yaml.safe_dump(SCALE))
-    done = snakemake(place, "--cores", "2", "--", RUN, HUMAN)
-    assert done.returncode == 0, done.stderr[-3000:]
+    output_of(f"snakemake --cores 2 --config scale=noise.yaml -- {RUN} {HUMAN}", place)
     return place
 
 

@@ -1,10 +1,8 @@
 """The workflow end to end at smoke scale, and what it plans after a change: no more and no less than needed."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.helpers import golden_runs
+from tests.helpers.checkout import copy_repository, link_repository, output_of, planned_jobs, run
 from tests.reporting.test_latex import assert_fits, pdflatex
 from warlab.common.files import read_json
 from warlab.config.study import load_study
@@ -22,28 +21,16 @@ from warlab.pipeline.run_times import overview
 from warlab.reporting.page import category
 
 TYPESET = {"typeset": 1} if shutil.which("pdflatex") else {}  # without LaTeX the .tex files stand
-COPIED = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "src")
 
 
 def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """As a user calls it, with the package of the copied tree."""
-    command = [sys.executable, "-m", "snakemake", "--config", "scale=smoke", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
-
-
-def copy_tree(folder: Path) -> Path:
-    for name in COPIED:
-        source = ROOT / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, folder / name)
-    return folder
+    return run(["snakemake", "--config", "scale=smoke", *arguments], folder)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository in which the smoke scale has run."""
-    folder = copy_tree(tmp_path_factory.mktemp("workflow"))
+    folder = copy_repository(tmp_path_factory.mktemp("workflow"))
     done = snakemake(folder, "--cores", "2")
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
@@ -71,10 +58,7 @@ def changed(finished: Path) -> Iterator[Path]:
 
 
 def planned(folder: Path, *arguments: str) -> dict[str, int]:
-    """Rule → number of jobs that a call would run."""
-    done = snakemake(folder, "-n", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE)}
+    return planned_jobs(output_of(["snakemake", "--config", "scale=smoke", "-n", *arguments], folder))
 
 
 def edit(file: Path, old: str, new: str) -> None:
@@ -343,7 +327,7 @@ def test_results_moved_elsewhere_are_not_made_again(finished: Path, tmp_path: Pa
 
 
 def test_a_wrong_configuration_is_one_sentence(tmp_path: Path) -> None:
-    done = snakemake(copy_tree(tmp_path), "-n", "--config", "scale=smok")
+    done = snakemake(link_repository(tmp_path), "-n", "--config", "scale=smok")
     said = done.stdout + done.stderr
     sentence = "There is no scale 'smok' in config/scales; did you mean 'smoke'?"
     assert done.returncode == 1 and sentence in said and "Traceback" not in said
@@ -363,13 +347,9 @@ def test_a_bad_cost_stops_before_training(changed: Path) -> None:
 
 @pytest.mark.parametrize("scale", ["demo", "laptop", "cifar", "paper", "readings"])
 def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
-    folder = copy_tree(tmp_path)
-    command = [sys.executable, "-m", "snakemake", "-n", "--config", f"scale={scale}"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0
-    trainings = re.findall(r"^train +(\d+)$", done.stdout, re.MULTILINE)
-    planned_ = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
-    assert set(trainings) == set(planned_) and int(trainings[0]) > 0, "the plan and the dry run agree"
+    trainings = planned_jobs(output_of(f"snakemake -n --config scale={scale}", link_repository(tmp_path)))["train"]
+    (counted,) = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
+    assert trainings == int(counted) > 0, "the plan and the dry run agree"
 
 
 def test_plan_names_every_scale(finished: Path) -> None:
