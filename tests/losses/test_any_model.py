@@ -99,8 +99,8 @@ def test_two_processes_give_the_gradient_of_one(case: str, processes: list[dict]
 
 
 def test_buffers_are_broadcast_by_the_clean_pass_alone(processes: list[dict]) -> None:
-    """Three steps of three forwards that count 1 in the first process and 2 in the second, which gets the first's 6
-    before its last three."""
+    """Three steps of three forward passes. Each counts 1 in the first process and 2 in the second, which gets the
+    first's 6 before its last three."""
     assert [found["plain"][1] for found in processes] == [9, 12]
 
 

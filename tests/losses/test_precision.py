@@ -42,10 +42,10 @@ class Counting(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.net = nn.Sequential(nn.Flatten(), nn.Linear(16, 5))
-        self.forwards = 0
+        self.calls = 0
 
     def forward(self, x: Tensor) -> Tensor:
-        self.forwards += 1
+        self.calls += 1
         return self.net(x)
 
 
@@ -88,13 +88,13 @@ def test_true_float32_is_limited_to_its_block_and_device_settings_leave_no_tf32(
 
 @pytest.mark.parametrize("loss", [ARLoss(), WARLoss(COST)], ids=["ar", "war"])
 def test_on_a_gpu_the_clean_forward_is_reused_under_the_settings_of_a_training(loss: nn.Module) -> None:
-    forwards = []
+    calls = []
     for prepare in (lambda: precision._write({"conv": "tf32"}), lambda: device_settings(torch.get_num_threads())):
         prepare()
         model, x = Counting(), torch.randn(3, 1, 4, 4)
         loss(model, x, model(x).as_subclass(OnGpu))
-        forwards.append(model.forwards)
-    assert forwards == [4, 3]
+        calls.append(model.calls)
+    assert calls == [4, 3]
 
 
 def test_the_backward_of_many_rows_is_in_true_float32(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ LOSSES = {"war": WARLoss(COST), "ar": ARLoss(), "tv": TVLoss()}
 
 
 class Counting(nn.Module):
-    """A small net with batch norm and dropout that counts its forwards and what it sees."""
+    """A small net with batch norm and dropout that counts its forward passes and what it sees."""
 
     def __init__(self, dropout: float = 0.3) -> None:
         super().__init__()

@@ -18,10 +18,10 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text()
 
 @dataclass(frozen=True)
 class Row:
-    """Of the page's table, called by its first room."""
+    """A row of the table in the page, named after its first package."""
 
     name: str
-    rooms: frozenset[str]
+    members: frozenset[str]
     imports: frozenset[str]
     packages: frozenset[str]
 
@@ -29,10 +29,10 @@ class Row:
 def table() -> list[Row]:
     lines = PAGE[PAGE.index("| package |") :].split("\n\n")[0].splitlines()[2:]
     parts = ([re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:5]] for line in lines)
-    return [Row(rooms[0], *map(frozenset, (rooms, imports, packages))) for rooms, _, imports, packages in parts]
+    return [Row(members[0], *map(frozenset, (members, imports, packages))) for members, _, imports, packages in parts]
 
 
-ROWS = {room: row for row in table() for room in row.rooms}
+ROWS = {member: row for row in table() for member in row.members}
 NOBODY = Row("no row", frozenset(), frozenset(), frozenset())
 
 
@@ -44,13 +44,13 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def room(module: str) -> str:
+def package_of(module: str) -> str:
     """`engine` of warlab.engine.train, `war` of warlab.war."""
     return module.split(".")[1] if "." in module else "__init__"
 
 
 def row_of(module: str) -> Row:
-    return ROWS.get(room(module), NOBODY)
+    return ROWS.get(package_of(module), NOBODY)
 
 
 def imported(node: ast.AST) -> Iterator[str]:
@@ -69,7 +69,7 @@ def imports_of(module: str) -> set[str]:
 
 
 def wrong_imports(module: str) -> set[str]:
-    """Rows of the table, by their first room, and packages that are imported though the module's row has neither."""
+    """Rows of the table, by their first package, and packages that are imported though the module's row has neither."""
     row, names = row_of(module), imports_of(module)
     inside = {row_of(name).name for name in names if name.split(".")[0] == "warlab"} - {row.name}
     outside = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"warlab"}
@@ -77,11 +77,13 @@ def wrong_imports(module: str) -> set[str]:
 
 
 def test_every_room_has_its_row_and_every_row_is_of_rooms_that_are_there() -> None:
-    assert {room(module) for module in MODULES} == set(ROWS), "the table of docs/architecture.md and src/warlab differ"
+    assert {package_of(module) for module in MODULES} == set(ROWS), (
+        "the table of docs/architecture.md and src/warlab differ"
+    )
 
 
 @pytest.mark.parametrize("name", sorted({row.name for row in ROWS.values()}))
-def test_a_room_imports_what_its_row_names(name: str) -> None:
+def test_a_package_imports_only_what_its_row_names(name: str) -> None:
     found = {module: wrong for module in MODULES if row_of(module).name == name if (wrong := wrong_imports(module))}
     assert not found, "docs/architecture.md does not allow this"
 
@@ -103,12 +105,12 @@ def part_of(module: str) -> str:
 
 def test_reporting_has_layers_that_import_only_what_is_below_them() -> None:
     table = layers()
-    modules = [module for module in MODULES if room(module) == "reporting"]
+    modules = [module for module in MODULES if package_of(module) == "reporting"]
     assert {part_of(module) for module in modules} == set(table)
     for part, (place, imports) in table.items():
         assert all(table[other][0] < place for other in imports), f"{part} imports a layer above it"
     for module in modules:
-        names = [name for name in imports_of(module) if name in MODULES and room(name) == "reporting"]
+        names = [name for name in imports_of(module) if name in MODULES and package_of(name) == "reporting"]
         wrong = {part_of(name) for name in names} - table[part_of(module)][1] - {part_of(module)}
         assert not wrong, f"docs/architecture.md does not allow {module} to import {wrong}"
 
@@ -147,7 +149,7 @@ def reached(module: str) -> set[str]:
 
 
 def of(name: str) -> list[str]:
-    return [module for module in MODULES if room(module) == name]
+    return [module for module in MODULES if package_of(module) == name]
 
 
 @pytest.mark.parametrize("name", ["reporting", "config", "noise"])
