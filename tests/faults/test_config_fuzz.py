@@ -284,6 +284,13 @@ def test_a_mistake_in_the_hyperparameters_is_one_sentence(
     assert_one_sentence(caught.value)
 
 
+def test_a_cost_of_the_user_may_have_settings_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = copy.deepcopy(kept(CONFIG / "hyperparameters.yaml"))
+    tree["costs"]["ordinal"] = {"kind": {"value": "zero_one", "source": "our choice"}, "power": HALF}
+    study = load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
+    assert study.settings.cost("ordinal", "cifar10") == {"kind": "zero_one", "power": 0.5}
+
+
 @pytest.mark.parametrize("special", ["asym", "asym-40", "war", "war_w2v"])
 def test_a_schedule_of_a_noise_a_method_or_a_variant_arrives(special: str) -> None:
     study = load_study({"scale": "paper", "overrides": {"training": {f"cifar10@{special}": {"lr": 0.5}}}}, ROOT)

@@ -72,7 +72,7 @@ def read_numbers(root: Path) -> Numbers:
         _check_keys(f"training.{name}", entries, RULES["training"], () if split_place(name)[1] else WHOLE_SCHEDULE)
     cost_rules = RULES["costs"] | {"kind": rule("str", choices=costs.kinds())}
     for name, entries in content["costs"].items():
-        _check_keys(f"costs.{name}", entries, cost_rules, ["kind"])
+        _check_keys(f"costs.{name}", entries, entries, ["kind"])  # a kind of cost has settings of its own
     return Numbers(
         {name: _settings(entries, RULES["training"]) for name, entries in schedules.items()},
         _members("nets", nets.NETS, nets.trainable(), content.get("nets", {})),
