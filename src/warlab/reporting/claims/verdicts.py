@@ -16,8 +16,7 @@ from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS, Item, judge_settings
 from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.formats import markdown_table, render, signed
-from warlab.reporting.names import escape_markdown
+from warlab.reporting.formats import render, signed
 from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Scenario
 
@@ -161,12 +160,5 @@ def difference_text(row: Verdict) -> str:
 
 
 def to_markdown(judged: pd.DataFrame, scale: str) -> str:
-    rows = []
-    for row in rows_of(judged, Verdict):
-        decided = f"{row.decided_by}: {difference_text(row)}" if row.decided_by else "–"
-        cells = [f"{row.claim} [{row.source}]", row.verdict, row.tested, decided, row.numbers, row.paper_verdict or "–"]
-        rows.append([escape_markdown(cell) for cell in cells])
-    header = ("claim", "verdict", "settings", "decided by", "numbers", "by the paper's tables")
-    return render(
-        "claims.md", scale=scale, counts=count_verdicts(judged["verdict"]), table=markdown_table(header, rows)
-    )
+    rows, counts = rows_of(judged, Verdict), count_verdicts(judged["verdict"])
+    return render("claims.md", scale=scale, counts=counts, rows=rows, difference_text=difference_text)
