@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import itertools
 import os
 import random
 from contextlib import suppress
@@ -13,7 +14,6 @@ import pytest
 import torch
 
 from tests.conftest import logged
-from tests.helpers.deaths import Death, dying_after
 from tests.helpers.runs import resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
@@ -72,9 +72,22 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
+class Death(BaseException):
+    """The process ends here: nothing after this line runs, not even clean-up."""
+
+
 def dying_save(folder: CheckpointFolder, state: dict[str, int], step: int, patch: pytest.MonkeyPatch) -> bool:
-    """Save and die at the n-th operation on the disk; return whether the save was finished."""
-    dying = dying_after(step)
+    """Save, and die after this many operations on the disk; return whether the save was finished."""
+    operations = itertools.count()
+
+    def dying(original: Any) -> Any:
+        def operate(*given: Any, **named: Any) -> Any:
+            if next(operations) >= step:
+                raise Death
+            return original(*given, **named)
+
+        return operate
+
     with patch.context() as inside, suppress(Death):
         for place, name in ((Path, "replace"), (os, "fsync"), (Path, "chmod")):
             inside.setattr(place, name, dying(getattr(place, name)))
