@@ -45,6 +45,39 @@ def test_a_scale_may_add_cells_to_a_table() -> None:
     assert len(own.plan.runs) == 4
 
 
+CHOSEN = {"datasets": ["cifar10"], "noises": ["sym-40"], "nets": ["cnn6"], "methods": ["cce"], "add_methods": ["ar"]}
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"noises": ["clean"]}, [("cifar10", "clean", "cnn6", "cce"), ("cifar10", "clean", "cnn6", "ar")]),
+        ({"datasets": ["fashion_mnist"], "methods": ["sl"]}, [("fashion_mnist", "sym-40", "cnn6", "sl")]),
+        ({"nets": ["cnn9"], "methods": ["sl"]}, [("cifar10", "sym-40", "cnn9", "sl")]),
+    ],
+)
+def test_more_cells_inherit_what_they_do_not_name(block: dict[str, Any], expected: list[tuple[str, ...]]) -> None:
+    """Every key of the experiment in the scale, such as its network."""
+    own = scaled({"main_benchmark": {**CHOSEN, "seeds": 1, "also": [block]}})
+    cells = [cell.cell for cell in own.plan.cells("main_benchmark")]
+    assert cells == [("cifar10", "sym-40", "cnn6", "cce"), ("cifar10", "sym-40", "cnn6", "ar"), *expected]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("war_w2v+beta=5", "war_w2v+beta=5.0"),
+        ("war_w2v+epsilon=0.001", "war_w2v+epsilon=1e-3"),
+        ("war_w2v+beta=5+warmup=2", "war_w2v+warmup=2+beta=5"),
+    ],
+)
+def test_two_spellings_of_one_method_are_not_trained_twice(one: str, other: str) -> None:
+    validate(scaled({"main_benchmark": {"methods": [one, "war_w2v+beta=6"]}}).plan)
+    with pytest.raises(WarlabError) as caught:
+        validate(scaled({"main_benchmark": {"methods": [one, other]}}).plan)
+    assert str(caught.value) == f"The methods {one} and {other} are the same; write one of them everywhere."
+
+
 @pytest.mark.parametrize(
     ("scale", "chosen", "expected"),
     [({}, {}, 3), ({"seeds": 1}, {}, 1), ({"seeds": 5}, {}, 5), ({"seeds": 5}, {"seeds": 2}, 2), ({}, {"seeds": 7}, 7)],

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product, starmap
@@ -10,7 +10,7 @@ from typing import Any
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
-from warlab.config.models import Cells, Choice, Experiment, Scale
+from warlab.config.models import Choice, Experiment, Scale
 from warlab.config.settings import Settings
 from warlab.errors import WarlabError
 from warlab.ids import RunId
@@ -55,18 +55,20 @@ class Plan:
         return cache(self._combine)
 
     def _combine(self, experiment: str) -> list[RunId]:
-        """Combine what the scale chooses, and the blocks in `also` of the scale or otherwise of the experiment."""
-        chosen = self._chosen(experiment)
-        also = chosen.get("also", self.experiments[experiment].get("also", []))
-        blocks = [self._block(experiment, block) for block in (chosen, *also)]
+        """Combine what the scale chooses, and the blocks in `also` of the scale or otherwise of the experiment. A block
+        inherits what it does not name from the choice of the scale, and then from the experiment."""
+        general: dict[str, Any] = {**self.experiments[experiment], **self._chosen(experiment)}
+        blocks = [self._block(experiment, general)]
+        for block in general.get("also", []):
+            added = [] if "methods" in block else general.get("add_methods", [])
+            blocks.append(self._block(experiment, {**general, "add_methods": added, **block}))
         return list(dict.fromkeys(cell for block in blocks for cell in block))
 
     def _chosen(self, experiment: str) -> Choice:
         return self.scale["experiments"].get(experiment, {})
 
-    def _block(self, experiment: str, chosen: Cells) -> Iterator[RunId]:
-        """Yield every combination of what `chosen` names, or the experiment where it names nothing."""
-        entry: dict[str, Any] = {**self.experiments[experiment], **chosen}
+    def _block(self, experiment: str, entry: Mapping[str, Any]) -> Iterator[RunId]:
+        """Yield every combination of what the entry names."""
         shown = [*entry.get("reference", []), *entry["methods"], *entry.get("add_methods", [])]
         methods_shown = dict.fromkeys(method for name in shown for method in expand_range(name))
         datasets = [name for name in entry["datasets"] if name in self.scale["datasets"]]

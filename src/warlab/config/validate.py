@@ -38,6 +38,7 @@ def validate(plan: Plan) -> None:
     if not plan.runs and not plan.timed:
         raise WarlabError(f"Scale {plan.name} trains nothing: name a dataset of its experiments in its datasets.")
     _check_variants(plan)
+    _check_spellings(plan)
     for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in plan.runs}.values():
         _check_run(settings, cell)
 
@@ -180,6 +181,17 @@ def _check_variants(plan: Plan) -> None:
                     f"{where}: methods.{owner}.{key} does not reach {name}, which is {file} with {key}={fixed[key]}; "
                     f"write it for methods.{name}, or run {file}+{key}={values[key]}."
                 )
+
+
+def _check_spellings(plan: Plan) -> None:
+    """Refuse two ids of one method, such as war_w2v+beta=5 and war_w2v+beta=5.0: both would be trained."""
+    spelled: dict[str, str] = {}
+    for method_id in dict.fromkeys(run.method for run in plan.runs):
+        changes = parse_changes(method_id, plan.settings.numbers.methods[plan.settings.numbers.method_file(method_id)])
+        numbers = {key: float(value) if type(value) is int else value for key, value in changes.items()}
+        other = spelled.setdefault(f"{base_method(method_id)} {sorted(numbers.items())}", method_id)
+        if other != method_id:
+            raise WarlabError(f"The methods {other} and {method_id} are the same; write one of them everywhere.")
 
 
 def _check_run(settings: Settings, cell: RunId) -> None:
