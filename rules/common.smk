@@ -4,7 +4,7 @@ import gc
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from warlab.config.reading import check_files
+from warlab.config.reading import check_files, expand_home
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.paths import WILDCARDS
@@ -15,6 +15,7 @@ gc.set_threshold(200_000, 20, 100)
 
 try:
     check_files(workflow.configfiles)
+    config.update(expand_home(config))  # jobs read paths from it
     jobs = load_jobs(config, str(workflow.current_basedir), logger.info)
 except WarlabError as error:
     raise WorkflowError(str(error))

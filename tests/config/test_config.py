@@ -18,6 +18,7 @@ from warlab.config.reading import as_yaml, parse_changes, read_yaml, read_yaml_f
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
+from warlab.pipeline.paths import Paths
 from warlab.registry import Registry
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
@@ -150,6 +151,24 @@ def test_a_key_given_twice_in_a_file_is_refused(text: str, reason: str, tmp_path
 def test_options_of_the_device_may_come_from_the_command_line() -> None:
     """Snakemake passes the values inside `--config 'device={tf32: true}'` as text."""
     assert study(device={"tf32": "true"}).settings.run(CELL).device.tf32 is True
+
+
+def test_the_home_folder_is_meant_by_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every path of the configuration; otherwise a folder called ~ appears."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "smoke.yaml").write_text((ROOT / "config" / "scales" / "smoke.yaml").read_text())
+    (tmp_path / "cost.csv").touch()
+    own = study(
+        "~/smoke.yaml",
+        results_root="~/results",
+        data_root="~/data",
+        local_data={"cifar10": "~/cifar"},
+        noise_files={"file_mine": "~/noise.csv"},
+        runs_from="~",
+        overrides={"costs": {"file": {"path": "~/cost.csv"}}},
+    )
+    assert Paths.of(own) == Paths(f"{tmp_path}/data", f"{tmp_path}/results/smoke", f"{tmp_path}/results/common")
+    assert "~" not in str(own.config) and own.settings.cost_files("file", "cifar10") == {"path": f"{tmp_path}/cost.csv"}
 
 
 def test_a_key_given_twice_in_a_file_that_snakemake_reads_is_refused(tmp_path: Path) -> None:

@@ -83,6 +83,13 @@ def as_yaml(value: Any) -> Any:
     return parsed if is_null or isinstance(parsed, bool | int | float) else value
 
 
+def expand_home(config: Any) -> Any:
+    """Replace a leading ~/ by the home folder in every text of the configuration: all such texts are paths."""
+    if isinstance(config, dict):
+        return {key: expand_home(inner) for key, inner in config.items()}
+    return str(Path(config).expanduser()) if config == "~" or str(config).startswith("~/") else config
+
+
 def parse_changes(method_id: str, known: Iterable[str]) -> dict[str, Any]:
     """Return the settings that a method id changes: {"beta": 5} for war_w2v+beta=5."""
     names, changes = list(known), {}

@@ -12,7 +12,7 @@ from warlab import data, methods, noise
 from warlab.config.models import Experiment, Experiments, Scale, UserConfig
 from warlab.config.numbers import Numbers, read_numbers
 from warlab.config.plan import Plan
-from warlab.config.reading import as_yaml, check, check_known, read_yaml
+from warlab.config.reading import as_yaml, check, check_known, expand_home, read_yaml
 from warlab.config.settings import Settings
 from warlab.config.validate import validate
 
@@ -62,7 +62,8 @@ class Study:
 def load_study(config: dict[str, Any], root: Path) -> Study:
     """Read and check the configuration; each mistake ends in a WarlabError of one sentence."""
     folder = root / "config"
-    config = config | {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
+    config = expand_home(config)
+    config |= {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
     check(config, UserConfig, "the configuration")
     file = _scale_file(config["scale"], folder / "scales")
     scale, experiments = read_yaml(file), read_yaml(folder / "experiments.yaml")
