@@ -1,5 +1,6 @@
 """The command `warlab`, or `python -m warlab`; one sentence if only the core is installed."""
 
+import signal
 import sys
 
 
@@ -11,10 +12,11 @@ def main() -> int:
             raise
         print(
             f"warlab: this command belongs to the workflow, and {error.name} is not installed; run "
-            "pip install 'warlab[workflow]'.",
+            "pip install '.[workflow]' in the repository of warlab.",
             file=sys.stderr,
         )
         return 1
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `warlab status | head` ends like any other program
     return run()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.checkout import PATIENCE
 from tests.helpers.runs import resolved, wait_for
 from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
@@ -92,7 +93,7 @@ def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(tmp_path / "log.txt", "in")
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert said.splitlines() == ["in", "stopped by Ctrl-C. Run the same command again to resume."]
 
@@ -257,6 +258,17 @@ def test_the_commands_answer_and_a_wrong_scale_is_one_sentence(capsys: pytest.Ca
         assert main.main(["--root", str(ROOT), "--scale", "smok", command]) == 1
         said = capsys.readouterr().err
         assert said.startswith("warlab: There is no scale 'smok'") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["status", "plan", "explain fashion_mnist/asym-40/cnn9/war_w2v/seed0", "--help"])
+def test_a_reader_that_stops_reading_is_no_error(command: str, tmp_path: Path) -> None:
+    """As in `warlab status | head`; the reader is gone before the first line."""
+    warlab = [sys.executable, "-m", "warlab", *command.split()]
+    process = subprocess.Popen(warlab, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])

@@ -107,7 +107,7 @@ def test_the_readmes_loop_runs_on_nothing_but_the_core(environment: Path) -> Non
 
 def test_the_workflows_command_says_what_it_needs(environment: Path) -> None:
     done = subprocess.run([environment / "bin" / "warlab", "status"], capture_output=True, text=True, cwd=environment)
-    assert done.returncode == 1 and "pip install 'warlab[workflow]'" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 1 and "pip install '.[workflow]'" in done.stderr and "Traceback" not in done.stderr
 
 
 # ---- make

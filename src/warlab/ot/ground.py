@@ -64,8 +64,8 @@ def word_cost(
         One name per class, in the order of the labels.
     vectors : mapping, gensim KeyedVectors or model, path, optional
         Where the vectors come from: a dict of arrays, an object of gensim, or a file in word2vec format (read by
-        gensim: ``pip install 'warlab[words]'``). Default: 577 words of GloVe 6B 100-d that come with warlab, enough
-        for the classes of CIFAR, Fashion-MNIST, Clothing1M and common photographs.
+        gensim: ``pip install '.[words]'`` in the repository). Default: 577 words of GloVe 6B 100-d that come with
+        warlab, enough for the classes of CIFAR, Fashion-MNIST, Clothing1M and common photographs.
     binary : bool
         Whether the file is in word2vec's binary format, as GoogleNews is. Default: False, as gensim's.
 

@@ -64,7 +64,9 @@ def _read_with_gensim(path: Path, binary: bool) -> Any:
     try:
         from gensim.models import KeyedVectors  # slow to import, and only these files need it
     except ModuleNotFoundError as error:
-        raise WarlabError("Files of word vectors are read by gensim; run pip install 'warlab[words]'.") from error
+        raise WarlabError(
+            "Files of word vectors are read by gensim; run pip install '.[words]' in the repository of warlab."
+        ) from error
     try:
         return KeyedVectors.load_word2vec_format(str(path), binary=binary)
     except (OSError, ValueError, EOFError, UnicodeDecodeError) as error:
