@@ -1,4 +1,4 @@
-"""Environments with torch, numpy and their dependencies, and no other package."""
+"""Environments whose packages are links to the installed ones: torch, numpy and their dependencies, or more."""
 
 import importlib.metadata as metadata
 import os
@@ -30,14 +30,24 @@ def core() -> set[str]:
 
 
 def core_environment(folder: Path, *further: Path) -> str:
-    """Make the environment and return its Python. Its packages are links outside of it, where pip removes nothing."""
-    links = folder / "core"
+    """Make an environment with the core and these folders on its path, and return its Python."""
+    return _environment(folder, core(), further)
+
+
+def environment_without_warlab(folder: Path) -> str:
+    """Make an environment that has all installed packages except warlab, and return its Python."""
+    return _environment(folder, {one.name for one in metadata.distributions()} - {"warlab"}, ())
+
+
+def _environment(folder: Path, packages: set[str], further: tuple[Path, ...]) -> str:
+    """The packages are links outside of the environment, where pip removes nothing."""
+    links = folder / "packages"
     run([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder.parent)
     links.mkdir()
-    for name in core():
+    for name in packages:
         _link(name, links)
     (place,) = folder.glob("lib/python*/site-packages")
-    (place / "core.pth").write_text("\n".join(map(str, (links, *further))) + "\n")
+    (place / "packages.pth").write_text("\n".join(map(str, (links, *further))) + "\n")
     return str(folder / "bin" / "python")
 
 

@@ -4,22 +4,23 @@ import os
 import platform
 import resource
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
+import warlab
 from warlab.artefacts.run_result import Machine, RunProvenance
 from warlab.common.precision import float32_precision
 from warlab.engine.device import uses_gpu
 
-PACKAGES = ("warlab", "torch", "numpy", "pot", "gensim", "snakemake")
+PACKAGES = ("torch", "numpy", "pot", "gensim", "snakemake")
 
 
 def provenance(seconds: float, processor_seconds: float) -> RunProvenance:
     return {
         "git": git_version(),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "versions": versions(),
         "host": platform.node(),
         "processor": device_name(),
         "cuda": torch.version.cuda,
@@ -32,6 +33,18 @@ def provenance(seconds: float, processor_seconds: float) -> RunProvenance:
         "processor_seconds": round(processor_seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
     }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, warlab and the packages that matter. A training that is over must not be lost
+    here: warlab may run from its source without being installed, and a package may be missing."""
+    found = {"python": platform.python_version(), "warlab": warlab.__version__}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
 
 
 def machine() -> Machine:
