@@ -61,7 +61,8 @@ def test_a_run_waits_runs_and_stops_with_its_epochs(study: Study) -> None:
         assert run_state(study, ROOT, CELL).epochs == "0/4"
     begin(study)
     write_text(log(study), "2026-01-01 00:00:00 warlab: disk full\n")  # in an earlier attempt
-    with only_writer(run, "0123"):
+    with only_writer(run) as announce:
+        announce("0123")
         state = run_state(study, ROOT, CELL)
     assert (state.state, state.epochs, state.accuracy) == ("running", "2/4", 61.0)
     assert state.left == 2 * 15  # two epochs of 15 seconds
@@ -128,10 +129,12 @@ def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
 def test_checkpoints_of_another_configuration_are_not_taken_for_those_of_the_last(study: Study) -> None:
     """They stay where they are; the run that began last has no epoch yet."""
     run = begin(study)
-    with only_writer(run, "4567"):
+    with only_writer(run) as announce:
+        announce("4567")
         assert run_state(study, ROOT, CELL).epochs == "0/4"
     assert run_state(study, ROOT, CELL).state == "waiting"
-    with only_writer(run, "0123"):
+    with only_writer(run) as announce:
+        announce("0123")
         assert run_state(study, ROOT, CELL).epochs == "2/4"
 
 

@@ -3,7 +3,10 @@
 import os
 import shutil
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import torch
 from tests.helpers.checkout import PATIENCE
 from tests.helpers.runs import resolved, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
+from warlab.artefacts.run_result import RunResult
 from warlab.common.files import read_arrays, read_json
 from warlab.common.progress import duration
 from warlab.engine.build import make_optimiser
@@ -60,6 +64,21 @@ def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) ->
     assert second.wait(PATIENCE) == 0
     text = log.read_text()
     assert "already being trained by process" in text and "keeping its result" in text and "epoch 1/2" not in text
+
+
+def test_inputs_that_change_while_a_process_waits_are_those_that_the_result_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def wait_long(*given: Any) -> Iterator[Any]:
+        with only_writer(*given) as announce:
+            write_files(tmp_path, n=65)
+            yield announce
+
+    files = write_files(tmp_path)
+    monkeypatch.setattr("warlab.engine.run.only_writer", wait_long)
+    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, files, tmp_path / "out", 1)
+    assert RunResult.load(tmp_path / "out" / "result.json").identity.inputs == files.checksums()
 
 
 def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:

@@ -95,7 +95,8 @@ def test_a_killed_writer_leaves_no_lock(processes: Processes) -> None:
 
 def test_the_lock_remembers_the_configuration(tmp_path: Path) -> None:
     assert last_configuration(tmp_path) == ""
-    with only_writer(tmp_path, "0123"):
+    with only_writer(tmp_path) as announce:
+        announce("0123")
         assert last_configuration(tmp_path) == "0123"
     assert last_configuration(tmp_path) == "0123"
 
@@ -123,7 +124,8 @@ def no_flock(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("no_flock", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP], indirect=True)
 def test_without_flock_a_file_reserves_the_run(no_flock: Path) -> None:
     said = logged()
-    with only_writer(no_flock, "0123"):
+    with only_writer(no_flock) as announce:
+        announce("0123")
         assert is_locked(no_flock) and last_configuration(no_flock) == "0123"
         assert (no_flock / OWNER).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
     assert len(said) == 1 and "cannot lock files" in said[0] and "\n" not in said[0]

@@ -143,8 +143,10 @@ def test_half_written_files_of_killed_processes_are_removed(tmp_path: Path) -> N
     litter = [out / ".weights.pt.abc", out / "checkpoint" / "0123" / ".latest.ckpt.abc"]
     for file in litter:
         file.write_bytes(b"half")
+    of_another_job = out / ".predictions.npz.abc"  # it may be writing, and does not take this lock
+    of_another_job.write_bytes(b"half")
     with only_writer(out):
-        assert not any(file.exists() for file in litter)
+        assert not any(file.exists() for file in litter) and of_another_job.exists()
 
 
 # ---- without an installed warlab

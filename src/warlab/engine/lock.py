@@ -18,6 +18,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import IO
 
+from warlab.artefacts.run_result import OUTPUTS
 from warlab.common.files import digest
 from warlab.errors import WarlabError
 
@@ -71,8 +72,9 @@ def machine_folder() -> Path:
 
 
 @contextmanager
-def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
-    """Wait until no other process is training in this folder: a killed snakemake leaves its jobs running."""
+def only_writer(run_folder: Path) -> Iterator[Callable[[str], None]]:
+    """Wait until no other process is training in this folder: a killed snakemake leaves its jobs running. Yields a
+    function that notes the configuration that is trained, for `warlab status`."""
     run_folder.mkdir(parents=True, exist_ok=True)
     path, owner = run_folder / LOCK, f"process {os.getpid()} on {socket.gethostname()}"
     with ExitStack() as held:
@@ -85,15 +87,21 @@ def only_writer(run_folder: Path, configuration: str = "") -> Iterator[None]:
             logger.info(f"The file system of {path} cannot lock files ({error.strerror}); {instead}")
             file = held.enter_context(path.open("a+"))
             _reserve(run_folder, owner, held)
-        # What killed processes were writing: otherwise every kill could leave a file as large as a checkpoint.
-        for unfinished in [*run_folder.glob(".*.*"), *run_folder.glob("checkpoint/*/.*.*")]:
-            unfinished.unlink(missing_ok=True)
-        _write(file, f"{owner}\n{configuration}\n")
+        # What killed processes were writing: otherwise every kill could leave a file as large as a checkpoint. Other
+        # jobs write other files in this folder without its lock, such as predictions.
+        for pattern in ("checkpoint/*/.*.*", *(f".{name}.*" for name in OUTPUTS)):
+            for unfinished in run_folder.glob(pattern):
+                unfinished.unlink(missing_ok=True)
+
+        def announce(configuration: str) -> None:
+            _write(file, f"{owner}\n{configuration}\n")
+
+        announce(last_configuration(run_folder))
         try:
-            yield
+            yield announce
         finally:
             with suppress(OSError):  # a note for `warlab status`, no reason to fail
-                _write(file, f"\n{configuration}\n")
+                _write(file, f"\n{last_configuration(run_folder)}\n")
 
 
 def is_locked(run_folder: Path) -> bool:

@@ -37,9 +37,11 @@ def train_run(
 ) -> None:
     """Train `run` into the folder `out`, or continue it. `code` has the digests of the modules that it depends on, and
     `sources` what its input files were made from."""
-    identity = RunIdentity(run.to_dict(), sources, code, files.checksums())
-    checkpoints = CheckpointFolder(out, identity.id)
-    with only_writer(out, checkpoints.path.name), StopRequest() as stop:
+    with only_writer(out) as announce, StopRequest() as stop:
+        # Not before the lock: the inputs may be prepared again while this process waits for it.
+        identity = RunIdentity(run.to_dict(), sources, code, files.checksums())
+        checkpoints = CheckpointFolder(out, identity.id)
+        announce(checkpoints.path.name)
         if _is_finished(out, identity.id):
             logger.info("another process finished this run in the meantime; keeping its result")
             return
