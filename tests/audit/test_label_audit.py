@@ -93,10 +93,100 @@ def test_the_graph_is_left_alone() -> None:
     logits = 2 * z
     audit = LabelAudit(N, C)
     audit.update(logits, torch.zeros(4, dtype=torch.long), torch.arange(4))
-    with torch.no_grad():
-        logits.mul_(0)  # what is done to the logits later is none of the audit's business
     logits.sum().backward()
-    assert not audit._waiting[0][0].requires_grad and audit.means().margin[:4].any()
+    assert not audit._waiting[0][0].requires_grad and z.grad is not None
+
+
+def same(one: LabelAudit, other: LabelAudit) -> bool:
+    return all(np.array_equal(values, vars(other.means())[name]) for name, values in vars(one.means()).items())
+
+
+def test_the_means_of_very_many_equal_rows_are_that_row() -> None:
+    """As for the pixels of a large object: single precision stops counting at 2^24."""
+    p = torch.tensor([0.55, 0.25, 0.1, 0.05, 0.03, 0.02])
+    rows = 2**19
+    audit = Record(2, len(p))
+    for _ in range(2**25 // rows):
+        audit.update(
+            p.log().expand(rows, -1), torch.zeros(rows, dtype=torch.uint8), torch.ones(rows, dtype=torch.int32)
+        )
+    means = audit.means()
+    assert means.seen.tolist() == [0, 2**25]
+    np.testing.assert_allclose(means.probabilities[1], p, rtol=1e-6)
+    np.testing.assert_allclose(means.probabilities[1].sum(dtype=np.float64), 1, atol=1e-6)
+    np.testing.assert_allclose([means.margin[1], means.loss[1]], [np.log(0.55 / 0.25), -np.log(0.55)], rtol=1e-5)
+
+
+KINDS = {
+    "lists": lambda z, y, i: (z.tolist(), y.tolist(), i.tolist()),
+    "numpy": lambda z, y, i: (z.numpy().copy(), y.numpy().copy(), i.numpy().copy()),
+    "small": lambda z, y, i: (z.double().numpy(), y.numpy().astype(np.uint8), i.numpy().astype(np.int32)),
+    "unsigned": lambda z, y, i: (z.numpy().copy(), y.numpy().astype(np.uint64), i.numpy().astype(np.uint16)),
+    "tensors": lambda z, y, i: (z.clone(), y.int(), i.clone()),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_for_every_type_arguments_are_copied_and_states_are_saved_and_independent(kind, tmp_path) -> None:
+    batches, audit = trained(), LabelAudit(N, C)
+    for batch in batches:
+        given = kind(*batch)
+        audit.update(*given)
+        for values in given:  # as a loader that uses its buffers again
+            values[:] = [values[0]] * len(values) if isinstance(values, list) else 0 * values
+    torch.save(audit.state_dict(), tmp_path / "state.pt")
+    loaded, expected, state = LabelAudit(N, C), audit_of(batches), audit.state_dict()
+    loaded.load_state_dict(torch.load(tmp_path / "state.pt"))
+    assert same(audit, expected) and same(loaded, expected)
+    for first in (False, True):  # with rows that wait, and with all of them added
+        one, other = LabelAudit(N, C), LabelAudit(N, C)
+        one.load_state_dict(state)
+        if first:
+            one.means()
+            state = one.state_dict()
+        other.load_state_dict(state)
+        one.update(*batches[0])
+        one.means()
+        assert same(other, expected) and not same(one, other)
+
+
+class OnGpu(torch.Tensor):
+    """A tensor that says it is on a GPU, where numbers are looked at later."""
+
+    is_cuda = True  # type: ignore[assignment]
+
+
+BAD = {
+    "label": (torch.zeros(2, C), torch.tensor([0, C]), torch.tensor([0, 1])),
+    "negative": (torch.zeros(2, C), torch.tensor([0, -100]), torch.tensor([0, 1])),
+    "sample": (torch.zeros(2, C), torch.tensor([0, 1]), torch.tensor([0, N])),
+    "float label": (torch.zeros(2, C), torch.tensor([0.9, 1.0]), torch.tensor([0, 1])),
+    "float index": (torch.zeros(2, C), np.array([0, 1]), np.array([0.0, 1.7])),
+    "mask": (torch.zeros(2, C), torch.tensor([0, 1]), torch.tensor([True, False])),
+    "shape": (torch.zeros(2, C - 1), torch.tensor([0, 1]), torch.tensor([0, 1])),
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_a_bad_batch_is_refused_at_once_and_leaves_the_audit_as_it_was(bad: tuple) -> None:
+    batches = trained()
+    audit = audit_of(batches[:3])
+    with pytest.raises(WarlabError):
+        audit.update(*bad)
+    for batch in batches[3:]:
+        audit.update(*batch)
+    assert same(audit, audit_of(batches))
+
+
+def test_a_bad_batch_on_a_gpu_is_refused_later_and_only_it_is_left_out() -> None:
+    batches = trained()
+    audit = audit_of(batches[:3])
+    audit.update(*(part.as_subclass(OnGpu) for part in BAD["label"]))
+    for batch in batches[3:]:
+        audit.update(*batch)
+    with pytest.raises(WarlabError, match="label 0 to 5 in a batch"):
+        audit.means()
+    assert same(audit, audit_of(batches))
 
 
 def test_transport_is_the_exact_one_and_with_the_zero_one_cost_the_missing_probability() -> None:
@@ -158,6 +248,14 @@ def test_only_the_epochs_of_the_window_count() -> None:
     np.testing.assert_array_equal(first.means().margin, audit_of(batches[:2]).means().margin)
     with pytest.raises(WarlabError, match="epoch=epoch"):
         first.update(*batches[0])
+
+
+@pytest.mark.parametrize("epochs", [lambda: iter([1, 3]), lambda: np.array([3, 1]), lambda: torch.tensor([1, 3])])
+def test_the_epochs_that_count_may_come_in_any_order_and_type(epochs) -> None:
+    audit, batch = LabelAudit(N, C, epochs=epochs()), trained(epochs=1, batch=N)[0]
+    for epoch in (3, 0, np.int64(1), 2, torch.tensor(3)):
+        audit.update(*batch, epoch=epoch)
+    assert set(audit.means().seen) == {3}
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=2, max_size=60))

@@ -5,10 +5,11 @@ Each sample of a batch with logits z (B, C) and given labels y (B,) adds to its 
     p = softmax(z)   margin = z_y - max_{c != y} z_c   loss = -log p_y   and 1 to count how often it was seen
 
 Means over the epochs follow from these sums, so the memory of N · (C + 3) numbers does not depend on the epochs.
+They are in double precision: an object of a map is seen once per pixel, and single precision stops counting at 2^24.
 Logits are PyTorch tensors, on any device, or numpy arrays. Importing this module does not import torch.
 """
 
-from collections.abc import Container
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -55,38 +56,47 @@ class RecordState(TypedDict):
 class Record:
     """The sums of one training. `epochs` are those that count, such as range(20); by default all of them."""
 
-    def __init__(self, n_samples: int, n_classes: int, epochs: Container[int] | None = None) -> None:
+    def __init__(self, n_samples: int, n_classes: int, epochs: Iterable[int] | None = None) -> None:
         import torch
 
         if n_samples < 1 or n_classes < 2:
             raise WarlabError(f"An audit needs samples and two classes at least, not {n_samples} and {n_classes}.")
         self.n_samples = n_samples
         self.n_classes = n_classes
-        self.epochs = epochs
-        self._sums: Any = torch.zeros(n_samples, n_classes + EXTRA, dtype=torch.float32)  # later on the logits' device
+        self.epochs = None if epochs is None else frozenset(int(epoch) for epoch in epochs)
+        self._sums: Any = torch.zeros(n_samples, n_classes + EXTRA, dtype=torch.float64)  # later on the logits' device
         self._labels: Any = torch.full((n_samples,), -1)
         self._waiting: list[tuple[Any, Any, Any]] = []
 
     def update(self, logits: Any, labels: Any, index: Any, epoch: int | None = None) -> None:
         """Record a training batch: logits (B, C), given labels (B,), numbers of the samples (B,).
 
-        Call it once per step with the logits that the loss is computed from. The autograd graph is not kept or changed.
+        Call it once per step with the logits that the loss is computed from. The autograd graph is not kept or changed,
+        and the audit keeps copies of what it is given. A batch that is refused leaves the audit as it was; on a GPU the
+        numbers are looked at later, so that no step waits for them, and only that batch is left out.
         """
         import torch
 
         if self.epochs is not None:
             if epoch is None:
                 raise WarlabError("This audit counts only some epochs; name the epoch: update(…, epoch=epoch).")
-            if epoch not in self.epochs:
+            if int(epoch) not in self.epochs:
                 return
+        logits, labels, index = batch = [torch.as_tensor(values).detach() for values in (logits, labels, index)]
         rows = tuple(logits.shape[:1])
         if tuple(logits.shape) != (*rows, self.n_classes) or any(tuple(v.shape) != rows for v in (labels, index)):
-            shapes = ", ".join(str(tuple(values.shape)) for values in (logits, labels, index))
+            shapes = ", ".join(str(tuple(values.shape)) for values in batch)
             raise WarlabError(
                 f"Logits, labels and indices have the shapes {shapes}; an audit of {self.n_classes} classes "
                 f"takes (B, {self.n_classes}), (B,) and (B,)."
             )
-        self._waiting.append((torch.as_tensor(logits).detach().float().clone(), labels, index))
+        for values, what in ((labels, "labels"), (index, "indices")):
+            if values.dtype == torch.bool or values.is_floating_point() or values.is_complex():
+                raise WarlabError(f"The {what} of an audit are {values.dtype}; give integers.")
+        copies = logits.to(torch.float32, copy=True), labels.to(torch.long, copy=True), index.to(torch.long, copy=True)
+        if not (labels.is_cuda or index.is_cuda):
+            self._check_range(*copies[1:])
+        self._waiting.append(copies)
         if sum(len(one) for one, _, _ in self._waiting) >= ROWS:
             self._add()
 
@@ -106,8 +116,8 @@ class Record:
         )
 
     def state_dict(self) -> RecordState:
-        """Return what a resumed training needs for the same bits; collected rows are not added early."""
-        return {"sums": self._sums, "labels": self._labels, "waiting": list(self._waiting)}
+        """Return copies of what a resumed training needs for the same bits; collected rows are not added early."""
+        return {"sums": self._sums.clone(), "labels": self._labels.clone(), "waiting": list(self._waiting)}
 
     def load_state_dict(self, state: RecordState) -> None:
         n, columns = state["sums"].shape
@@ -116,8 +126,29 @@ class Record:
                 f"The saved audit is of {n} samples and {columns - EXTRA} classes, this one of {self.n_samples} and "
                 f"{self.n_classes}; load it into an audit of its own size."
             )
-        self._sums, self._labels = state["sums"], state["labels"]
-        self._waiting = list(state["waiting"])
+        self._waiting = [tuple(part.clone() for part in batch) for batch in state["waiting"]]
+        self._sums, self._labels = state["sums"].clone(), state["labels"].clone()
+
+    def _check_range(self, labels: Any, index: Any) -> None:
+        for values, end, what in ((labels, self.n_classes, "label"), (index, self.n_samples, "sample")):
+            if len(values) and not (int(values.min()) >= 0 and int(values.max()) < end):
+                raise WarlabError(
+                    f"An audit was given {what} {int(values.min())} to {int(values.max())} in a batch; the numbers go "
+                    f"from 0 to {end - 1}."
+                )
+
+    def _leave_out_bad_batches(self) -> None:
+        """Keep the other batches, and raise the error of the first bad one."""
+        good, errors = [], []
+        for batch in self._waiting:
+            try:
+                self._check_range(*batch[1:])
+                good.append(batch)
+            except WarlabError as error:
+                errors.append(error)
+        self._waiting = good
+        if errors:
+            raise errors[0]
 
     def _add(self) -> None:
         """Add the collected rows."""
@@ -125,21 +156,19 @@ class Record:
             return
         import torch
 
-        waiting, self._waiting = self._waiting, []
-        device = waiting[-1][0].device  # a checkpoint may have been loaded to another one
+        device = self._waiting[-1][0].device  # a checkpoint may have been loaded to another one
         logits, labels, index = (
-            torch.cat([torch.as_tensor(part).to(device) for part in parts]) for parts in zip(*waiting, strict=True)
+            torch.cat([part.to(device) for part in parts]) for parts in zip(*self._waiting, strict=True)
         )
-        labels, index = labels.long(), index.long()
-        for values, end, what in ((labels, self.n_classes, "label"), (index, self.n_samples, "sample")):
-            if len(values) and not (int(values.min()) >= 0 and int(values.max()) < end):
-                raise WarlabError(
-                    f"An audit was given {what} {int(values.min())} to {int(values.max())}; the numbers go from 0 to "
-                    f"{end - 1}."
-                )
+        try:
+            self._check_range(labels, index)
+        except WarlabError:
+            self._leave_out_bad_batches()
+        self._waiting = []
+        device = "cpu" if device.type == "mps" else device  # Apple's GPUs have no double precision
         self._sums, self._labels = self._sums.to(device), self._labels.to(device)
         y, log_p = labels[:, None], logits.log_softmax(1)
         margin = logits.gather(1, y) - logits.scatter(1, y, -torch.inf).amax(1, keepdim=True)
         rows = torch.cat([log_p.exp(), margin, -log_p.gather(1, y), torch.ones_like(margin)], 1)  # as above, (B, C + 3)
-        self._sums.index_add_(0, index, rows)
-        self._labels[index] = labels
+        self._sums.index_add_(0, index.to(device), rows.to(device, torch.float64))
+        self._labels[index.to(device)] = labels.to(device)
