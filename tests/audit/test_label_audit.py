@@ -258,15 +258,48 @@ def test_the_epochs_that_count_may_come_in_any_order_and_type(epochs) -> None:
     assert set(audit.means().seen) == {3}
 
 
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=2, max_size=60))
-@settings(max_examples=100, deadline=None)
-def test_quality_agrees_with_scikit_learn(samples: list[tuple[int, bool]]) -> None:
+SCORE_TYPES = [np.float64, np.float32, np.int64, np.uint8, torch.tensor, list]
+MASK_TYPES = [np.bool_, np.int64, np.uint8, np.float32, torch.tensor, list]
+
+
+def convert(values: np.ndarray, kind: type) -> object:
+    return values.astype(kind) if kind not in (torch.tensor, list) else kind(values.tolist())
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=2, max_size=60),
+    st.sampled_from(SCORE_TYPES),
+    st.sampled_from(MASK_TYPES),
+)
+@settings(max_examples=200, deadline=None)
+def test_quality_agrees_with_scikit_learn_for_every_type(samples: list[tuple[int, bool]], kind, mask: type) -> None:
     score, wrong = np.array([s for s, _ in samples], float), np.array([w for _, w in samples])
+    given = convert(score, kind), convert(wrong, mask)
+    assert precision_at_errors(*given) == pytest.approx(precision_at_errors(score, wrong), nan_ok=True)
     if wrong.all() or not wrong.any():
-        assert np.isnan(auroc(score, wrong))
+        assert np.isnan(auroc(*given))
         return
-    assert auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
-    assert average_precision(score, wrong) == pytest.approx(average_precision_score(wrong, score))
+    assert auroc(*given) == pytest.approx(roc_auc_score(wrong, score))
+    assert average_precision(*given) == pytest.approx(average_precision_score(wrong, score))
+
+
+@pytest.mark.parametrize("metric", [auroc, average_precision, precision_at_errors])
+@pytest.mark.parametrize(
+    "score, wrong, sentence",
+    [
+        ([0.1, np.nan, 0.3], [True, False, False], "1 of 3 scores are NaN"),
+        ([0.1, 0.2, 0.3], [0, 2, 1], "booleans, or 0 and 1"),
+        ([0.1, 0.2, 0.3], [0, np.nan, 1], "booleans, or 0 and 1"),
+        ([0.1, 0.2, 0.3], [1, 0], r"shapes \(3,\) and \(2,\)"),
+        ([[0.1], [0.2]], [[1], [0]], r"shapes \(2, 1\)"),
+        (["a", "b"], [1, 0], "of type <U1"),
+    ],
+)
+def test_quality_refuses_what_has_no_order(metric, score: list, wrong: list, sentence: str) -> None:
+    with pytest.raises(WarlabError, match=sentence):
+        metric(score, wrong)
+    with pytest.raises(WarlabError):
+        metric(np.array(score), np.array(wrong))
 
 
 def test_precision_is_taken_at_the_number_of_errors() -> None:
