@@ -32,6 +32,7 @@ from warlab.war.model import (
     flatten_mask,
     get_logits,
     looks_like_probabilities,
+    refuse_static_graph,
     select_forwards,
 )
 
@@ -118,6 +119,8 @@ class AdversarialLoss(nn.Module, ABC):
         """
         x = check_inputs(model, inputs)
         inner, outer = select_forwards(model, predict)
+        if self.direction == "clean":
+            refuse_static_graph(model, "does not average the gradients with direction clean; choose sum or mean")
         if self.dropout == "shared":
             seed = int(torch.randint(2**62, ()))
             inner, outer = (fix_dropout_masks(one, seed, x.device) for one in (inner, outer))

@@ -61,9 +61,28 @@ def select_forwards(model: nn.Module, predict: Predict | None) -> tuple[Predict,
     With DistributedDataParallel the probe runs on the module inside, where no reducer waits for weight gradients that
     never come. The final pass runs through the wrapper, whose reducer adds its gradients to those of the loop.
     """
-    if predict is not None:
-        return predict, predict
-    return (model.module if isinstance(model, DistributedDataParallel) else model), model
+    outer = model if predict is None else predict
+    if not isinstance(model, DistributedDataParallel):
+        refuse_static_graph(model, "is inside another module, so that the probe runs through it; give it as the model")
+        return outer, outer
+
+    def inner(x: Tensor) -> Any:
+        before = {name: value for name, value in vars(model).items() if name == "forward"}  # accelerate may set it
+        vars(model)["forward"] = model.module  # also where `predict` calls the wrapper
+        try:
+            return outer(x)
+        finally:
+            del vars(model)["forward"]
+            vars(model).update(before)
+
+    return inner, outer
+
+
+def refuse_static_graph(model: nn.Module, reason: str) -> None:
+    """Raise an error for a static graph: a gradient in the inputs through its wrapper uses up the reduction of the
+    weights' gradients, which are then not averaged, and the processes drift apart without a message."""
+    if any(isinstance(m, DistributedDataParallel) and m.static_graph for m in model.modules()):
+        raise WarlabError(f"DistributedDataParallel(static_graph=True) {reason}, or leave static_graph False.")
 
 
 @contextmanager
