@@ -40,6 +40,8 @@ rule cost:
         provenance="<results>/costs/{dataset}/{cost}/cost.json",
     log:
         "<logs>/cost/{dataset}/{cost}.log",
+    # A wrong cost should be reported before anything trains for days.
+    priority: 50
     localrule: True
     conda:
         "../envs/warlab.yaml"
@@ -59,6 +61,7 @@ rule verify_cost:
         verified="<results>/costs/{dataset}/{cost}/verified.json",
     log:
         "<logs>/verify_cost/{dataset}/{cost}.log",
+    priority: 50
     localrule: True
     conda:
         "../envs/warlab.yaml"

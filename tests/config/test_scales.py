@@ -1,5 +1,6 @@
 """How a scale becomes runs: blocks of cells, shrinking schedules, and runs that other runs need."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,29 @@ def test_a_scale_may_add_cells_to_a_table() -> None:
     assert [row[1] for row in layout] == ["clean"] * 3 + ["asym-40"] * 3  # the paper's order
     assert [row[3] for row in layout] == ["cce", "sl", "war_w2v"] * 2
     assert len(own.plan.runs) == 4
+
+
+@pytest.mark.parametrize(
+    ("dataset", "text", "reason"),
+    [
+        ("cifar10", "0,1\n1,0\n", "has other classes than the data"),
+        ("cifar10", "class,a,b\na,0,1\nb,1,0\n", "has other classes than the data"),
+        ("image_folder", "0,1\n1\n", "cannot be read as a CSV of numbers"),
+        ("image_folder", "class,a,b\na,0,1\n", "is not a square matrix"),
+        ("image_folder", "class,a,b\na,0,1\nb,1,0\n", None),
+        ("image_folder", "0,1\n1,0\n", None),
+    ],
+)
+def test_a_wrong_cost_of_the_user_is_found_before_anything_runs(
+    dataset: str, text: str, reason: str | None, tmp_path: Path
+) -> None:
+    """The names of the classes of own images are known only after these are read; their costs are made first."""
+    (tmp_path / "cost.csv").write_text(text)
+    block = {"datasets": [dataset], "noises": ["sym-40"], "methods": ["cce", "war+cost=file"]}
+    costs = {"file": {"path": str(tmp_path / "cost.csv")}}
+    own = scaled({"main_benchmark": block}, costs=costs, datasets={dataset: {"source": "real"}})
+    with pytest.raises(WarlabError, match=reason) if reason else nullcontext():
+        validate(own.plan)
 
 
 CHOSEN = {"datasets": ["cifar10"], "noises": ["sym-40"], "nets": ["cnn6"], "methods": ["cce"], "add_methods": ["ar"]}

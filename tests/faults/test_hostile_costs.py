@@ -138,7 +138,7 @@ def test_class_names_of_any_kind_survive_a_cost_file(names: list[str], tmp_path:
     cost = make_cost("zero_one", CostInputs(names, names), {}).matrix
     (tmp_path / "cost.csv").write_text(matrix_text(cost, names))
     assert (read_matrix(tmp_path / "cost.csv", names) == cost).all()
-    with pytest.raises(WarlabError, match="names other classes"):
+    with pytest.raises(WarlabError, match="has other classes"):
         read_matrix(tmp_path / "cost.csv", [f"{name}x" for name in names])
 
 

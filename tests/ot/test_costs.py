@@ -8,6 +8,8 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
+from tests.helpers.scripts import snippet
 from warlab import data
 from warlab.artefacts.ground_cost import matrix_text, read_matrix
 from warlab.errors import WarlabError
@@ -148,11 +150,23 @@ def test_a_word_that_no_one_knows_is_named() -> None:
         make_cost("w2v", inputs(["cat", "qwzx"]), {})
 
 
+BARE = snippet((ROOT / "docs" / "your-own-data.md").read_text(), "`cost.csv`:")
+
+
+@pytest.mark.parametrize("text", [BARE, "c,cat,dog,truck\ncat,0,1,2\ndog,1,0,2\ntruck,2,2,0\n"])
+def test_a_matrix_of_the_user_may_have_names_or_be_bare(text: str, tmp_path: Path) -> None:
+    (tmp_path / "cost.csv").write_text(text)
+    cost = make_cost("file", inputs(["cat", "dog", "truck"]), {"path": str(tmp_path / "cost.csv")})
+    assert cost.matrix.tolist() == [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
+    with pytest.raises(WarlabError, match="a bare matrix of numbers in this order, or"):
+        read_matrix(tmp_path / "cost.csv", ["cat", "dog"])
+
+
 def test_a_cost_of_other_classes_or_with_gaps_is_refused(tmp_path: Path) -> None:
     cost = make_cost("zero_one", inputs(CIFAR10), {}).matrix
     file = tmp_path / "cost.csv"
     file.write_text(matrix_text(cost, CIFAR10[::-1]))
-    with pytest.raises(WarlabError, match="names other classes"):
+    with pytest.raises(WarlabError, match="has other classes"):
         read_matrix(file, CIFAR10)
     cost[0, 1] = np.nan
     file.write_text(matrix_text(cost, CIFAR10))

@@ -62,19 +62,33 @@ def matrix_text(matrix: np.ndarray, class_names: Sequence[str]) -> str:
     return buffer.getvalue()
 
 
-def read_matrix(path: Path, class_names: Sequence[str]) -> np.ndarray:
-    """Read with the csv module: pandas would read a class called NA as missing, and 01 as the number 1."""
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_matrix(path: Path, class_names: Sequence[str] | None = None) -> np.ndarray:
+    """Read a matrix that is bare, or has the class names as header and first column; they are compared if they are
+    given. The csv module reads it, because pandas would read a class called NA as missing, and 01 as the number 1."""
     try:
         with Path(path).open(newline="") as file:
-            head, *rows = csv.reader(file)
-        matrix = np.array([[float(entry or "nan") for entry in row[1:]] for row in rows], np.float64)
-    except (OSError, ValueError, csv.Error) as error:
+            rows = [row for row in csv.reader(file) if row]
+        is_bare = bool(rows) and _is_number(rows[0][0])
+        head, rows = ([], rows) if is_bare else (rows[0][1:], rows[1:])
+        skipped = 0 if is_bare else 1
+        matrix = np.array([[float(entry or "nan") for entry in row[skipped:]] for row in rows], np.float64)
+    except (OSError, ValueError, IndexError, csv.Error) as error:
         raise WarlabError(f"The cost {path} cannot be read as a CSV of numbers ({error}); check the file.") from error
-    names = list(class_names)
-    if head[1:] != names or [row[0] for row in rows if row] != names:
+    if not len(matrix) or matrix.shape != (len(matrix), len(matrix)):
+        raise WarlabError(f"The cost {path} is not a square matrix; give one row and one column per class.")
+    names = None if class_names is None else list(class_names)
+    if names is not None and (len(matrix) != len(names) or not (is_bare or head == [row[0] for row in rows] == names)):
         raise WarlabError(
-            f"The cost {path} names other classes than the data ({', '.join(names)}): give one row and one column "
-            "per class, in this order."
+            f"The cost {path} has other classes than the data ({', '.join(names)}): give a bare matrix of numbers in "
+            "this order, or one with these names as header and first column."
         )
     if not np.isfinite(matrix).all():
         raise WarlabError(f"The cost {path} has entries that are not finite numbers; give a number for every pair.")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from warlab import data, methods, noise
+from warlab.artefacts.ground_cost import read_matrix
 from warlab.artefacts.run_config import Options
 from warlab.common.wording import short, suggest
 from warlab.config.models import Layer, Section
@@ -209,3 +210,6 @@ def _check_run(settings: Settings, cell: RunId) -> None:
     for setting, file in files.items():
         if not settings.config.get("runs_from") and not Path(file).is_file():  # finished runs are reported without it
             raise WarlabError(f"{setting} names {file}, which does not exist; correct the path.")
+    if cost is not None and settings.cost_kind(cost, cell.dataset) == "file":
+        for path in filter(Path.is_file, map(Path, settings.cost_files(cost, cell.dataset).values())):
+            read_matrix(path, data.get(cell.dataset).classes.names or None)  # None: of own images, not yet known

@@ -1,4 +1,4 @@
-"""A matrix of the user: a CSV with the class names as header and first column."""
+"""A matrix of the user: numbers in the order of the classes, whose names may be the header and first column."""
 
 from pathlib import Path
 
