@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warlab import data
+from warlab.ot.chunks import MANY
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.sinkhorn import DELTA, needs_log_domain, plan, sinkhorn
@@ -111,6 +112,18 @@ def test_underflowed_predictions_stay_finite() -> None:
 def test_ordinary_costs_take_the_fast_path() -> None:
     assert not needs_log_domain(torch.as_tensor(ZERO_ONE), 0.05)
     assert np.exp(-1 / 0.05) > DELTA
+
+
+@pytest.mark.parametrize("log_domain", [None, False, True])
+@pytest.mark.parametrize("rows", [8, MANY])
+def test_under_autocast_it_iterates_in_single_precision(log_domain: bool | None, rows: int) -> None:
+    a, b = (torch.randn(rows, 10, generator=torch.Generator().manual_seed(k)).softmax(1) for k in range(2))
+    cost = torch.as_tensor(CIFAR10, dtype=torch.float32)
+    expected = sinkhorn(a, b, cost, log_domain=log_domain)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(sinkhorn(a, b, cost, log_domain=log_domain), expected)
+    coarse = sinkhorn(a.bfloat16(), b.bfloat16(), cost.bfloat16())
+    assert coarse.dtype == torch.float32 and torch.isfinite(coarse).all()
 
 
 simplex = st.lists(st.floats(-4, 4), min_size=5, max_size=5).map(lambda z: np.exp(z) / np.exp(z).sum())

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from warlab.common.precision import true_float32
 from warlab.errors import WarlabError
 from warlab.ot.chunks import MANY, ChunkedSinkhorn
 
@@ -32,7 +33,7 @@ def sinkhorn(
     Parameters
     ----------
     a, b : Tensor (B, C)
-        Rows of probabilities.
+        Rows of probabilities. The iterations are in float32 or float64, also under autocast.
     cost : Tensor (C, C)
         What moving mass from class i to class j costs.
     lam : float
@@ -41,13 +42,13 @@ def sinkhorn(
         Updates of both scalings. Default 20: paper.
     log_domain : bool, optional
         Whether to iterate on logarithms, which large or negative costs need. Default: decided by `needs_log_domain`,
-        and the result is checked, which makes a GPU wait; a loop decides once and checks its loss.
+        and the arguments are checked, which makes a GPU wait; a loop decides once and checks its loss.
 
     Returns
     -------
     Tensor (B,)
         The transport of each row. From `chunks.MANY` rows on it can be differentiated once only, in bounded memory;
-        in the log domain it needs memory of B × C × C.
+        in the log domain autograd keeps about 2 × iterations × B × C × C numbers for the backward pass.
 
     Examples
     --------
@@ -63,15 +64,19 @@ def sinkhorn(
                 f"sinkhorn needs a and b of shape (B, C) and a cost of shape (C, C), not {tuple(a.shape)}, "
                 f"{tuple(b.shape)} and {tuple(cost.shape)}."
             )
-        value = sinkhorn(a, b, cost, lam, iterations, needs_log_domain(cost, lam))
-        if not bool(torch.isfinite(value).all()):
-            raise WarlabError(
-                "The transport is not a finite number; a and b must be rows of probabilities without NaN."
-            )
-        return value
-    if len(a) >= MANY and not log_domain and not cost.requires_grad:
-        return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
-    return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
+        for rows in (a, b):
+            if not rows.is_floating_point() or not bool((rows >= 0).all() & ((rows.sum(1) - 1).abs() < 0.01).all()):
+                raise WarlabError(
+                    "a and b must be rows of probabilities, not negative and with a sum of 1; give logits.softmax(1)."
+                )
+        if iterations < 1:
+            raise WarlabError(f"sinkhorn needs iterations at least 1, not {iterations}.")
+        log_domain = needs_log_domain(cost, lam)
+    a, b, cost = (t.float() if t.dtype in (torch.bfloat16, torch.float16) else t for t in (a, b, cost))
+    with true_float32():
+        if len(a) >= MANY and not log_domain and not cost.requires_grad:
+            return ChunkedSinkhorn.apply(a, b, cost, lam, iterations, DELTA)
+        return (_value_log if log_domain else _value)(a, b, cost, lam, iterations)
 
 
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
