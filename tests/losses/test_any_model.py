@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -47,6 +48,32 @@ def test_in_eval_mode_nothing_is_switched_and_no_statistic_moves(loss: Adversari
     assert value > 0 and torch.equal(step(frozen, model, images())[0], value)
     assert not any(m.training for m in model.modules())
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+
+
+NORMS = {
+    "batch": lambda: nn.BatchNorm2d(4),
+    "cumulative": lambda: nn.BatchNorm2d(4, momentum=None),
+    "instance": lambda: nn.InstanceNorm2d(4, affine=True, track_running_stats=True),
+    "plain instance": lambda: nn.InstanceNorm2d(4),
+    "group": lambda: nn.GroupNorm(2, 4),
+}
+
+
+@pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
+@pytest.mark.parametrize("training", [True, False])
+def test_without_updates_no_statistic_moves_and_the_value_stays(norm: Callable, training: bool) -> None:
+    values = []
+    for update in (False, True):
+        model = network(norm())
+        model(5 + 3 * images())  # statistics that differ from those of the batch
+        model.train(training)
+        before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+        logits = model(images()).detach() if not training else None
+        torch.manual_seed(2)
+        values.append(WARLoss(COST, epsilon=0.5, batchnorm_update=update)(model, images(), logits))
+        same = [torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items()]
+        assert all(same) or (update and training)
+    assert torch.equal(*values)
 
 
 @every_loss

@@ -90,27 +90,31 @@ def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool) -> It
     """Give every forward pass inside the given rules of dropout and batch norm, and true float32."""
     with ExitStack() as stack:
         if dropout == "off":
-            stack.enter_context(_switch_off(model, nn.modules.dropout._DropoutNd, "training"))
+            stack.enter_context(_set(model, nn.modules.dropout._DropoutNd, "training", False))
         if not batchnorm_update:  # batch statistics are still used, running ones stay
-            stack.enter_context(_switch_off(model, nn.modules.batchnorm._NormBase, "track_running_stats"))
+            stack.enter_context(_set(model, nn.modules.batchnorm._BatchNorm, "track_running_stats", False))
+            for name in ("running_mean", "running_var"):  # instance norm writes to them whenever it has them
+                stack.enter_context(_set(model, nn.modules.instancenorm._InstanceNorm, name, None, training=True))
         # A wrapper overwrites running statistics before a forward pass: once per step, in the loop's own pass.
-        stack.enter_context(_switch_off(model, DistributedDataParallel, "broadcast_buffers"))
+        stack.enter_context(_set(model, DistributedDataParallel, "broadcast_buffers", False))
         stack.enter_context(true_float32())
         yield
 
 
 @contextmanager
-def _switch_off(model: nn.Module, kind: type[Any], attribute: str) -> Iterator[None]:
-    """Set an attribute of all modules of a kind to False inside, and restore it afterwards."""
-    modules = [m for m in model.modules() if isinstance(m, kind)]
+def _set(
+    model: nn.Module, kind: type[Any], attribute: str, value: object, training: bool | None = None
+) -> Iterator[None]:
+    """Set an attribute of all modules of a kind, or of those in training mode, inside; restore it afterwards."""
+    modules = [m for m in model.modules() if isinstance(m, kind) and training in (None, m.training)]
     before = [getattr(m, attribute) for m in modules]
     try:
         for m in modules:
-            setattr(m, attribute, False)
+            setattr(m, attribute, value)
         yield
     finally:
-        for m, value in zip(modules, before, strict=True):
-            setattr(m, attribute, value)
+        for m, own in zip(modules, before, strict=True):
+            setattr(m, attribute, own)
 
 
 @contextmanager
