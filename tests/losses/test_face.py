@@ -4,6 +4,7 @@ import doctest
 import inspect
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
@@ -24,6 +25,8 @@ from warlab.ot.verify import verify_uses
 
 NAMES = ["cat", "dog", "truck"]
 X, MODEL = torch.randn(6, 8, generator=torch.Generator().manual_seed(0)), nn.Linear(8, 3)
+LABELS = torch.arange(6) % 3
+WEAK_ENOUGH = torch.tensor([[0.0, 0.9, 0.2], [0.9, 0.0, 0.2], [0.2, 0.2, 0.0]])  # of docs/loss.md
 MODULES = (*(f"warlab.war.{name}" for name in ("war", "ar", "tv")), "warlab.ot.ground", "warlab.ot.sinkhorn")
 
 
@@ -151,6 +154,11 @@ VECTORS = {"cat": [0.0, 1.0], "dog": [1.0, 1.0], "odd": [1.0], "gap": [float("na
         (lambda: zero_one_cost(1), "at least 2"),
         (lambda: zero_one_cost(2.5), "at least 2"),  # type: ignore[arg-type]
         (lambda: sinkhorn(X.softmax(1), X.softmax(1), zero_one_cost(3)), r"not \(6, 8\), \(6, 8\) and \(3, 3\)"),
+        (lambda: sinkhorn(torch.randn(6, 3), X[:, :3].softmax(1), zero_one_cost(3)), "rows of probabilities"),
+        (lambda: sinkhorn(X[:, :3].softmax(1), torch.rand(6, 3), zero_one_cost(3)), "rows of probabilities"),
+        (lambda: sinkhorn(*[torch.full((2, 3), torch.nan)] * 2, zero_one_cost(3)), "rows of probabilities"),
+        (lambda: sinkhorn(*[torch.ones(6, 3).long()] * 2, zero_one_cost(3)), "rows of probabilities"),
+        (lambda: sinkhorn(*[X[:, :3].softmax(1)] * 2, zero_one_cost(3), iterations=0), "iterations at least 1"),
         (lambda: WARLoss(1 - torch.eye(3), epsilon=float("nan")), "epsilon"),
         (lambda: ARLoss(epsilon=float("inf")), "epsilon"),
         (lambda: ARLoss(direction="avg"), "direction must be sum, mean or clean"),  # type: ignore[arg-type]
@@ -169,6 +177,50 @@ def test_wrong_arguments_are_one_sentence(call: Callable, words: str) -> None:
     with pytest.raises(WarlabError, match=words) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("number", [np.float32(0.25), np.float64(0.25), np.int64(1), 1, 0.25])
+def test_epsilon_may_be_any_real_number(number: float) -> None:
+    assert TVLoss(epsilon=number).epsilon == float(number)
+
+
+def test_the_cost_is_a_copy_and_its_domain_follows_every_change() -> None:
+    """Of the caller's matrix, of the buffer, of lambda, and by a loaded state."""
+    a, b = torch.tensor([[0.9, 0.05, 0.05]]), torch.tensor([[0.1, 0.8, 0.1]])
+
+    def changed(change: Callable[[WARLoss], object]) -> Tensor:
+        war = WARLoss(zero_one_cost(3))
+        change(war)
+        return war.divergence(a, b)
+
+    ordinary, steep = WARLoss(zero_one_cost(3)), WARLoss(4 * zero_one_cost(3))
+    for cost in (zero_one_cost(3), zero_one_cost(3).numpy()):
+        war = WARLoss(cost)
+        cost *= 4
+        assert torch.equal(war.divergence(a, b), ordinary.divergence(a, b))
+    for change in (
+        lambda war: war.load_state_dict(steep.state_dict()),
+        lambda war: war.cost.mul_(4),
+        lambda war: setattr(war, "cost", 4 * zero_one_cost(3)),
+    ):
+        assert torch.equal(changed(change), steep.divergence(a, b))
+    sharp = WARLoss(zero_one_cost(3), lam=0.005)
+    assert torch.equal(changed(lambda war: setattr(war, "lam", 0.005)), sharp.divergence(a, b))
+
+
+@pytest.mark.parametrize(("cost", "weak"), [(zero_one_cost(3), True), (zero_one_cost(10), True), (WEAK_ENOUGH, False)])
+def test_a_cost_that_the_iterations_cannot_move_is_warned_of_once(cost: Tensor, weak: bool) -> None:
+    """Between predictions that differ little, such as those at x and at x + r."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            WARLoss(cost)
+        WARLoss(cost, lam=0.5), WARLoss(cost, iterations=2000)
+    assert ["TVLoss" in str(one.message) for one in found] == [True] * weak
+    logits = torch.randn(20, len(cost), generator=torch.Generator().manual_seed(0)).double()
+    a, b = logits.softmax(1), (logits + 0.05 * logits.roll(1, 1)).softmax(1)
+    after_20, converged = (sinkhorn(a, b, cost.double(), iterations=n).mean() for n in (20, 5000))
+    assert bool(after_20 < 0.01 * converged) is weak
 
 
 # ---- what the loop hands over
@@ -217,6 +269,12 @@ def in_inference_mode() -> Tensor:
         (lambda: ARLoss()(MODEL, X, predict=lambda _: MODEL(X)), "ignores its argument"),
         (lambda: ARLoss()(MODEL, X, mask=torch.ones(6)), "tensor of booleans"),
         (lambda: ARLoss()(MODEL, X, mask=torch.ones(6, 3, dtype=torch.bool)), r"of shape \(6,\)"),
+        (lambda: ARLoss()(MODEL, X, LABELS), r"logits are torch.int64 of shape \(6,\).*not the labels"),
+        (lambda: ARLoss(dropout="off")(MODEL, X, LABELS), "not the labels"),
+        (lambda: TVLoss()(MODEL, X, LABELS.float()), "one row of logits per input"),
+        (lambda: TVLoss()(MODEL, X, nn.functional.one_hot(LABELS)), "not the labels"),
+        (lambda: TVLoss()(MODEL, X, nn.functional.one_hot(LABELS).float()), "returns probabilities"),
+        (lambda: TVLoss(dropout="shared")(MODEL, X, MODEL(X[:4])), "one row of logits per input"),
         (lambda: WARLoss(zero_one_cost(4))(MODEL, X), "3 classes but the cost matrix has 4"),
     ],
 )

@@ -11,6 +11,7 @@ takes its place. The final pass gives p(x + r), the only one that the loss is di
 """
 
 import math
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,10 +62,11 @@ class AdversarialLoss(nn.Module, ABC):
     def __post_init__(self) -> None:
         super().__init__()
         self._are_logits = False  # not yet known
-        if not (isinstance(self.epsilon, int | float) and math.isfinite(self.epsilon) and self.epsilon >= 0):
+        if not (isinstance(self.epsilon, numbers.Real) and math.isfinite(self.epsilon) and self.epsilon >= 0):
             raise WarlabError(
                 f"epsilon is the length of the perturbation and cannot be {self.epsilon}; give 0 or more."
             )
+        self.epsilon = float(self.epsilon)
         if self.dropout not in ("independent", "shared", "off"):
             raise WarlabError(f"dropout must be independent, shared or off, not {self.dropout!r}.")
         if self.direction not in ("sum", "mean", "clean"):
@@ -124,6 +126,8 @@ class AdversarialLoss(nn.Module, ABC):
         if self.dropout == "shared":
             seed = int(torch.randint(2**62, ()))
             inner, outer = (fix_dropout_masks(one, seed, x.device) for one in (inner, outer))
+        if logits is not None:
+            self._check_logits(get_logits(logits), len(x))
         clean = self._reuse(logits, x.dtype)  # outside of extra_pass, which switches TF32 off
         with extra_pass(model, self.dropout, self.batchnorm_update):
             if clean is None:
@@ -176,6 +180,14 @@ class AdversarialLoss(nn.Module, ABC):
                     "an argmax in the model, or a predict function that ignores its argument."
                 ) from error
             raise
+
+    def _check_logits(self, logits: Tensor, samples: int) -> None:
+        if not logits.is_floating_point():
+            raise WarlabError(
+                f"The logits are {logits.dtype} of shape {tuple(logits.shape)}; give the model's output on the inputs, "
+                "not the labels, which the loss does not use."
+            )
+        class_axis(logits, samples, self.class_dim)
 
     def _reuse(self, output: Any, precision: torch.dtype) -> Tensor | None:
         """Return the loop's logits, if they have the dropout rule and the precision of the extra passes."""

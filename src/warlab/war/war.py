@@ -5,8 +5,10 @@
 `AdversarialLoss` finds r and computes the two predictions; here is the divergence between them.
 """
 
+import warnings
 from dataclasses import InitVar, dataclass, field
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -35,7 +37,10 @@ class WARLoss(AdversarialLoss):
     cost : Tensor or array (C, C)
         The ground cost between classes: large between those that resemble each other, symmetric, not negative, zero
         on the diagonal. From `word_cost`, `centroid_cost`, `zero_one_cost` or your own. Keep its largest entry near 1:
-        above 41 lambda the transport is computed by logarithms, which takes memory of B × C × C.
+        above 41 lambda, or if signed, the transport is computed by logarithms, which takes memory of
+        2 × iterations × B × C × C for the backward pass. If even the smallest entry is `iterations` times lambda or
+        more, as of `zero_one_cost` with the defaults, the iterations move next to nothing between predictions that
+        differ little, and there is a warning: use `TVLoss` for this cost, or a larger lambda.
     lam : float
         Weight of the entropy in the transport. Default 0.05: paper.
     iterations : int
@@ -90,7 +95,7 @@ class WARLoss(AdversarialLoss):
 
     def __post_init__(self, cost: Tensor | ArrayLike) -> None:
         super().__post_init__()
-        matrix = torch.as_tensor(cost, dtype=torch.float32).detach()
+        matrix = torch.as_tensor(cost, dtype=torch.float32).detach().clone()
         values = matrix.double().cpu().numpy()
         # Entries that single precision rounds apart count as equal.
         check_cost(values, "of WARLoss", self.signed, rounding=1e-6 * abs(values).max(initial=0.0))
@@ -99,7 +104,26 @@ class WARLoss(AdversarialLoss):
                 f"lambda must be above 0 and iterations at least 1, not {self.lam} and {self.iterations}."
             )
         self.register_buffer("cost", matrix)
-        self.log_domain = needs_log_domain(matrix, self.lam)
+        self._decided: tuple[Tensor | None, int, float, bool] = None, 0, 0.0, False
+        apart = values[~np.eye(len(values), dtype=bool)]
+        if apart.size and apart.min() >= self.iterations * self.lam:
+            warnings.warn(
+                f"The smallest entry of the cost, {apart.min():g}, is {apart.min() / self.lam:.3g} lambda; "
+                f"{self.iterations} iterations then move next to nothing between predictions that differ by less than "
+                "a factor of e, and the loss hardly trains; use TVLoss() for the 0-1 cost, or raise lam or iterations.",
+                stacklevel=3,
+            )
+
+    @property
+    def log_domain(self) -> bool:
+        """Whether logarithms are needed; decided again after a change of the cost or of lambda, since to look at a cost
+        makes a GPU wait."""
+        cost = self.get_buffer("cost")
+        known, version, lam, decision = self._decided
+        if known is not cost or (version, lam) != (cost._version, self.lam):
+            decision = needs_log_domain(cost, self.lam)
+            self._decided = cost, cost._version, self.lam, decision
+        return decision
 
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
         """OT_C^lambda of each row: the transport from p(x + r) to p(x)."""
