@@ -4,11 +4,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Literal
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout
+from torch.utils.checkpoint import checkpoint
 
 from tests.conftest import ROOT
 from tests.helpers import ddp_process
@@ -143,6 +145,24 @@ def test_under_autocast_the_extra_passes_are_in_single_precision() -> None:
         half, _ = step(LOSSES["war"], model, x.bfloat16())  # what an autocast layer before it hands over
     assert seen == [torch.bfloat16, *[torch.float32] * 3] * 2
     assert value.dtype == half.dtype == torch.float32 and all(g.dtype == torch.float32 for g in gradients)
+
+
+class Checkpointed(nn.Module):
+    def __init__(self, net: nn.Module) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, x: Tensor) -> Tensor:
+        return checkpoint(self.net, x, use_reentrant=False)
+
+
+@pytest.mark.parametrize("dropout", ["independent", "shared", "off"])
+def test_activation_checkpointing_gives_the_same_step(dropout: Literal["independent", "shared", "off"]) -> None:
+    """As docs/loss.md says."""
+    loss, net = WARLoss(word_cost(["cat", "dog", "truck", "ship", "bird"]), epsilon=0.5, dropout=dropout), network()
+    value, gradients = step(loss, net, images())
+    again, its_gradients = step(loss, Checkpointed(net), images())
+    torch.testing.assert_close((again, its_gradients), (value, gradients))
 
 
 def test_gradients_accumulate_over_batches() -> None:
