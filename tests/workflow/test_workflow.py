@@ -40,6 +40,9 @@ def test_numbers_are_those_that_were_recorded(finished: Path) -> None:
     """To the last bit on the same processor; elsewhere rounding may move a loss a little and an image or two."""
     golden, same_processor = golden_runs.recorded()
     made = golden_runs.read(finished / "results" / "smoke" / "runs.csv")
+    spelled = made.xs("war_w2v+beta=10", level="method")  # not recorded: the default, written out
+    pd.testing.assert_frame_equal(spelled, made.xs("war_w2v", level="method").loc[spelled.index], check_exact=True)
+    made = made.drop(index="war_w2v+beta=10", level="method")
     assert list(made.index) == list(golden.index) and set(made) == set(golden)
     if same_processor:
         pd.testing.assert_frame_equal(made[golden.columns], golden, check_exact=True)
@@ -91,7 +94,6 @@ def test_every_promised_file_is_there(finished: Path) -> None:
         "flipped_samples",
         "simplex",
         "activations",
-        "critical_difference",
         "audit",
     ):
         for ending in ("pdf", "png"):
@@ -181,12 +183,10 @@ def test_tiles_become_a_table_of_scores_and_maps(finished: Path) -> None:
     assert 0 < manifest["objects"]["realised_share"] < 0.6 and 0 < manifest["realised_rate"] < 1
 
 
-def test_the_table_of_weights_shows_a_run_that_has_another_name(finished: Path) -> None:
+def test_the_table_of_weights_shows_the_published_numbers(finished: Path) -> None:
     table = pd.read_csv(finished / "results" / "smoke" / "tables" / "beta_sensitivity.csv")
     assert list(table.method) == ["war_w2v+beta=1", "war_w2v+beta=10"] and table["mean"].notna().all()
     assert list(table.published) == [76.90, 84.76] and set(table.data) == {"stand-in"}
-    runs = finished / "results" / "smoke" / "runs" / "cifar10" / "asym-40" / "cnn9"
-    assert {path.name for path in runs.glob("war_w2v*")} == {"war_w2v", "war_w2v+beta=1"}
 
 
 def test_every_experiment_has_its_table(finished: Path) -> None:
@@ -233,7 +233,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     assert after.pop("total") == sum(after.values())
     # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
     # a step are also measured again.
-    read = {"table": 2, "audit_table": 1, "figure": 8, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
+    read = {"table": 2, "audit_table": 1, "figure": 7, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
     timing = {"time_steps": 2, "timing_table": 1, "hyperparameters": 1}
     assert after == {"train": 3, "collect": 1, "collect_predictions": 1, **read, **timing, **TYPESET, "all": 1}
 
