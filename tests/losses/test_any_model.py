@@ -79,6 +79,20 @@ def test_without_updates_no_statistic_moves_and_the_value_stays(norm: Callable, 
 
 
 @every_loss
+def test_after_an_error_the_model_is_as_it_was(loss: AdversarialLoss) -> None:
+    model = network(nn.InstanceNorm2d(4, track_running_stats=True), nn.BatchNorm2d(4), nn.Dropout(0.5), nn.Tanh())
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    switches = [(m.training, getattr(m, "track_running_stats", None)) for m in model.modules()]
+    careful = type(loss)(*([COST] if isinstance(loss, WARLoss) else []), dropout="off", batchnorm_update=False)
+    model[-1].register_forward_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        careful(model, images())
+    assert [(m.training, getattr(m, "track_running_stats", None)) for m in model.modules()] == switches
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert model.state_dict().keys() == before.keys()
+
+
+@every_loss
 def test_double_precision_stays_double(loss: AdversarialLoss) -> None:
     """Of the whole step: in single precision the probe of 1e-6 would drown."""
     value, gradients = step(loss, network().double(), images().double())

@@ -127,7 +127,7 @@ class Record:
                 f"{self.n_classes}; load it into an audit of its own size."
             )
         self._waiting = [tuple(part.clone() for part in batch) for batch in state["waiting"]]
-        self._sums, self._labels = state["sums"].clone(), state["labels"].clone()
+        self._sums, self._labels = state["sums"].double().clone(), state["labels"].clone()
 
     def _check_range(self, labels: Any, index: Any) -> None:
         for values, end, what in ((labels, self.n_classes, "label"), (index, self.n_samples, "sample")):
