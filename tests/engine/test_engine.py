@@ -1,10 +1,12 @@
 """The engine: one writer, the identity of a run, and clear errors; tests/faults interrupts it."""
 
+import io
 import os
 import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,11 @@ from warlab.artefacts.run_result import RunResult
 from warlab.common.files import read_arrays, read_json
 from warlab.common.progress import duration
 from warlab.engine.build import make_optimiser
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from warlab.engine.checkpoint import StopRequest
 from warlab.engine.images import Images, TrainingData
 from warlab.engine.lock import only_writer
 from warlab.engine.run import to_csv, train_run
-from warlab.engine.train import Schedule, summary
+from warlab.engine.train import Schedule, Trainer, summary
 from warlab.errors import WarlabError
 
 
@@ -95,16 +97,41 @@ def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:
     assert len(ids) == 4
 
 
+def good_epochs(out: Path) -> int:
+    """Return the number of epochs in the latest checkpoint of a run, whose weights must be finite."""
+    (latest,) = (out / "checkpoint").glob("*/latest.ckpt")
+    state = torch.load(io.BytesIO(latest.read_bytes()[64:]), weights_only=True)
+    assert all(torch.isfinite(values).all() for values in state["models"][0].values())
+    return len(state["rows"])
+
+
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(tmp_path: Path) -> None:
-    files = write_files(tmp_path)
     run = resolved("war_w2v", epochs=3, beta=float("inf"), warmup=2)
     with pytest.raises(WarlabError, match="loss of war is not a finite number in epoch 3, batch 1"):
-        train_run(RunConfig.from_dict(run), {}, files, tmp_path / "out", 1)
-    (latest,) = (tmp_path / "out" / "checkpoint").glob("*/latest.ckpt")
-    folder = CheckpointFolder(tmp_path / "out", latest.parent.name)
-    folder.run_id = torch.load(__import__("io").BytesIO(latest.read_bytes()[64:]), weights_only=True)["run_id"]
-    state = folder.load()
-    assert state is not None and len(state["rows"]) == 2
+        train_run(RunConfig.from_dict(run), {}, write_files(tmp_path), tmp_path / "out", 1)
+    assert good_epochs(tmp_path / "out") == 2
+
+
+@pytest.mark.parametrize("epoch", [2, 3])
+@pytest.mark.parametrize("part", ["parameters", "buffers"])
+def test_a_weight_that_is_no_number_stops_and_keeps_the_last_good_state(
+    part: str, epoch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last step of an epoch, whose loss is finite: what an overflowing update leaves."""
+    step, steps = Trainer._step, count(1)
+
+    def overflow(self: Trainer, *given: Any) -> Any:
+        done = step(self, *given)
+        if next(steps) == 4 * epoch:
+            with torch.no_grad():
+                next(getattr(self.models[0], part)()).fill_(torch.inf)
+        return done
+
+    monkeypatch.setattr(Trainer, "_step", overflow)
+    run = RunConfig.from_dict(resolved("cce", epochs=3))
+    with pytest.raises(WarlabError, match=f"A weight of cce is not a finite number in epoch {epoch}, batch 4"):
+        train_run(run, {}, write_files(tmp_path), tmp_path / "out", 1)
+    assert good_epochs(tmp_path / "out") == epoch - 1 and not (tmp_path / "out" / "result.json").exists()
 
 
 def test_every_sample_once_per_epoch_in_an_order_of_seed_and_epoch() -> None:

@@ -155,7 +155,7 @@ class Trainer:
                 self._interrupt(stop)
             if self.checkpoints.due():
                 self._save()
-        self._check_loss()
+        self._check_finite()
         with self._interruptible(stop):
             tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
             scores = self.evaluate(self.method, self.models) if tested else {}
@@ -208,17 +208,24 @@ class Trainer:
         return f"epoch {len(self.rows) + 1}, batch {self.meter.batches}"
 
     def _save(self) -> None:
-        self._check_loss()
+        self._check_finite()
         self.checkpoints.save(self._state())
 
-    def _check_loss(self) -> None:
-        """Called before anything is saved: a loss that is not finite ends the run, and the last good state stays."""
+    def _check_finite(self) -> None:
+        """Called before anything is saved: a loss or a weight that is not finite ends the run, and the last good state
+        stays. The loss alone may look fine: it is computed before the step that spoils the weights."""
+        weights = (values for model in self.models for values in model.state_dict().values())
         if (bad := int(self.meter.first_bad)) >= 0:
-            name = type(self.method).__module__.rsplit(".", 1)[-1]
-            raise WarlabError(
-                f"The loss of {name} is not a finite number in epoch {len(self.rows) + 1}, batch {bad + 1}; "
-                "the last good checkpoint is kept: lower the learning rate or beta, or look at the data."
-            )
+            what, number = "The loss", bad + 1
+        elif not all(bool(torch.isfinite(values).all()) for values in weights):
+            what, number = "A weight", self.meter.batches
+        else:
+            return
+        name = type(self.method).__module__.rsplit(".", 1)[-1]
+        raise WarlabError(
+            f"{what} of {name} is not a finite number in epoch {len(self.rows) + 1}, batch {number}; "
+            "the last good checkpoint is kept: lower the learning rate or beta, or look at the data."
+        )
 
     def _state(self) -> dict[str, object]:
         self.meter.tick()
@@ -241,6 +248,8 @@ class Trainer:
             optimiser.load_state_dict(saved)
         self.method.load_state_dict(state["method"])
         self.rows, self.meter = state["rows"], _Meter(**state["meter"])
+        device = self.method.task.device  # a state is loaded on the CPU
+        self.meter.sums = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in self.meter.sums.items()}
         self.evaluate.recent = state["recent"]
         self.recorder.audit.load_state_dict(state["audit"])
         done = len(self.rows)
