@@ -109,9 +109,26 @@ def test_no_turning_point_before_its_time() -> None:
     assert scripted([1.0, *jumpy]).turned
 
 
-def test_an_impossible_lid_repeats_the_one_before() -> None:
+def test_an_impossible_lid_repeats_the_one_before_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     assert scripted([3.0, math.nan, -1.0, math.inf, 2.0]).lids == [3.0, 3.0, 3.0, 3.0, 2.0]
     assert scripted([math.nan]).lids == [1.0]
+    replaced = [message.split(" cannot be estimated")[0] for message in caplog.messages]
+    assert replaced == [f"the LID of epoch {epoch}" for epoch in (2, 3, 4, 1)]
+
+
+@pytest.mark.parametrize("neighbours", [2, 20])
+def test_the_lid_is_estimated_for_every_size_of_the_training_set(neighbours: int) -> None:
+    """Whatever is left for the last batch of 128: one and two samples tell nothing, and are left out."""
+    pixels = np.random.default_rng(0).integers(0, 256, (300, 1, 4, 4), np.uint8)
+    net = nn.Flatten()
+    net.features = net.forward  # type: ignore[assignment]
+    for n in range(3, 301):
+        images = Images(pixels[:n], [0.5], [0.5], torch.device("cpu"))
+        method = make("d2l", torch.zeros(n, dtype=torch.long), 2, neighbours=neighbours)
+        assert isinstance(method, d2l.Algorithm)
+        value = method.estimate(net, TrainingData(images, method.task.labels, 32, 0))
+        assert math.isfinite(value) and value > 0, n
 
 
 def test_d2l_mixes_the_label_with_its_own_prediction() -> None:

@@ -11,6 +11,7 @@ before, which has the current weights. Until then the loss is CCE (the code of 2
 Ma et al., Dimensionality-driven learning with noisy labels, 2018.
 """
 
+import logging
 import math
 from dataclasses import dataclass
 
@@ -22,12 +23,14 @@ from warlab.common.setting import setting
 from warlab.methods._probabilities import soft_cross_entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating, features
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Config:
-    neighbours: int = setting(20, "baseline's code", minimum=1)
-    samples: int = setting(1280, "baseline's code", minimum=2)
-    batch: int = setting(128, "baseline's code", minimum=2)  # in which the neighbours are searched
+    neighbours: int = setting(20, "baseline's code", minimum=2)  # a single one tells nothing
+    samples: int = setting(1280, "baseline's code", minimum=3)
+    batch: int = setting(128, "baseline's code", minimum=3)  # in which the neighbours are searched
     window: int = setting(5, "baseline's code", minimum=1)  # estimates, not epochs: the same at every scale
     init_epoch: int = setting(40, "baseline's code", unit="epochs")  # for CIFAR-10
 
@@ -46,17 +49,22 @@ class Algorithm(Method):
         self.observe(self.estimate(models[0], samples), step)
 
     def estimate(self, model: nn.Module, samples: Samples) -> float:
-        """Return the mean LID of a random subset."""
+        """Return the mean LID of a random subset; NaN if there is no value in it."""
         chosen = torch.randperm(len(samples))[: self.config.samples].to(self.task.device)
         with evaluating(model):
             parts = [features(model, samples.batch(part).x) for part in chosen.split(self.config.batch)]
-        values = torch.cat([lid(part, self.config.neighbours) for part in parts if len(part) > 1])
-        return float(values.mean())
+        values = torch.cat([lid(part, self.config.neighbours) for part in parts])
+        return float(values[values.isfinite() & (values > 0)].mean())
 
     def observe(self, value: float, step: Step) -> None:
         """Record LID_t and set alpha_t; an impossible value is replaced by the one before."""
-        possible = math.isfinite(value) and value > 0
-        self.lids = [*self.lids, value if possible else (self.lids or [1.0])[-1]]
+        if not (math.isfinite(value) and value > 0):
+            before = (self.lids or [1.0])[-1]
+            logger.info(
+                f"the LID of epoch {step.epoch + 1} cannot be estimated ({value}); {before:.3g} is used instead"
+            )
+            value = before
+        self.lids = [*self.lids, value]
         if len(self.lids) > self.config.init_epoch + self.config.window:
             window = self.lids[-self.config.window - 1 : -1]
             self.turned = self.turned or bool(self.lids[-1] - np.mean(window) > 2 * np.std(window))
@@ -75,8 +83,9 @@ def lid(points: Tensor, neighbours: int) -> Tensor:
 
         LID(x) = - k / sum_{j=1..k} log( r_j(x) / r_k(x) + 1e-8 )
 
-    (n, d) → (n,), with neighbours among the n points themselves; NaN for a single point. Amsaleg et al.,
-    Estimating local intrinsic dimensionality, 2015; the constant is in the code of D2L.
+    (n, d) → (n,), with neighbours among the n points themselves; not finite for one or two points, and where all
+    neighbours are equally far. Amsaleg et al., Estimating local intrinsic dimensionality, 2015; the constant is in the
+    code of D2L.
     """
     k = min(neighbours, len(points) - 1)
     # Not by matrix products, whose rounding is as large as the distances of near neighbours.
