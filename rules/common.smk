@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from warlab.config.reading import check_files, expand_home
+from warlab.config.reductions import used_settings
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.paths import WILDCARDS

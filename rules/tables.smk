@@ -51,7 +51,7 @@ rule architectures:
 
 
 rule hyperparameters:
-    """List every number of the configuration with its source."""
+    """List the settings of all runs: each value, what decides it, and its source."""
     output:
         csv="<results>/tables/hyperparameters.csv",
         md="<results>/tables/hyperparameters.md",
@@ -62,7 +62,7 @@ rule hyperparameters:
     conda:
         "../envs/warlab.yaml"
     params:
-        numbers=study.numbers.table(),
+        settings=used_settings(study),
         code=flow.code("hyperparameters"),
     script:
         "../workflow/scripts/hyperparameters.py"

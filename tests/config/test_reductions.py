@@ -1,12 +1,13 @@
-"""What differs from the paper is found by comparing configurations, not written by hand."""
+"""What a study uses, and what of it differs from the paper, is computed from its plan, not written by hand."""
 
 from dataclasses import replace
 
 import pytest
 
 from tests.conftest import ROOT
-from warlab.config.reductions import reductions
+from warlab.config.reductions import reductions, used_settings
 from warlab.config.study import load_study
+from warlab.ids import base_method
 
 
 def rows(scale: str, **config: object) -> dict[str, tuple[str, str]]:
@@ -51,3 +52,29 @@ def test_data_that_are_not_the_papers_are_named() -> None:
     found = rows("demo")
     assert found["ISPRS Vaihingen: data"] == ("official files", "procedural stand-in")
     assert found["ISPRS Vaihingen: test tiles"] == ("17", "3")
+
+
+@pytest.mark.parametrize("scale", ["smoke", "demo", "paper"])
+def test_the_table_of_hyperparameters_has_what_every_run_uses_and_nothing_else(scale: str) -> None:
+    """Also what the user overrides, for one dataset only or for all."""
+    changes = {"war@fashion_mnist": {"beta": 3.25}, "gce": {"q": 0.55}, "coteaching": {"forget": "halved"}}
+    study = load_study({"scale": scale, "overrides": {"methods": changes, "nets": {"cnn9": {"dropout": 0.11}}}}, ROOT)
+    listed: dict[tuple[str, str, str], list[tuple[str, object]]] = {}
+    for row in used_settings(study):
+        listed.setdefault((row["section"], row["of"], row["setting"]), []).append((row["runs"], row["value"]))
+    used = set()
+    for run in study.plan.runs:
+        settings = study.settings.run(run)
+        parts = {
+            ("methods", base_method(run.method)): settings.method.settings,
+            ("nets", run.net): settings.net.settings,
+            ("training", run.dataset): settings.training,
+        }
+        for (section, owner), values in parts.items():
+            for key, value in values.items():
+                rows = listed[section, owner, key]
+                ids = {"/".join(map(str, part)) for part in (run.cell[:1], run.cell[:2], run.cell[::3], run.cell)}
+                (found,) = [one for runs, one in rows if not runs or ids & set(runs.split(", "))]
+                assert found == value, (run, key)
+                used.add((section, owner, key))
+    assert {one for one in listed if one[0] not in ("costs", "noise")} == used

@@ -11,12 +11,12 @@ import pytest
 from tests.conftest import ROOT
 from tests.helpers.reports import PUBLISHED, runs_of_the_paper
 from warlab import data, nets
+from warlab.config.reductions import used_settings
 from warlab.config.study import load_study
 from warlab.nets._describe import describe
 from warlab.reporting.read import results
 from warlab.reporting.tables import plain, results_table
 from warlab.reporting.tables.grid import Spread
-from warlab.reporting.tables.plain import hyperparameter_rows
 from warlab.reporting.tables.timing_table import COLUMNS, timing_legend, timing_rows, timing_table
 
 STUDY = load_study({"scale": "paper"}, ROOT)
@@ -60,8 +60,8 @@ def networks() -> Iterator[dict[str, str]]:
 
 
 def plain_hyperparameters() -> str:
-    columns = ["section", "of", "setting", "dataset", "value", "unit", "source"]
-    return plain.to_latex(hyperparameter_rows(STUDY.numbers.table()), columns, "Numbers", "tab:h")
+    columns = ["of", "setting", "runs", "value", "source"]
+    return plain.to_latex(used_settings(STUDY), columns, "Settings", "tab:h")
 
 
 def plain_architectures() -> str:

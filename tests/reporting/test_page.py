@@ -32,7 +32,6 @@ from warlab.reporting.page.context import Context, FigureSection, TableSection
 from warlab.reporting.page.curves import make_panels
 from warlab.reporting.read import results
 from warlab.reporting.tables import statistics_text
-from warlab.reporting.tables.plain import hyperparameter_rows
 
 
 def headline(table: pd.DataFrame, data: str = "real", **more: Any) -> str:
@@ -100,7 +99,6 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
         style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
     table = published_table().assign(data=data)
     fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
-    numbers = {"methods": {"ar": {"beta": {"value": 5.0, "source": "paper", "for": {"x": {"value": 6.0}}}}}}
     return Context(
         scale="demo",
         description="a <b>test</b>",
@@ -111,7 +109,7 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
         noise=[noisy_labels(data).manifest],
         costs=[(ground_cost().provenance, verification())],
         fidelity=fidelity,
-        hyperparameters=hyperparameter_rows(numbers),
+        hyperparameters=[{"section": "methods", "of": "ar", "setting": "beta", "value": 5.0, "source": "paper"}],
         results=[run_result(data)],
         claims=[
             claim_row("A held", "held in this setting"),
@@ -238,15 +236,6 @@ def test_page_of_almost_nothing() -> None:
     Parsed(text)
     assert 'id="figures"' not in text and "learns the wrong ones by heart" in text
     assert "What this run cannot show" not in text and 'class="first"' not in text
-
-
-def test_page_needs_hyperparameters_with_sources() -> None:
-    own = {"value": 1, "source": "our choice"}
-    rows = hyperparameter_rows({"nets": {"cnn9": {"width": {"value": 2, "source": "paper", "for": {"d": own}}}}})
-    assert [(row["dataset"], row["value"], row["source"]) for row in rows] == [
-        ("", 2, "paper"),
-        ("d", 1, "our choice"),
-    ]
 
 
 def test_fidelity_entries_are_complete() -> None:

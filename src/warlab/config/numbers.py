@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from warlab import methods, nets
-from warlab.artefacts.run_config import Options
 from warlab.common.setting import Rule, Setting, rule
 from warlab.config.models import RULES, WHOLE_SCHEDULE, Hyperparameters, Variant
 from warlab.config.reading import check, check_known, read_yaml
@@ -45,22 +44,6 @@ class Numbers:
         for section in SECTIONS:
             for name, settings in self.section(section).items():
                 yield from ((section, name, key, setting) for key, setting in settings.items())
-
-    def table(self) -> dict[str, dict[str, dict[str, Options]]]:
-        """Return the content of the report's table of hyperparameters: section → name → key → entry."""
-        return {
-            section: {
-                name: {key: _entry(setting) for key, setting in settings.items()}
-                for name, settings in self.section(section).items()
-            }
-            for section in SECTIONS
-        }
-
-
-def _entry(setting: Setting) -> Options:
-    places = {place: _entry(special) for place, special in setting.places.items()}
-    unit = {"unit": setting.unit} if setting.unit else {}
-    return {"value": setting.value, "source": setting.source} | unit | ({"for": places} if places else {})
 
 
 def read_numbers(root: Path) -> Numbers:

@@ -1,12 +1,14 @@
-"""What a scale changes: every value that differs from the paper's."""
+"""The settings that a study uses, and which of them differ from the paper's."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from warlab import data
+from warlab import data, noise
+from warlab.config.numbers import FILE, SECTIONS
+from warlab.config.settings import Value
 from warlab.config.study import Study
-from warlab.ids import base_method
+from warlab.ids import RunId, base_method
 
 Row = tuple[str, str, str]
 
@@ -62,3 +64,55 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return f"{value:.6g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+# ---- the table of hyperparameters
+
+
+def used_settings(study: Study) -> list[dict[str, Any]]:
+    """Return a row per setting of the runs and its value; a setting with several values has a row for each, which says
+    in which runs it counts."""
+    found: dict[tuple[str, str, str], dict[str, tuple[Value, list[RunId]]]] = {}
+    for run in dict.fromkeys(replace(run, seed=0) for run in study.plan.runs):
+        owners = {
+            "training": run.dataset,
+            "nets": run.net,
+            "methods": base_method(run.method),
+            "costs": study.settings.cost_name(run) or "",
+            "noise": noise.parse(run.noise)[0],
+        }
+        for section, values in study.settings.explain(run).items():
+            for key, one in values.items():
+                options = found.setdefault((section, owners[section], key), {})
+                options.setdefault(repr(one), (one, []))[1].append(run)
+    rows = [
+        {
+            "section": section,
+            "of": owner,
+            "setting": key,
+            "runs": _tell_apart(runs, [other for _, part in options.values() if part is not runs for other in part]),
+            "value": one.value,
+            "layer": one.layer,
+            "source": _source(one),
+        }
+        for (section, owner, key), options in found.items()
+        for one, runs in options.values()
+    ]
+    return sorted(rows, key=lambda row: SECTIONS.index(row["section"]))
+
+
+def _source(value: Value) -> str:
+    """Return where a value comes from, without what is the same in most rows."""
+    source = value.source.removeprefix(f"config/{FILE}: ").removeprefix("src/warlab/")
+    return f"{source} ({value.scaled})" if value.scaled else source
+
+
+def _tell_apart(runs: Collection[RunId], others: Collection[RunId]) -> str:
+    """Return what distinguishes these runs from the others: their datasets, or as much more of their ids as needed."""
+    if not others:
+        return ""
+    for parts in (("dataset",), ("dataset", "noise"), ("dataset", "method"), ("dataset", "noise", "net", "method")):
+        here, there = (["/".join(getattr(run, part) for part in parts) for run in some] for some in (runs, others))
+        if not {*here} & {*there}:
+            break
+    return ", ".join(dict.fromkeys(here))

@@ -9,7 +9,7 @@ from typing import Any
 from warlab import data, nets
 from warlab.artefacts.run_config import Options
 from warlab.common.readings import LAST
-from warlab.config.reductions import reductions
+from warlab.config.reductions import reductions, used_settings
 from warlab.ids import RunId
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
@@ -114,7 +114,7 @@ class ReportJobs(JobGroup):
             "labels": study.labels,
             "metrics": [study.experiments[name]["metric"] for name in study.plan.tables],
             "reductions": reductions(study),
-            "hyperparameters": study.numbers.table(),
+            "hyperparameters": used_settings(study),
             "committed": self.committed(),
             "logs": {str(run): self.flow.paths.train_log(run) for run in study.plan.runs},
         }

@@ -76,7 +76,7 @@ class Context:
     noise: Sequence[NoiseManifest] = ()
     costs: Sequence[tuple[Provenance, Verification]] = ()
     fidelity: Sequence[Mapping[str, Any]] = ()  # of config/fidelity.yaml
-    hyperparameters: Sequence[Row] = ()  # of `hyperparameter_rows`
+    hyperparameters: Sequence[Row] = ()  # of `warlab.config.reductions.used_settings`
     results: Sequence[RunResult] = ()
     claims: Sequence[Verdict] = ()
     reductions: Sequence[Mapping[str, str]] = ()  # of `warlab.config.reductions`

@@ -21,7 +21,6 @@ from warlab.reporting.read.predictions import read_predictions
 from warlab.reporting.read.results import all_readings, complete_cells, epochs_averaged, read_runs
 from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import audit_rows, legend, read_audit
-from warlab.reporting.tables.plain import hyperparameter_rows
 from warlab.reporting.tables.results_table import read_tidy
 from warlab.reporting.tables.statistics_text import page_readings, page_rows
 
@@ -45,7 +44,7 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         noise=[NoiseManifest.load(path) for path in paths["noise"]],
         costs=[(Provenance.load(path.with_name("cost")), Verification.load(path)) for path in paths["costs"]],
         fidelity=yaml.safe_load(paths["fidelity"][0].read_text()),
-        hyperparameters=hyperparameter_rows(spec["hyperparameters"]),
+        hyperparameters=spec["hyperparameters"],
         results=[RunResult.load(path) for path in paths["results"]],
         claims=rows_of(read_table(paths["claims"][0], Verdict), Verdict),
         statistics=page_rows(read_table(paths["statistics"][0], Statistic), labels),

@@ -4,9 +4,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from warlab.common.files import write_atomic
 from warlab.errors import WarlabError
@@ -48,7 +47,8 @@ def to_latex(rows: Sequence[Row], columns: Sequence[str], caption: str, label: s
 def _columns(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     """Return columns that share the width: each fits its longest word, the rest goes to those with long texts."""
     texts = {key: [key.capitalize(), *(value_text(row.get(key)) for row in rows)] for key in columns}
-    words = {key: max(len(word) for one in texts[key] for word in re.split(r"[ _@\u202f]", one)) + 2 for key in columns}
+    split = re.compile(r"[ _@/+=\u202f]|\.(?=[a-z])").split
+    words = {key: max(len(word) for one in texts[key] for word in split(one)) + 2 for key in columns}
     longer = {key: min(LONGEST, max(map(len, texts[key]))) - min(LONGEST, words[key]) for key in columns}
     spare = max(0, LINE_WIDTH - sum(words.values())) / max(1, sum(longer.values()))
     shares = {key: words[key] + spare * longer[key] for key in columns}
@@ -62,21 +62,9 @@ def _columns(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _latex_cell(value: object) -> str:
-    """Names may be broken after an underscore and before an @."""
-    return escape_latex(value_text(value)).replace(r"\_", r"\_\allowbreak{}").replace("@", r"\allowbreak{}@")
-
-
-def hyperparameter_rows(numbers: Mapping[str, Any]) -> list[Row]:
-    """Return hyperparameters.yaml (section → name → key → entry) as rows; a dataset in `for` has a row of its own."""
-    rows: list[Row] = []
-    for section in ("training", "nets", "methods", "costs", "noise"):
-        for owner, settings in numbers.get(section, {}).items():
-            for key, entry in settings.items():
-                for dataset, changes in {"": {}, **entry.get("for", {})}.items():
-                    values = {"unit": "", **entry, **changes}
-                    row = {"section": section, "of": owner, "setting": key, "dataset": dataset}
-                    rows.append(row | {kind: values[kind] for kind in ("value", "unit", "source")})
-    return rows
+    """Names may be broken after any sign in them, and before an @."""
+    text = escape_latex(value_text(value)).replace("@", r"\allowbreak{}@")
+    return re.sub(r"(\\_|[/+=]|\.(?=[a-z]))", r"\1\\allowbreak{}", text)
 
 
 def typeset(document: str, pdf: Path) -> None:
