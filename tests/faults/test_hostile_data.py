@@ -25,16 +25,23 @@ import warlab.data.images_in_memory
 from tests.faults.counting import count
 from tests.helpers.runs import resolved, write_files
 from tests.workflow.test_own_data import own, paint
+from warlab.artefacts.labelled_data import PreparedData
 from warlab.artefacts.run_config import RunConfig
-from warlab.common.files import digest, read_arrays, write_arrays
+from warlab.audit import LabelAudit
+from warlab.audit.audited_run import AuditedRun, read_suspects
+from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.data import user_data as own_data
 from warlab.data.auxiliary import cifar_n
 from warlab.data.base import Classes, DataSpec
+from warlab.data.fetch import fetch
+from warlab.data.in_place import content_digest
 from warlab.data.sets import arrays as arrays_reader
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
+from warlab.noise import make_noise
+from warlab.noise.kinds.base import NoiseRequest
 
 FORMATS = {"jpg": "JPEG", "tif": "TIFF", "png": "PNG", "gif": "GIF", "webp": "WEBP", "bmp": "BMP"}
 
@@ -120,6 +127,9 @@ IMAGES = np.zeros((12, 8, 8), np.uint8)
         ({"train_x": IMAGES, "train_y": np.arange(12) / 2}, "whole numbers"),
         ({"train_x": IMAGES, "train_y": np.arange(5)}, "one label each"),
         ({"train_x": IMAGES, "train_y": 2 * (np.arange(12) % 2)}, "no image of class 1"),
+        ({"train_x": IMAGES, "train_y": np.arange(12) % 2, "test_x": IMAGES}, "has test_x but no test_y"),
+        ({"train_x": IMAGES, "train_y": np.arange(12) % 2, "test_y": np.arange(12) % 2}, "has test_y but no test_x"),
+        ({"train_x": np.zeros((12, 8, 8, 8), np.uint8), "train_y": np.arange(12) % 2}, "which axis .* channels"),
     ],
 )
 def test_wrong_arrays_are_refused_in_one_sentence(content: dict[str, Any], reason: str, tmp_path: Path) -> None:
@@ -245,6 +255,49 @@ def test_class_names_with_shell_latex_or_html_characters_stay_text(tmp_path: Pat
             Image.fromarray(np.full((9, 9), 20 * k, np.uint8)).save(photos / name / f"{k}.png")
     arrays, meta = own(tmp_path, photos)
     assert meta["class_names"] == sorted(HOSTILE_NAMES) and arrays.train_y.max() == len(HOSTILE_NAMES) - 1
+
+
+HOSTILE_FILES = [
+    b"4caf\xe9",
+    b"\xff\xfe",
+    "日本".encode(),
+    b"line\nbreak",
+    b'a,"b"',
+    b"=1+1",
+    b"back\\slash",
+    b"x" * 240,
+]
+
+
+def test_file_names_with_any_bytes_reach_the_list_of_suspects(tmp_path: Path) -> None:
+    """Old archives have names that are not UTF-8; the list shows their bytes."""
+    photos = paint(tmp_path / "photos", 6)
+    for number, name in enumerate(HOSTILE_FILES):
+        Image.new("RGB", (9, 9), (20 * number, 0, 0)).save(photos / "cat" / f"{os.fsdecode(name)}.png")
+    dataset = warlab.data.get("image_folder")
+    fetch(dataset, tmp_path / "raw", "real", photos)
+    dataset.prepare(tmp_path / "raw", {"source": "real"}).save(tmp_path / "data.npz")
+    data = PreparedData.load(tmp_path / "data.npz")
+    request = NoiseRequest("image_folder", "sym-40", 0, data.about.class_names, "real")
+    audit = LabelAudit(data.about.n_train, 3)
+    audit.update(np.eye(3)[data.arrays["train_y"]], data.arrays["train_y"], np.arange(data.about.n_train))
+    run = AuditedRun(audit.means(), data, make_noise(request, data.arrays, {}), None, None)
+    everything = np.zeros(data.about.n_train, run.suspects().dtype)
+    everything["index"] = np.arange(data.about.n_train)
+    write_text(tmp_path / "suspects.csv", run.csv(everything))
+    names = [row["sample"] for row in read_suspects(tmp_path / "suspects.csv")]
+    assert names == data.about.train_files and content_digest(dataset, photos)
+    written = [name for name in names if not (photos / name).is_file()]
+    shown = {f"cat/{name.decode(errors='backslashreplace')}.png" for name in HOSTILE_FILES}
+    assert set(written) <= {r"cat/4caf\xe9.png", r"cat/\xff\xfe.png"} and len(shown & set(names)) >= 6
+
+
+def test_a_damaged_image_whose_name_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 6)
+    (photos / "cat" / os.fsdecode(b"caf\xe9.png")).write_bytes(b"no image")
+    with pytest.raises(WarlabError, match=r"caf\\xe9\.png cannot be read as an image") as error:
+        own(tmp_path, photos)
+    assert str(error.value).encode()
 
 
 @pytest.mark.parametrize("name", ["line\nbreak", "bell\a", "\udcff"])

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +48,7 @@ def test_a_folder_per_class_becomes_arrays_with_its_names(tmp_path: Path) -> Non
     arrays, meta = own(tmp_path, paint(tmp_path / "photos"), size=16)
     assert arrays.train_x.shape == (72, 3, 16, 16) and len(arrays.test_y) == 18
     assert meta["class_names"] == meta["words"] == list(NAMES) and meta["data"] == "real"
-    assert meta["source"] == "the user's own data"
+    assert meta["source"] == "the user's own data" and meta["clean_test"] is False
     pixels = arrays.train_x / 255
     np.testing.assert_allclose(meta["mean"], pixels.mean((0, 2, 3)), rtol=1e-5)
     np.testing.assert_allclose(meta["std"], pixels.std((0, 2, 3)), rtol=1e-4)
@@ -64,6 +66,7 @@ def test_parts_of_the_users_own_are_kept(tmp_path: Path) -> None:
     paint(tmp_path / "photos" / "test", 30)
     arrays, meta = own(tmp_path, tmp_path / "photos")
     assert (len(arrays.train_y), len(arrays.test_y)) == (60, 30) and meta["class_names"] == list(NAMES)
+    assert "clean_test" not in meta, "as by default"
 
 
 def test_grey_images_have_one_channel_unless_one_is_coloured(tmp_path: Path) -> None:
@@ -98,7 +101,7 @@ def test_pixels_of_thirty_two_bits_are_refused_by_name(tmp_path: Path, mode: str
 
 def test_other_words_and_another_order_come_from_a_file(tmp_path: Path) -> None:
     photos = paint(tmp_path / "photos")
-    (photos / "classes.txt").write_text("truck\n\ndog: puppy\ncat : little kitten\n")
+    (photos / "classes.txt").write_text("truck\n\ndog: puppy\ncat : little kitten\n", encoding="utf-8-sig")
     arrays, meta = own(tmp_path, photos)
     assert meta["class_names"] == ["truck", "dog", "cat"] and meta["words"] == ["truck", "puppy", "little kitten"]
     assert np.bincount(arrays.train_y).tolist() == [24, 24, 24]
@@ -110,7 +113,10 @@ def test_other_words_and_another_order_come_from_a_file(tmp_path: Path) -> None:
         (lambda photos: (photos / "cat" / "x.png").write_bytes(b"no image"), r"x\.png cannot be read as an image"),
         (lambda photos: (photos / "bird").mkdir(), "bird has 0 images"),
         (lambda photos: (photos / "classes.txt").write_text("cat\ncat\n"), "each once"),
-        (lambda photos: (photos / "classes.txt").write_text("cat\nhorse\n"), "horse has 0 images"),
+        (lambda photos: (photos / "classes.txt").write_text("cat\ndog\ntruck\nhorse\n"), "horse has 0 images"),
+        (lambda photos: (photos / "classes.txt").write_text("cat\ndog\n"), r"truck .* is not in .*classes\.txt"),
+        (lambda photos: (photos / "cat" / "x.heic").write_bytes(b"HEIC"), r"x\.heic cannot be read .*; convert"),
+        (lambda photos: (photos / "cat" / "x.avif").write_bytes(b"AVIF"), r"x\.avif cannot be read as an image"),
     ],
 )
 def test_what_is_wrong_with_a_folder_is_one_sentence(tmp_path: Path, spoil, reason: str) -> None:
@@ -134,19 +140,111 @@ def test_a_place_that_is_not_named_or_not_there_is_one_sentence(tmp_path: Path) 
         warlab.data.get("cifar10").prepare(tmp_path / "c", {"source": "stand_in", "size": 16})
 
 
-def test_the_digest_of_a_folder_is_that_of_its_names_and_contents(tmp_path: Path) -> None:
-    dataset, photos = warlab.data.get("image_folder"), paint(tmp_path / "photos", 12)
-    before = content_digest(dataset, photos)
-    image = next(photos.rglob("*.png"))
-    os.utime(image, (0, 0))
-    shutil.copytree(photos, tmp_path / "copy")
+def test_what_an_array_or_a_digest_holds_does_not_depend_on_age_or_name(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    dataset, before = warlab.data.get("image_folder"), content_digest(warlab.data.get("image_folder"), photos)
     photos.rename(tmp_path / "renamed")
-    assert content_digest(dataset, tmp_path / "copy") == content_digest(dataset, tmp_path / "renamed") == before
-    (tmp_path / "copy" / "cat" / "new.png").write_bytes(b"x")
-    next((tmp_path / "renamed").rglob("*.png")).rename(tmp_path / "renamed" / "cat" / "other name.png")
-    digests = {content_digest(dataset, tmp_path / name) for name in ("copy", "renamed")}
-    assert len(digests) == 2 and before not in digests
-    assert content_digest(dataset, tmp_path / "none") is content_digest(warlab.data.get("cifar10"), tmp_path) is None
+    assert content_digest(dataset, tmp_path / "renamed") == before
+    (tmp_path / "renamed" / "cat" / "new.png").write_bytes(b"x")
+    added = content_digest(dataset, tmp_path / "renamed")
+    (tmp_path / "renamed" / "cat" / "new.png").rename(tmp_path / "renamed" / "cat" / "other name.png")
+    assert len({before, added, content_digest(dataset, tmp_path / "renamed")}) == 3
+    (tmp_path / "empty").mkdir()  # where a disk is not mounted
+    for nothing in ("none", "empty"):
+        assert content_digest(dataset, tmp_path / nothing) is None
+    assert content_digest(warlab.data.get("cifar10"), tmp_path) is None
+
+
+def link_entries(folder: Path, copy: Path, depth: int) -> Path:
+    """Make links to the entries of a folder, or to those of its subfolders down to a depth."""
+    copy.mkdir()
+    for entry in folder.iterdir():
+        if depth > 1 and entry.is_dir():
+            link_entries(entry, copy / entry.name, depth - 1)
+        else:
+            (copy / entry.name).symlink_to(entry)
+    return copy
+
+
+def add_litter(copy: Path) -> Path:
+    """Add what other programs leave behind; none of it is an image."""
+    (copy / ".thumbnails").mkdir()
+    for file in (".DS_Store", ".thumbnails/a.png", "cat/._000.png", "cat/Thumbs.db", "train/cat/._000.png"):
+        if (copy / file).parent.is_dir():
+            (copy / file).write_bytes(b"no image")
+    for folder in ("cat/old.png", "train/cat/old.png"):
+        if (copy / folder).parent.is_dir():
+            (copy / folder).mkdir()
+    return copy
+
+
+SAME = {
+    "touched": lambda photos, copy: [shutil.copytree(photos, copy), [os.utime(p, (0, 0)) for p in copy.rglob("*")]],
+    "linked": lambda photos, copy: copy.symlink_to(photos),
+    "linked parts": lambda photos, copy: link_entries(photos, copy, 1),
+    "linked classes": lambda photos, copy: link_entries(photos, copy, 2),
+    "linked images": lambda photos, copy: link_entries(photos, copy, 3),
+    "littered": lambda photos, copy: add_litter(shutil.copytree(photos, copy)),
+}
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("make", SAME.values(), ids=SAME)
+def test_the_same_images_are_the_same_data(tmp_path: Path, make: Callable, split: bool) -> None:
+    """However a folder is stored, its arrays, names and digest are the same, and an added image is noticed."""
+    photos, copy, dataset = tmp_path / "photos", tmp_path / "copy", warlab.data.get("image_folder")
+    for part in ("train", "test") if split else (".",):
+        paint(photos / part, 24)
+    (photos / "classes.txt").write_text("truck\ndog: puppy\ncat\n")
+    make(photos, copy)
+    (expected, meta), (arrays, copied) = own(tmp_path, photos, size=8), own(tmp_path / "b", copy, size=8)
+    assert copied == meta and arrays.train_x.shape[1] == 3
+    for name, array in vars(expected).items():
+        np.testing.assert_array_equal(getattr(arrays, name), array)
+    before = content_digest(dataset, photos)
+    assert content_digest(dataset, copy) == before
+    Image.new("RGB", (8, 8)).save(copy / ("train" if split else ".") / "dog" / "added.png")
+    assert content_digest(dataset, copy) != before
+
+
+@pytest.mark.parametrize("name", ["cat/1.png", "bird"])
+def test_a_link_to_nothing_is_not_taken_for_a_smaller_folder(tmp_path: Path, name: str) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    (photos / name).symlink_to(tmp_path / "unmounted")
+    assert content_digest(warlab.data.get("image_folder"), photos)
+    with pytest.raises(WarlabError, match=f"{name} is a link to a file or folder that is not there"):
+        own(tmp_path, photos)
+
+
+def test_a_link_that_leads_round_in_a_circle_is_refused(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    (photos / "cat" / "again").symlink_to(photos)
+    with pytest.raises(WarlabError, match="again leads back to a folder that contains it; remove the link"):
+        own(tmp_path, photos)
+
+
+def test_photographs_stand_upright_as_their_camera_says(tmp_path: Path) -> None:
+    photos = paint(tmp_path / "photos", 12)
+    upright, _ = own(tmp_path, photos, size=20)
+    for path in photos.rglob("*.png"):
+        with Image.open(path) as image:
+            turned, exif = image.rotate(90), image.getexif()
+        exif[0x0112] = 6  # to be turned by 90° to the right
+        turned.save(path, exif=exif)
+    np.testing.assert_array_equal(own(tmp_path, photos, size=20)[0].train_x, upright.train_x)
+
+
+def test_memory_for_own_images_is_a_small_multiple_of_their_size(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).integers(0, 256, (600, 3, 64, 64), dtype=np.uint8)
+    np.savez(tmp_path / "my.npz", train_x=x, train_y=np.arange(600) % 2)
+    tracemalloc.start()
+    _, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 4 * x.nbytes
+    kept = x[[int(row[8:-1]) for row in meta["train_files"]]] / 255
+    np.testing.assert_allclose(meta["mean"], kept.mean((0, 2, 3)), rtol=1e-6)
+    np.testing.assert_allclose(meta["std"], kept.std((0, 2, 3)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("spec", [{}, {"train": 12}])
@@ -178,12 +276,16 @@ def test_rows_of_arrays_are_named_by_their_place_in_the_users_file(tmp_path: Pat
 # --- arrays ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape, expected", [((12, 8, 8), 1), ((12, 8, 8, 3), 3), ((12, 3, 8, 8), 3)])
+@pytest.mark.parametrize(
+    "shape, expected",
+    [((8, 8), 1), ((8, 8, 3), 3), ((3, 8, 8), 3), ((4, 4, 3), 3), ((3, 4, 4), 3), ((8, 8, 5), 5)],
+)
 def test_arrays_of_any_layout_are_read(tmp_path: Path, shape: tuple[int, ...], expected: int) -> None:
-    x = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    x = np.random.default_rng(0).integers(0, 256, (12, *shape), dtype=np.uint8)
     np.savez(tmp_path / "my.npz", train_x=x, train_y=np.arange(12) % 2)
     arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
-    assert arrays.train_x.shape == (8, expected, 8, 8) and len(arrays.test_y) == 4
+    side = sorted(shape)[-1]
+    assert arrays.train_x.shape == (8, expected, side, side) and len(arrays.test_y) == 4
     assert meta["class_names"] == ["class 0", "class 1"]
 
 
@@ -205,6 +307,7 @@ def test_arrays_with_a_test_part_and_names(tmp_path: Path) -> None:
     (tmp_path / "classes.txt").write_text("\n".join(NAMES))
     arrays, meta = own(tmp_path, tmp_path / "my.npz", "arrays")
     assert len(arrays.train_y) == 6 and len(arrays.test_y) == 3 and meta["class_names"] == list(NAMES)
+    assert "clean_test" not in meta
     cost = make_cost("w2v", CostInputs(meta["class_names"], meta["words"]), {}).matrix
     assert cost[0, 1] == cost.max()
 

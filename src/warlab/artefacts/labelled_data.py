@@ -18,7 +18,9 @@ class DataDescription(Description):
     vectors in place of the class names. `mean` and `std` are those of x / 255. `shape` is (channels, height, width)."""
 
     # Places, sentences, and what only costs and maps read.
-    DECIDES_NOTHING = frozenset({"source", "licence", "shards", "words", "colours", "world", "train_files"})
+    DECIDES_NOTHING = frozenset(
+        {"source", "licence", "shards", "words", "colours", "world", "train_files", "clean_test"}
+    )
 
     dataset: str
     data: str
@@ -34,6 +36,7 @@ class DataDescription(Description):
     licence: str
     samples: str = "images"  # what a sample is; warlab.engine.<samples> trains on them
     train_files: list[str] | None = None  # where the user finds each training image
+    clean_test: bool = True  # False if test labels are as noisy as the training labels that came with the data
     # for images on disk
     n_val: int | None = None
     shards: str = ""

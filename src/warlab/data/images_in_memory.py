@@ -57,9 +57,13 @@ def subset(arrays: Arrays, n_train: int | None, n_test: int | None, seed: int) -
 
     With the same seed, smaller parts are contained in larger ones.
     """
-    train = choose(arrays.train_y, n_train, seed, "training")
-    test = choose(arrays.test_y, n_test, seed, "test")
-    return Arrays(arrays.train_x[train], arrays.train_y[train], arrays.test_x[test], arrays.test_y[test])
+    if n_train is not None:
+        train = choose(arrays.train_y, n_train, seed, "training")
+        arrays = replace(arrays, train_x=arrays.train_x[train], train_y=arrays.train_y[train])
+    if n_test is not None:
+        test = choose(arrays.test_y, n_test, seed, "test")
+        arrays = replace(arrays, test_x=arrays.test_x[test], test_y=arrays.test_y[test])
+    return arrays
 
 
 def subset_seed(dataset: str) -> int:

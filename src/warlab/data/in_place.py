@@ -1,7 +1,7 @@
 """Data that stay where the user has them."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from warlab.errors import WarlabError
 
 POINTER = "place.json"
 CLASSES = "classes.txt"
+# Some of them only newer or extended versions of Pillow can read: an image must not be passed over in silence.
+IMAGES = {".avif", ".bmp", ".gif", ".heic", ".heif", ".jp2", ".jpeg", ".jpg", ".jxl", ".png", ".tif", ".tiff", ".webp"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +23,7 @@ class InPlace(Dataset):
 
     def point(self, root: Path, local: Path | None) -> str:
         """Store where the data are."""
+        local = local and local.expanduser()
         if self.needs and (local is None or not local.exists()):
             raise self._gated(local)
         if local is None:
@@ -44,11 +47,28 @@ class InPlace(Dataset):
         )
 
     def watched(self, local: Path) -> Iterable[Path]:
-        """Return the files whose changes are noticed: all of the user's, but of a million images only the owners'
-        lists."""
+        """Return the files whose changes are noticed: all of the user's that are read, but of a million images only the
+        owners' lists."""
         if self.needs:
             return [local / name for name in self.needs]
-        return [local, local.parent / CLASSES] if local.is_file() else local.rglob("*")
+        if local.is_file():
+            return [local, local.parent / CLASSES]
+        return [path for path in list_files(local) if path.suffix.lower() in IMAGES or path == local / CLASSES]
+
+
+def list_files(folder: Path, parents: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Yield the files in a folder and its subfolders in the order of their paths. Links are followed, as users store
+    images in other places; hidden files and folders are left out. `parents` are the folders that contain this one."""
+    parents = (*parents, folder.resolve())
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if not path.is_dir():
+            yield path
+        elif path.resolve() in parents:
+            raise WarlabError(f"{path} leads back to a folder that contains it; remove the link.")
+        else:
+            yield from list_files(path, parents)
 
 
 def write_pointer(root: Path, place: str) -> None:
@@ -71,9 +91,11 @@ def content_digest(resource: Resource, local: Path, checksum: Callable[[Path], s
 
     None if there are no files, or if they are copied and checked when they are fetched.
     """
+    local = local.expanduser()
     if not local.exists() or not isinstance(resource, InPlace):
         return None
     folder = local.parent if local.is_file() else local
     files = sorted(path for path in resource.watched(local) if path.is_file())
     names = ["" if path == local else path.relative_to(folder).as_posix() for path in files]
-    return digest(json.dumps([[name, checksum(path)] for name, path in zip(names, files, strict=True)]).encode())
+    contents = [[name, checksum(path)] for name, path in zip(names, files, strict=True)]
+    return digest(json.dumps(contents).encode()) if contents else None

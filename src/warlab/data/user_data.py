@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from warlab.artefacts.labelled_data import PreparedData
-from warlab.data.base import Classes, Dataset, DataSpec, Pixels
+from warlab.data.base import STAND_IN, Classes, Dataset, DataSpec, Pixels
 from warlab.data.images_in_memory import Arrays, prepare_images, validate
 from warlab.data.in_place import CLASSES, InPlace
 from warlab.errors import WarlabError
@@ -18,11 +18,13 @@ HELD_OUT = 5  # without a test part, every fifth image of a class is for the tes
 
 @dataclass(frozen=True)
 class UserData:
-    """Arrays and their classes; `files` say where the user finds each training image."""
+    """Arrays and their classes; `files` say where the user finds each training image. The test labels are clean if the
+    user gives a test part; images that are held out from the others have labels that are as noisy."""
 
     arrays: Arrays
     classes: Classes
     files: Sequence[str] = ()
+    clean_test: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +44,24 @@ class UserImages(InPlace):
         for name in data.classes.names:
             if not name.isprintable():
                 raise WarlabError(f"The class name {name!r} has characters that cannot be printed; rename the class.")
-        pixels = data.arrays.train_x / np.float32(255)
-        mean = tuple(pixels.mean(axis=(0, 2, 3), dtype=np.float64).tolist())
-        std = tuple(np.maximum(pixels.std(axis=(0, 2, 3), dtype=np.float64), 1e-3).tolist())
-        dataset = replace(self, classes=data.classes, pixels=Pixels(mean=mean, std=std))
-        return prepare_images(dataset, data.arrays, spec, data.files)
+        mean, std = mean_and_deviation(data.arrays.train_x)
+        pixels = Pixels(mean=tuple(mean.tolist()), std=tuple(np.maximum(std, 1e-3).tolist()))
+        dataset = replace(self, classes=data.classes, pixels=pixels)
+        prepared = prepare_images(dataset, data.arrays, spec, data.files)
+        clean_test = data.clean_test or spec.source == STAND_IN
+        return replace(prepared, about=replace(prepared.about, clean_test=clean_test))
+
+
+def mean_and_deviation(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return those of x / 255 in each channel. The pixels are counted by value, as images in float64 would need
+    eight times the memory."""
+    counts = np.zeros((images.shape[1], 256))
+    for image in images:
+        counts += [np.bincount(channel.ravel(), minlength=256) for channel in image]
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    values = np.arange(256, dtype=np.float32) / np.float32(255)  # as training computes them
+    mean = shares @ values
+    return mean, np.sqrt((shares * (values - mean[:, None]) ** 2).sum(axis=1))
 
 
 def listed_classes(folder: Path) -> Classes | None:
@@ -55,7 +70,7 @@ def listed_classes(folder: Path) -> Classes | None:
     if not file.is_file():
         return None
     try:
-        lines = [line.strip() for line in file.read_text().splitlines() if line.strip()]
+        lines = [line.strip() for line in file.read_text("utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise WarlabError(f"{file} cannot be read as text ({error}); save it as UTF-8.") from error
     pairs = [line.partition(":") for line in lines]

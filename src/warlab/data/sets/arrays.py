@@ -24,10 +24,15 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     content = read_arrays(path)
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
+    tests = sorted({"test_x", "test_y"} & set(content))
+    if len(tests) == 1:
+        absent = "test_y" if tests == ["test_x"] else "test_x"
+        raise WarlabError(f"{path} has {tests[0]} but no {absent}; give both or none.")
     arrays, rows = _arrays(content)
     numbered = Classes(tuple(f"class {k}" for k in range(int(arrays.train_y.max(initial=0)) + 1)))
     files = [f"train_x[{row}]" for row in rows]
-    return user_data.UserData(arrays, user_data.listed_classes(path.parent) or numbered, files)
+    classes = user_data.listed_classes(path.parent) or numbered
+    return user_data.UserData(arrays, classes, files, clean_test=bool(tests))
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -44,7 +49,7 @@ def _refuse_bomb(path: Path) -> None:
 def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
     """The arrays, and the row of each training image in the user's file."""
     x, y = _channels_first(content["train_x"]), _integers(content["train_y"])
-    if "test_x" in content and "test_y" in content:
+    if "test_x" in content:
         return Arrays(x, y, _channels_first(content["test_x"]), _integers(content["test_y"])), np.arange(len(x))
     if y.shape != x.shape[:1]:
         raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
@@ -52,11 +57,17 @@ def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
 
 
 def _channels_first(images: np.ndarray) -> np.ndarray:
+    """The channels are the shorter one of the first and the last axis of an image."""
     if images.ndim == 3:
         return images[:, None]
-    if images.ndim == 4 and images.shape[3] <= 4 < images.shape[1]:
-        return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
-    return images
+    if images.ndim != 4 or images.shape[1] < images.shape[3]:
+        return images
+    if images.shape[1] == images.shape[3]:
+        raise WarlabError(
+            f"Images of shape {images.shape[1:]} do not show which axis has the channels; give fewer channels than "
+            "pixels in a row."
+        )
+    return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
 
 
 def _integers(labels: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,6 @@ from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
-_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 _SIZE = 32
 _DEEP = {"I;16", "I;16B", "I;16L", "I;16N"}  # 16 bits, 0 to 65535
 _GREY = {"1", "L", "LA", *_DEEP}
@@ -25,44 +25,69 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     """Return all images, cropped and resized to `size` × `size` pixels; grey only if all are grey."""
     folder = in_place.place(root)
     split = (folder / "train").is_dir() and (folder / "test").is_dir()
-    classes = user_data.listed_classes(folder) or _folders(folder / "train" if split else folder)
-    grey = all(_is_grey(path) for path in _images(folder))
+    parts = {part: _find_images(part) for part in ([folder / "train", folder / "test"] if split else [folder])}
+    listed = user_data.listed_classes(folder)
+    classes = listed or Classes(tuple(next(iter(parts.values()))))
+    for part, found in parts.items():
+        _check_images(part, found, classes.names, folder / (in_place.CLASSES if listed else "train"))
+    grey = all(_is_grey(path) for found in parts.values() for paths in found.values() for path in paths)
     read_part = partial(_read_part, names=classes.names, size=size or _SIZE, grey=grey)
-    if split:
-        x, y, files = read_part(folder / "train")
-        arrays = Arrays(x, y, *read_part(folder / "test")[:2])
+    (x, y, files), *test = [read_part(found) for found in parts.values()]
+    if test:
+        arrays = Arrays(x, y, *test[0][:2])
     else:
-        x, y, files = read_part(folder)
         arrays, kept = user_data.hold_out(x, y)
         files = [files[number] for number in kept]
-    return user_data.UserData(arrays, classes, [path.relative_to(folder).as_posix() for path in files])
+    names = [_shown(path.relative_to(folder)) for path in files]
+    return user_data.UserData(arrays, classes, names, clean_test=split)
 
 
-def _folders(folder: Path) -> Classes:
-    """Return classes with the names of the folders."""
-    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if len(names) < 2:
-        raise WarlabError(f"{folder} has {len(names)} folders of images; it needs one for each class, at least two.")
-    return Classes(tuple(names))
+def _find_images(folder: Path) -> dict[str, list[Path]]:
+    """Return the images in each subfolder."""
+    subfolders = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if len(subfolders) < 2:
+        count = len(subfolders)
+        raise WarlabError(f"{folder} has {count} folders of images; it needs one for each class, at least two.")
+    found: dict[str, list[Path]] = {name: [] for name in subfolders}
+    for path in in_place.list_files(folder):
+        if not path.exists():
+            raise WarlabError(f"{_shown(path)} is a link to a file or folder that is not there; mount or remove it.")
+        name = path.relative_to(folder).parts[0]
+        if name in found and path.suffix.lower() in in_place.IMAGES:
+            found[name].append(path)
+    return found
 
 
-def _images(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS)
+def _check_images(part: Path, found: Mapping[str, Sequence[Path]], names: Sequence[str], listing: Path) -> None:
+    """Refuse images of no class, and classes without images."""
+    for name, paths in found.items():
+        if paths and name not in names:
+            raise WarlabError(
+                f"{_shown(part / name)} has images, but the class is not in {listing}; add it there, or move the "
+                "folder away."
+            )
+    for name in names:
+        if len(found.get(name, [])) < 2:
+            raise WarlabError(
+                f"{_shown(part / name)} has {len(found.get(name, []))} images "
+                f"({', '.join(sorted(in_place.IMAGES))}); a class needs at least two."
+            )
+
+
+def _shown(path: Path) -> str:
+    """Return a path as text; bytes that are not UTF-8, which old archives have in names, are written as \\xe9."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _read_part(
-    folder: Path, names: Sequence[str], size: int, grey: bool
+    found: Mapping[str, Sequence[Path]], names: Sequence[str], size: int, grey: bool
 ) -> tuple[np.ndarray, np.ndarray, Sequence[Path]]:
     """Return images, labels and files."""
-    files = [(path, label) for label, name in enumerate(names) for path in _images(folder / name)]
-    counts = np.bincount([label for _, label in files], minlength=len(names))
-    if (counts < 2).any():
-        raise WarlabError(
-            f"{folder / names[int(counts.argmin())]} has {counts.min()} images ({', '.join(sorted(_ENDINGS))}); "
-            "a class needs at least two."
-        )
-    images = np.stack([_decoded(path, size, grey) for path, _ in files])
-    return images, np.array([label for _, label in files], np.int64), [path for path, _ in files]
+    files = [path for name in names for path in found[name]]
+    images = np.empty((len(files), 1 if grey else 3, size, size), np.uint8)
+    for row, path in enumerate(files):
+        images[row] = _decoded(path, size, grey)
+    return images, np.repeat(np.arange(len(names)), [len(found[name]) for name in names]), files
 
 
 @contextmanager
@@ -73,7 +98,7 @@ def _opened(path: Path) -> Iterator[Image.Image]:
     except WarlabError:
         raise
     except Exception as error:  # damaged files raise anything
-        raise WarlabError(f"{path} cannot be read as an image; repair or remove it.") from error
+        raise WarlabError(f"{_shown(path)} cannot be read as an image; convert, repair or remove it.") from error
 
 
 def _is_grey(path: Path) -> bool:
@@ -86,10 +111,11 @@ def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
     with _opened(path) as image:
         if image.mode in _BOUNDLESS:
             raise WarlabError(
-                f"{path} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
+                f"{_shown(path)} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
             )
-        shown = _in_bytes(image).convert("L" if grey else "RGB")
-        square = ImageOps.fit(shown, (size, size), Image.Resampling.BILINEAR)
+        upright = ImageOps.exif_transpose(image)  # cameras store how they were held
+        coloured = _in_bytes(upright).convert("L" if grey else "RGB")
+        square = ImageOps.fit(coloured, (size, size), Image.Resampling.BILINEAR)
         return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
 
 
