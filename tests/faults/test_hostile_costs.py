@@ -128,6 +128,14 @@ def test_a_cost_file_without_a_matrix_is_refused_in_one_sentence(text: str, tmp_
     count("hostile file")
 
 
+@pytest.mark.parametrize("change", ["{}\n", "{}\n \n", "{},,\n", "\ufeff{}", "\n{}"])
+def test_a_cost_may_be_saved_by_any_spreadsheet(change: str, tmp_path: Path) -> None:
+    text = change.format("class,a,b\na,0,1\nb,1,0\n")
+    for end in ("\n", "\r\n"):
+        (tmp_path / "cost.csv").write_text(text.replace("\n", end), newline="")
+        assert (read_matrix(tmp_path / "cost.csv", ["a", "b"]) == 1 - np.eye(2)).all()
+
+
 # ---- names
 
 

@@ -1,6 +1,7 @@
 """Properties of label noise: what may change, how often, and that the same seed gives the same labels."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -187,6 +188,28 @@ def test_labels_of_a_cell_stay_what_they_were():
     _, manifest = draw("asym-40")
     assert manifest["rng_seed"] == derive_seed("noise", "fashion_mnist", "asym-40", 0)
     assert manifest["labels_sha256"] == "f4726d71db1c0844ed1737a34cdc5e0ea35d1dc3af6f00edf9b3a47d4c8ab130"
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 99), n_classes=st.integers(2, 12))
+def test_a_label_is_the_number_of_thresholds_below_its_draw(seed: int, n_classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.ones(n_classes), n_classes) * (rng.random((n_classes, n_classes)) < 0.7) + np.eye(
+        n_classes
+    )
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    labels, draws = rng.integers(0, n_classes, 200), np.random.default_rng(seed).random(200)
+    thresholds = np.cumsum(matrix, axis=1) / matrix.cumsum(axis=1)[:, -1:]
+    expected = (draws[:, None] >= thresholds[labels]).sum(axis=1)
+    np.testing.assert_array_equal(corrupt(labels, matrix, np.random.default_rng(seed)), expected)
+
+
+def test_memory_does_not_grow_with_samples_times_classes() -> None:
+    labels = np.arange(50_000) % 500
+    tracemalloc.start()
+    corrupt(labels, np.eye(500), np.random.default_rng(0))
+    assert tracemalloc.get_traced_memory()[1] < 10 * labels.nbytes + 4 * 8 * 500**2
+    tracemalloc.stop()
 
 
 def test_rounding_never_selects_an_impossible_class():

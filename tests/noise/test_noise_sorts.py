@@ -143,6 +143,14 @@ def test_labels_are_drawn_from_the_matrix_of_a_file(tmp_path, ending):
 
 
 @pytest.mark.parametrize(
+    "text", ["\ufeff1,0,0\n0,1,0\n0,0,1\n", "1,0,0\r\n0,1,0\r\n0,0,1\r\n", "1,0,0\n0,1,0\n0,0,1\n\n \n"]
+)
+def test_a_matrix_may_be_saved_by_any_spreadsheet(tmp_path, text):
+    (tmp_path / "matrix.csv").write_text(text, encoding="utf-8", newline="")
+    np.testing.assert_array_equal(from_file(tmp_path / "matrix.csv")[0]["labels"], CLEAN)
+
+
+@pytest.mark.parametrize(
     "values, reason",
     [
         (np.zeros(299), "one label for each of the 300 training images"),

@@ -74,8 +74,8 @@ def read_matrix(path: Path, class_names: Sequence[str] | None = None) -> np.ndar
     """Read a matrix that is bare, or has the class names as header and first column; they are compared if they are
     given. The csv module reads it, because pandas would read a class called NA as missing, and 01 as the number 1."""
     try:
-        with Path(path).open(newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if any(entry.strip() for entry in row)]
         is_bare = bool(rows) and _is_number(rows[0][0])
         head, rows = ([], rows) if is_bare else (rows[0][1:], rows[1:])
         skipped = 0 if is_bare else 1

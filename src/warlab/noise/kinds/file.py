@@ -46,7 +46,8 @@ def read_file(path: Path) -> np.ndarray:
     try:
         if path.suffix == ".npy":
             return np.load(path, allow_pickle=False)
-        return np.loadtxt(path, delimiter=",", ndmin=2)
+        lines = [line for line in path.read_text("utf-8-sig").splitlines() if line.strip(" ,")]
+        return np.loadtxt(lines, delimiter=",", ndmin=2)
     except (OSError, ValueError, EOFError) as error:
         reason = " ".join(str(error).split())
         raise WarlabError(

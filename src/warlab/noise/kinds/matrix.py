@@ -88,8 +88,11 @@ def corrupt(labels: np.ndarray, matrix: np.ndarray, rng: np.random.Generator) ->
     cumulative = np.cumsum(matrix, axis=1)
     # Exactly 1 from the last possible class on, so that rounding never selects an impossible one.
     cumulative /= cumulative[:, -1:]
-    draws = rng.random(len(labels))
-    return (draws[:, None] >= cumulative[labels]).sum(axis=1).astype(np.int64)
+    draws, noisy = rng.random(len(labels)), np.empty(len(labels), np.int64)
+    for label in np.unique(labels):  # all at once would need a number per sample and class
+        members = labels == label
+        noisy[members] = np.searchsorted(cumulative[label], draws[members], side="right")
+    return noisy
 
 
 # as the paper defines them, and as the authors' code draws them where it differs
