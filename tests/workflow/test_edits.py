@@ -164,6 +164,9 @@ def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Ca
     [
         ("cp -r photos copy && rm -r photos && mv copy photos && find mine -exec touch {} +", {}),
         (f"mv photos moved && mv mine/my.npz mine/other.npz && sed -i '{OTHER_PLACES}' config/config.yaml", {}),
+        ("mv photos store && mkdir photos && ln -s $PWD/store/* photos/", {}),
+        ("touch photos/.DS_Store photos/cat/._a.png photos/cat/Thumbs.db && mkdir photos/dog/old.png", {}),
+        ("mv photos store && mkdir photos && ln -s $PWD/store/* photos/ && touch store/cat/new.png", DATA),
         ("cp photos/cat/$(ls photos/cat | head -1) photos/dog/new.png", DATA),
         ("mv photos/cat/$(ls photos/cat | head -1) photos/dog/", DATA),
     ],
@@ -173,6 +176,21 @@ def test_the_users_files_count_by_their_contents(finished: Path, tmp_path: Path,
     shutil.copytree(finished, copy)
     subprocess.run(command, shell=True, cwd=copy, check=True)
     assert planned(copy, "runs") == expected
+    assert planned(copy).get("train", 0) == expected.get("train", 0), "the default target"
+
+
+def test_results_can_be_used_while_the_disk_with_the_data_is_not_mounted(finished: Path) -> None:
+    for name in ("photos", "mine"):
+        (finished / name).rename(finished / f"{name}.away")
+    try:
+        (finished / "photos").mkdir()  # the empty folder of a mount point
+        assert planned(finished, "runs") == {} and "train" not in planned(finished)
+        states = warlab(finished, "doctor")
+        (finished / "photos").rmdir()
+    finally:
+        for name in ("photos", "mine"):
+            (finished / f"{name}.away").rename(finished / name)
+    assert "image_folder (real) is there" in states
 
 
 def test_other_words_reach_the_cost_also_when_the_data_were_prepared_before(finished: Path, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ class InPlace(Dataset):
 
     def point(self, root: Path, local: Path | None) -> str:
         """Store where the data are."""
-        local = local and local.expanduser()
         if self.needs and (local is None or not local.exists()):
             raise self._gated(local)
         if local is None:
@@ -80,6 +79,11 @@ def place(root: Path) -> Path:
     return root / read_json(root / POINTER)["place"]
 
 
+def points_to(root: Path, local: Path) -> bool:
+    """Return whether the data of `root` were last read at `local`."""
+    return (root / POINTER).is_file() and place(root) == local.resolve()
+
+
 def update_pointer(resource: Resource, source: str, root: Path, local: str | None) -> None:
     """Store where the user's files are now: they may have been moved since they were fetched."""
     if isinstance(resource, InPlace) and source == "real" and local:
@@ -91,7 +95,6 @@ def content_digest(resource: Resource, local: Path, checksum: Callable[[Path], s
 
     None if there are no files, or if they are copied and checked when they are fetched.
     """
-    local = local.expanduser()
     if not local.exists() or not isinstance(resource, InPlace):
         return None
     folder = local.parent if local.is_file() else local

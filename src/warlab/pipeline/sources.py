@@ -9,8 +9,9 @@ from warlab import data, noise
 from warlab.common.cache import remembered_digest
 from warlab.config.settings import IMAGENET
 from warlab.config.study import Study
-from warlab.data.in_place import content_digest
+from warlab.data.in_place import POINTER, content_digest, points_to
 from warlab.ids import RunId
+from warlab.pipeline.paths import Paths
 
 
 @dataclass(frozen=True, order=True)
@@ -25,7 +26,7 @@ class Source:
     def folder(self) -> str:
         """Folder of the receipt: the user's files have one for each content, so that studies do not disturb each
         other, and files that are touched, copied or moved are not new."""
-        return f"{self.source}-{self.content[:12]}" if self.content else self.source
+        return f"{self.source}-{self.content}" if self.content else self.source
 
 
 def list_sources(study: Study) -> list[Source]:
@@ -66,17 +67,23 @@ def find_source(study: Study, dataset: str, other: str | None = None) -> Source:
 
 
 def user_files_digest(study: Study, dataset: str) -> str | None:
-    """Return the checksum of the files that the user keeps in place; None for other datasets and where no file is."""
+    """Return the first digits of the checksum of the files that the user keeps in place; None for other datasets, and
+    where no file is."""
     local = study.config.get("local_data", {}).get(dataset)
     if study.settings.data_spec(dataset).source != "real" or not local:
         return None
-    return _files_digest(dataset, Path(local))
+    return _files_digest(dataset, Path(local), Path(Paths.of(study).raw) / dataset)
 
 
 @cache
-def _files_digest(dataset: str, local: Path) -> str | None:
-    """Look at every file once, although planning asks for every job."""
-    return content_digest(data.resource(dataset), local, remembered_digest)
+def _files_digest(dataset: str, local: Path, raw: Path) -> str | None:
+    """Look at every file once, although planning asks for every job. Files on a disk that is not mounted are taken for
+    those that were last fetched from there, so that results can be used without them."""
+    if content := content_digest(data.resource(dataset), local, remembered_digest):
+        return content[:12]
+    fetched = [folder for folder in raw.glob("real-*") if points_to(folder, local)]
+    fetched.sort(key=lambda folder: (folder / POINTER).stat().st_mtime_ns)
+    return fetched[-1].name.removeprefix("real-") if fetched else None
 
 
 def gated(name: str) -> bool:
