@@ -66,6 +66,7 @@ STATES: dict[str, tuple[Callable[[Study, RunId], None], ...]] = {  # of the two 
     "finished": (finish, finish),
     "outdated": (lambda study, run: finish(study, run, 1), begin),
     "broken": (lambda study, run: write_text(Path(Paths.of(study).run(run)) / "result.json", "{"),),
+    "older version": (lambda study, run: write_text(Path(Paths.of(study).run(run)) / "result.json", "{}"),),
 }
 WORDS = {  # the states that `warlab status` counts, and the answer of `warlab why` about the first run
     "nothing yet": ("2 waiting", "has no result yet."),
@@ -73,6 +74,7 @@ WORDS = {  # the states that `warlab status` counts, and the answer of `warlab w
     "finished": ("2 done", "is up to date."),
     "outdated": ("1 outdated, 1 stopped", "→"),
     "broken": ("1 outdated, 1 waiting", "missing"),
+    "older version": ("1 outdated, 1 waiting", "missing"),
 }
 
 
@@ -104,7 +106,7 @@ def test_every_command_answers_or_says_one_sentence(
     said = say_all()
     counts, reason = WORDS[state]
     assert counts in said["status"] and reason in said["why"]
-    assert ("result.json cannot be read" if state == "broken" else "\nmine ") in said["plan"]
+    assert "\nmine " in said["plan"]
     assert "training.epochs" in said["explain"] and "There is no list" in said["audit"] and "data" in said["doctor"]
     shutil.rmtree(tmp_path / "photos")
     (tmp_path / "my.npz").unlink()

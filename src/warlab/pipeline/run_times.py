@@ -8,6 +8,7 @@ them.
 
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +16,12 @@ from statistics import median
 from typing import Any
 
 from warlab import data
+from warlab.artefacts.run_result import RunResult
 from warlab.common.files import read_json
 from warlab.common.readings import tested_epochs
 from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
+from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
 
@@ -99,9 +102,12 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
 def load_run_times(study: Study, root: Path, observed: Mapping[RunId, float] | None = None) -> RunTimes:
     """Return the times of a study, by its finished runs unless `observed` is given."""
     if observed is None:
-        results = {run: Path(Paths.of(study).run(run), "result.json") for run in study.plan.runs}
-        finished = {run: read_json(path)["provenance"].get("seconds") for run, path in results.items() if path.exists()}
-        observed = {run: seconds for run, seconds in finished.items() if seconds}
+        observed = {}
+        for run in study.plan.runs:
+            with suppress(WarlabError):  # no result yet, or a broken one, or one of an older version
+                result = RunResult.load(Path(Paths.of(study).run(run), "result.json"))
+                if seconds := result.provenance.get("seconds"):
+                    observed[run] = seconds
     return RunTimes(study, read_yaml(root / "config" / "speed.yaml"), observed)
 
 
