@@ -36,7 +36,7 @@ rule all:
     """Everything that the scale asks for, ending in the report."""
     default_target: True
     input:
-        rules.report.output,
+        branch(study.plan.runs, rules.report.output),
         rules.hyperparameters.output,
         branch(runs.trained_here, "<results>/tables/architectures.tex"),
         branch(tables.timed, rules.timing_table.output),

@@ -7,11 +7,12 @@ from warlab.config.claim_list import check_claims, read_claims
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.pipeline.data_jobs import DataJobs
+from warlab.pipeline.given_runs import find_given_runs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.report_jobs import FigureJobs, ReportJobs
 from warlab.pipeline.run_jobs import AuditJobs, RunJobs
 from warlab.pipeline.table_jobs import TableJobs
-from warlab.pipeline.workflow import Workflow, given_runs
+from warlab.pipeline.workflow import Workflow
 
 
 class Jobs:
@@ -35,4 +36,4 @@ def load_jobs(config: dict[str, object], rules: str, tell: Callable[[str], objec
     root = Path(rules).resolve().parent
     study = load_study(config, root)
     check_claims(read_claims(root / "config" / "claims.yaml"), study)
-    return Jobs(Workflow(study, root, Paths.of(study), given_runs(study), tell))
+    return Jobs(Workflow(study, root, Paths.of(study), find_given_runs(study, tell), tell))

@@ -1,7 +1,6 @@
 """What the rules ask that train runs, use the trained networks, or read all runs."""
 
 from datetime import date
-from functools import cached_property
 from typing import Any
 
 from warlab import noise
@@ -71,7 +70,8 @@ class RunJobs(JobGroup):
 
     @property
     def trained_here(self) -> bool:
-        return self.flow.given is None
+        """Whether there are trainings; a study may have given runs instead, or only measure times."""
+        return self.flow.given is None and bool(self.study.plan.runs)
 
     def trained(self, wildcards: Wildcards | None = None) -> list[RunId]:
         return self.study.plan.runs if self.trained_here else []
@@ -93,17 +93,17 @@ class RunJobs(JobGroup):
     @property
     def given(self) -> list[str]:
         """The table of finished runs that replaces our own."""
-        return [] if self.flow.given is None else [str(self.flow.given)]
+        return [] if self.flow.given is None else [str(self.flow.given.file)]
 
     @property
     def given_predictions(self) -> list[str]:
         """The test predictions of finished runs; older studies have none."""
-        files = [] if self.flow.given is None else [self.flow.given.with_name("test_predictions.npz")]
+        files = [] if self.flow.given is None else [self.flow.given.file.with_name("test_predictions.npz")]
         return [str(file) for file in files if file.is_file()]
 
     def declared(self) -> list[list[str | int]] | None:
         """Return the runs that a table of finished runs must have; our own runs are inputs of the rule."""
-        return None if self.trained_here else [[*run.cell, run.seed] for run in self.study.plan.runs]
+        return None if self.flow.given is None else [[*run.cell, run.seed] for run in self.study.plan.runs]
 
     # ---- maps
 
@@ -119,17 +119,18 @@ class RunJobs(JobGroup):
 
     # ---- verify
 
-    @cached_property
-    def verified(self) -> RunId:
-        """The run that `snakemake verify` trains again: a different one each day, or the one whose number the
-        configuration gives.
+    def verified(self, wildcards: Wildcards | None = None) -> list[RunId]:
+        """Return the run that `snakemake verify` trains again: a different one each day, or the one whose number the
+        configuration gives; none in a study that trains nothing.
 
         Only the target reads the date. The jobs that it starts have the run in the names of their files, and do the
         same after midnight.
         """
-        alone = [run for run in self.study.plan.runs if not self.study.plan.needed_run(run)]
-        number = self.study.config.get("verify", derive_seed("verify", date.today().isoformat()))
-        return alone[number % len(alone)]
+        study, given = self.study, self.flow.given
+        reported = [run for run in study.plan.runs if given is None or run in given.epochs]
+        alone = [run for run in reported if not study.plan.needed_run(run)]
+        number = study.config.get("verify", derive_seed("verify", date.today().isoformat()))
+        return [alone[number % len(alone)]] if alone else []
 
 
 class AuditJobs(JobGroup):

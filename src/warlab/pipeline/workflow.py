@@ -8,12 +8,12 @@ from typing import Protocol
 
 from warlab import data, noise
 from warlab.config.study import Study
-from warlab.errors import WarlabError
 from warlab.ids import CostId, RunId
 from warlab.methods import METHODS
 from warlab.nets import NETS
 from warlab.ot import costs
 from warlab.pipeline.digests import code_digest
+from warlab.pipeline.given_runs import GivenRuns
 from warlab.pipeline.paths import Paths
 from warlab.reporting.figures import FIGURES
 
@@ -39,28 +39,18 @@ def run_of(wildcards: Wildcards) -> RunId:
     return RunId(wildcards.dataset, wildcards.noise, wildcards.net, wildcards.method, int(wildcards.seed))
 
 
-def given_runs(study: Study) -> Path | None:
-    """Return the runs.csv of a finished study that `runs_from` names; its runs replace our own trainings."""
-    folder = study.config.get("runs_from")
-    if not folder:
-        return None
-    if not (file := Path(folder) / "runs.csv").is_file():
-        raise WarlabError(f"runs_from names {folder}, which has no runs.csv; name the folder of a finished study.")
-    return file
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Workflow:
     """The study of one scale.
 
-    given  the finished runs that replace our own, see `given_runs`
+    given  the finished runs that replace our own, which `runs_from` names
     tell   shows a sentence in the terminal
     """
 
     study: Study
     root: Path
     paths: Paths
-    given: Path | None = None
+    given: GivenRuns | None = None
     tell: Callable[[str], object] = print
 
     def own_file(self, path: str) -> str:
