@@ -67,7 +67,7 @@ def sinkhorn(
         for rows in (a, b):
             if not rows.is_floating_point() or not bool((rows >= 0).all() & ((rows.sum(1) - 1).abs() < 0.01).all()):
                 raise WarlabError(
-                    "a and b must be rows of probabilities, not negative and with a sum of 1; give logits.softmax(1)."
+                    "a and b must be rows of probabilities (finite, not negative, of sum 1); give logits.softmax(1)."
                 )
         if iterations < 1:
             raise WarlabError(f"sinkhorn needs iterations at least 1, not {iterations}.")

@@ -5,6 +5,7 @@
 `AdversarialLoss` finds r and computes the two predictions; here is the divergence between them.
 """
 
+import math
 import warnings
 from dataclasses import InitVar, dataclass, field
 
@@ -99,9 +100,10 @@ class WARLoss(AdversarialLoss):
         values = matrix.double().cpu().numpy()
         # Entries that single precision rounds apart count as equal.
         check_cost(values, "of WARLoss", self.signed, rounding=1e-6 * abs(values).max(initial=0.0))
-        if not self.lam > 0 or self.iterations < 1:
+        if not 0 < self.lam < math.inf or self.iterations < 1:
             raise WarlabError(
-                f"lambda must be above 0 and iterations at least 1, not {self.lam} and {self.iterations}."
+                "lambda must be a finite number above 0 and iterations at least 1, "
+                f"not {self.lam} and {self.iterations}."
             )
         self.register_buffer("cost", matrix)
         self._decided: tuple[Tensor | None, int, float, bool] = None, 0, 0.0, False
