@@ -200,3 +200,10 @@ def test_without_latex_one_sentence_says_so(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(WarlabError, match="texlive-latex-recommended"):
         plain.typeset("", tmp_path / "a.pdf")
+
+
+def test_every_greek_letter_is_a_command_of_latex() -> None:
+    """pdflatex stops at a letter that it has no glyph for. Letters that look Latin have no command."""
+    for letter in map(chr, [*range(0x3B1, 0x3CA), *range(0x391, 0x3AA)]):
+        if letter not in "οςΑΒΕΖΗΙΚΜΝΟΡΤΧ\u03a2":
+            assert names.escape_latex(letter).isascii(), letter

@@ -29,6 +29,11 @@ _KNOWN = {
     },
 }
 _GREEK = {"beta": "β", "eps": "ε", "epsilon": "ε", "lambda": "λ", "lam": "λ"}
+_LETTER_NAMES = (
+    "alpha beta gamma delta zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+)
+_GREEK_LETTERS = dict(zip("αβγδζηθικλμνξπρστυχψωΓΔΘΛΞΠΣΥΦΨΩ", _LETTER_NAMES.split(), strict=True))
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -38,9 +43,9 @@ _LATEX = {
     "|": r"\textbar{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
     # What pdflatex has no glyph for in the default encoding.
-    "β": r"$\beta$",
     "ε": r"$\varepsilon$",
-    "λ": r"$\lambda$",
+    "φ": r"$\varphi$",
+    **{letter: f"$\\{name}$" for letter, name in _GREEK_LETTERS.items()},
     "±": r"$\pm$",
     "×": r"$\times$",
     "→": r"$\rightarrow$",
