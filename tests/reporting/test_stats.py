@@ -211,3 +211,13 @@ def test_what_is_missing_is_said_once() -> None:
         assert text.count(need) == 1
     shown = statistics_text.page_rows(table, LABELS)
     assert [row["statistic"] for row in shown].count("not computed") == 4 and "stand-in" in text
+
+
+def test_methods_that_are_equal_everywhere_have_a_note_and_no_nan() -> None:
+    noises = tuple(f"asym-{rate}" for rate in range(10, 70, 10))
+    equal = runs_table({(method, seed): [50.0] for method in THREE for seed in range(3)})
+    runs = pd.concat([equal.assign(noise=noise) for noise in noises])
+    table = stats.statistics(results.readings(runs), {"x": experiment(THREE, noises)}, no_published())
+    friedman = table[table["test"] == "friedman"]
+    assert (friedman["note"] == "all methods are equal in all settings: there is nothing to rank").all()
+    assert "nan" not in statistics_text.to_markdown(table, {}, LABELS)

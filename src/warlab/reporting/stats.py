@@ -346,7 +346,9 @@ def compare_ranks(wide: pd.DataFrame) -> Iterator[Statistic]:
     """Average ranks and, from six settings on, Friedman's test and Nemenyi's critical difference (Demšar 2006)."""
     cells, methods = wide.shape
     row = Statistic(cells=cells)
-    if methods >= MIN_METHODS and cells >= MIN_SETTINGS:
+    if cells and (wide.nunique(axis=1) == 1).all():
+        yield row._replace(test="friedman", note="all methods are equal in all settings: there is nothing to rank")
+    elif methods >= MIN_METHODS and cells >= MIN_SETTINGS:
         friedman = stats.friedmanchisquare(*(wide[method] for method in wide))
         yield row._replace(test="friedman", value=float(friedman.statistic), p_value=float(friedman.pvalue))
         yield row._replace(test="critical_difference", value=critical_difference(methods, cells))
