@@ -224,6 +224,11 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
     )
 
 
+def test_a_ratio_is_printed_without_a_sign() -> None:
+    row = verdicts.conclude(check("ratio", given({"a": 12, "b": 10}), [AT], left="a", right="b", at_most=1.5))
+    assert verdicts.difference_text(row).startswith("1.20 (no interval)")
+
+
 # ---- the file
 
 

@@ -16,7 +16,7 @@ from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS, Item, judge_settings
 from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.formats import render, signed
+from warlab.reporting.formats import number, render, signed
 from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Scenario
 
@@ -153,10 +153,11 @@ def difference_text(row: Verdict) -> str:
     if row.difference == "":
         return ""
     known = row.low != "" and row.high != ""
-    ends = f"{signed(float(row.low))} to {signed(float(row.high))}" if known else ""
+    text = number if " / " in row.decided_by else signed  # a ratio needs no sign
+    ends = f"{text(float(row.low))} to {text(float(row.high))}" if known else ""
     interval = f" ({100 * float(row.level):.4g}\N{NO-BREAK SPACE}%: {ends})" if known else " (no interval)"
     basis = f"; {row.interval_from}" if row.interval_from else ""
-    return f"{signed(float(row.difference))}{interval}, must be {row.threshold}{basis}"
+    return f"{text(float(row.difference))}{interval}, must be {row.threshold}{basis}"
 
 
 def to_markdown(judged: pd.DataFrame, scale: str) -> str:
