@@ -7,7 +7,9 @@ import signal
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import yaml
 
 from tests.faults.counting import count, long
 from tests.faults.workflow import (
@@ -132,6 +134,21 @@ def test_a_changed_data_file_is_noticed_by_its_content(calm: Path, tmp_path: Pat
     file.write_bytes(content)
     assert planned(folder, TABLE).get("corrupt") == 1
     count("data changed")
+
+
+def test_a_bad_cost_stops_before_training(calm: Path, tmp_path: Path) -> None:
+    folder = copy_without(calm, tmp_path, "war_w2v")
+    cost = pd.read_csv(folder / "results/faults/costs/fashion_mnist/w2v/cost.csv", index_col=0)
+    cost.iloc[0, 1] = -0.5
+    cost.to_csv(folder / "bad.csv")
+    overrides = {"methods": {"war_w2v": {"cost": "file"}}, "costs": {"file": {"path": "bad.csv"}}}
+    (folder / "bad.yaml").write_text(yaml.safe_dump({"overrides": overrides}))
+    before = len(log_of(folder))
+    assert start(folder, "--configfile", "bad.yaml", "--cores", "1", TABLE).wait(PATIENCE) == 1
+    printed = log_of(folder)[before:]
+    assert "fails the check 'symmetry'" in printed and "training will not start until it passes" in printed
+    assert "Traceback" not in printed and "rule train:" not in printed
+    count("hostile cost")
 
 
 def test_spaces_quotes_and_shell_characters_in_paths_reach_no_shell(tmp_path: Path) -> None:

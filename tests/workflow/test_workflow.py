@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from tests.conftest import ROOT
 from tests.helpers import golden_runs
@@ -331,18 +330,6 @@ def test_a_wrong_configuration_is_one_sentence(tmp_path: Path) -> None:
     said = done.stdout + done.stderr
     sentence = "There is no scale 'smok' in config/scales; did you mean 'smoke'?"
     assert done.returncode == 1 and sentence in said and "Traceback" not in said
-
-
-def test_a_bad_cost_stops_before_training(changed: Path) -> None:
-    cost = pd.read_csv(changed / "results/smoke/costs/fashion_mnist/w2v/cost.csv", index_col=0)
-    cost.iloc[0, 1] = -0.5
-    cost.to_csv(changed / "bad.csv")
-    overrides = {"methods": {"war_w2v": {"cost": "file"}}, "costs": {"file": {"path": "bad.csv"}}}
-    (changed / "bad.yaml").write_text(yaml.safe_dump({"overrides": overrides}))
-    done = snakemake(changed, "--configfile", "bad.yaml", "--cores", "1", "runs")
-    assert done.returncode == 1
-    assert "fails the check 'symmetry'" in done.stderr and "training will not start until it passes" in done.stderr
-    assert "Traceback" not in done.stderr and "rule train:" not in done.stderr
 
 
 @pytest.mark.parametrize("scale", ["demo", "laptop", "cifar", "paper", "readings"])
