@@ -254,8 +254,11 @@ def test_short_trainings_share_an_allocation(slurm: None, calm: Path, tmp_path: 
 
 def test_the_profiles_poll_with_squeue_and_keep_retries_out_of_the_rules() -> None:
     """Facts that cost days if they are forgotten; the comments in the profiles explain them."""
+    default = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text())
     for name in ("slurm", "slurm-packed"):
         profile = yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+        # With --profile instead of --workflow-profile, the default profile overrides what both of them set.
+        assert {key for key in default if profile.get(key, default[key]) != default[key]} == set()
         assert profile["slurm-status-command"] == "squeue" and profile["retries"] >= 1 and profile["rerun-incomplete"]
         assert "code" not in profile["rerun-triggers"] and "TERM@" in profile["set-resources"]["train"]["slurm_extra"]
     assert "retries" not in (ROOT / "rules" / "train.smk").read_text()
