@@ -91,7 +91,9 @@ def test_ctrl_c_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
     with_job = "with job(sys.argv[1]) as log: log.info('in'), time.sleep(60)"
     code = f"import sys, time\nfrom warlab.pipeline.script import job\n{with_job}"
     command = [sys.executable, "-c", code, str(tmp_path / "log.txt")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # A shell starts what it runs in the background with SIGINT ignored, and the suite may be run like that.
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
     wait_for(tmp_path / "log.txt", "in")
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)

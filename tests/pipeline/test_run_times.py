@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
+from warlab.artefacts.run_identity import RunIdentity
+from warlab.artefacts.run_result import RunResult
 from warlab.cli.main import main
 from warlab.common.files import write_json
 from warlab.config.study import Study, load_study
@@ -22,7 +24,9 @@ def study(tmp_path: Path) -> Study:
 
 
 def finish(study: Study, run: RunId, seconds: float, folder: Path) -> None:
-    write_json(folder / study.name / "runs" / str(run) / "result.json", {"provenance": {"seconds": seconds}})
+    identity = RunIdentity(study.settings.run(run).to_dict(), {}, {}, {})
+    result = RunResult(identity, {}, "stand-in", {"last": 70.0}, {"seconds": seconds})
+    result.save(folder / study.name / "runs" / str(run) / "result.json")
 
 
 def kind(run: RunId) -> tuple[str, str, str]:
