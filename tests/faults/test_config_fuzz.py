@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Union, get_args, get_origin
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,9 +19,8 @@ import warlab.config.study
 import warlab.methods
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
-from warlab.common.setting import allows
 from warlab.config import validate
-from warlab.config.reading import read_yaml
+from warlab.config.reading import check_value, read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
@@ -130,18 +129,18 @@ def test_a_mutated_configuration_loads_or_ends_in_one_sentence(
 @pytest.mark.parametrize(
     ("overrides", "sentence"),
     [
-        ({"training": {"fashion_mnist": {"epochs": 0}}}, "epochs is 0; it must be a whole number of at least 1 and"),
-        ({"training": {"fashion_mnist": {"epochs": 3.0}}}, "epochs is 3.0; it must be a whole number"),
-        ({"training": {"fashion_mnist": {"lr": math.nan}}}, "lr is nan; it must be a finite number"),
-        ({"training": {"fashion_mnist": {"optimiser": "lion"}}}, "optimiser is 'lion'; it must be adam or sgd"),
-        ({"methods": {"war": {"lam": 0}}}, "methods.war.lam is 0; it must be a number of at least 1e-06"),
-        ({"methods": {"war_w2v": {"beta": "ten"}}}, "methods.war.beta is 'ten'; it must be a number of at least 0"),
+        ({"training": {"fashion_mnist": {"epochs": 0}}}, "epochs is 0; it must be greater than or equal to 1."),
+        ({"training": {"fashion_mnist": {"epochs": 3.0}}}, "epochs is 3.0; it must be a valid integer."),
+        ({"training": {"fashion_mnist": {"lr": math.nan}}}, "lr is nan; it must be a finite number."),
+        ({"training": {"fashion_mnist": {"optimiser": "lion"}}}, "optimiser is 'lion'; it must be 'adam' or 'sgd'."),
+        ({"methods": {"war": {"lam": 0}}}, "methods.war.lam is 0; it must be greater than or equal to 0.000001."),
+        ({"methods": {"war_w2v": {"beta": "ten"}}}, "methods.war.beta is 'ten'; it must be a valid number."),
         (
             {"methods": {"coteaching": {"forget": "much"}}},
-            "it must be nominal or realised or halved or estimated",
+            "it must be 'nominal', 'realised', 'halved' or 'estimated', or be a valid number.",
         ),
-        ({"nets": {"cnn9": {"dropout": 1}}}, "nets.cnn9.dropout is 1; it must be a number of at least 0 and below 1"),
-        ({"costs": {"random": {"variant": "x"}}}, "costs.random.variant is 'x'; it must be raw or abs_sym"),
+        ({"nets": {"cnn9": {"dropout": 1}}}, "nets.cnn9.dropout is 1; it must be less than 1."),
+        ({"costs": {"random": {"variant": "x"}}}, "costs.random.variant is 'x'; it must be 'raw' or 'abs_sym'."),
         ({"training": {"cifar10@asym-04": {"lr": 0.1}}}, "'asym-04' is neither a noise nor a method"),
         ({"training": {"cifar10@war_w2w": {"lr": 0.1}}}, "neither a noise nor a method; did you mean 'war_w2v'?"),
         ({"training": {"cifar10@": {"lr": 0.1}}}, "'' is neither a noise nor a method"),
@@ -158,19 +157,22 @@ def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict
     assert sentence in str(caught.value)
 
 
-def test_every_number_of_ours_has_a_rule() -> None:
-    study = load_study({"scale": "smoke"}, ROOT)
-    for section, name, key, setting in study.numbers.each():
-        assert setting.rule, f"{section}.{name}.{key}"
+def test_every_number_of_ours_has_a_type() -> None:
+    numbers = load_study({"scale": "smoke"}, ROOT).numbers
+    assert [entry for entry in numbers.each() if numbers.kind(*entry[:3]) is Any] == []
 
 
 # ---- what is accepted arrives
 
 
 def settings_of(study: Any) -> list[tuple[str, str, str, str]]:
-    """(section, name, key, file whose rule it has) of everything that a scale or `overrides` may set."""
+    """(section, name, key, file whose type it has) of everything that a scale or `overrides` may set."""
     numbers = study.numbers
-    plain = [(section, name, key, name) for section, name, key, _ in numbers.each() if section != "noise"]
+    each = [entry for entry in numbers.each() if entry[0] != "noise"]
+    plain = [(section, name, key, name) for section, name, key, one in each if one.source]
+    plain += [
+        (*entry[:1], place, entry[2], entry[1]) for entry in each if entry[0] == "training" for place in entry[3].places
+    ]
     variants = [
         ("methods", name, key, variant["method"])
         for name, variant in numbers.variants.items()
@@ -183,10 +185,23 @@ CANDIDATES = [7, 3, 2, 1, 0.25, 0.5, 0.001, 64, True, False, [4, 9], [0.1, 0.2, 
 
 
 def accepted(study: Any, section: str, file: str, key: str) -> list[Any]:
-    """The candidates and the words of the rule that the rule of a setting allows."""
-    setting = study.numbers.section(section)[file][key]
+    """The candidates, and the words, that the type of a setting allows."""
+    kind = study.numbers.kind(section, file, key)
+    return [value for value in [*words_of(kind), *CANDIDATES] if is_valid(kind, value)]
 
-    return [value for value in [*setting.words, *CANDIDATES] if allows(setting.rule, value)]
+
+def words_of(kind: Any) -> list[Any]:
+    """The words of a Literal, alone or in a union."""
+    parts = get_args(kind) if get_origin(kind) is Union else (kind,)
+    return [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
+
+
+def is_valid(kind: Any, value: Any) -> bool:
+    try:
+        check_value("", kind, value, "")
+    except WarlabError:
+        return False
+    return True
 
 
 def resolved(study: Any, section: str, name: str, key: str) -> Any:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from tests.faults.counting import count, long
 from tests.helpers.runs import resolved, study, write_files
@@ -15,7 +16,7 @@ from warlab.errors import WarlabError
 
 
 def extremes(rule: Mapping[str, Any]) -> Iterator[Any]:
-    """The ends of what a rule allows, and every word of a list."""
+    """The ends of what a JSON schema allows, and every word of a list."""
     if "anyOf" in rule:
         for one in rule["anyOf"]:
             yield from extremes(one)
@@ -32,9 +33,10 @@ def extremes(rule: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def settings_of(method: str) -> list[tuple[str, Any]]:
-    declared = methods.declaration(study().numbers.method_file(method)).settings
-    rules = {key: one.rule for key, one in declared.items() if key != "cost"}
-    return [(key, value) for key, rule in rules.items() if rule for value in extremes(rule)]
+    numbers = study().numbers
+    file = numbers.method_file(method)
+    rules = {key: TypeAdapter(numbers.kind("methods", file, key)).json_schema() for key in numbers.methods[file]}
+    return [(key, value) for key, rule in rules.items() if key != "cost" for value in extremes(rule)]
 
 
 CASES = [(method, key, value) for method in methods.names() for key, value in settings_of(method)]

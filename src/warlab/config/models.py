@@ -4,12 +4,17 @@ pydantic checks a file against its type here, and tools/write_schemas.py writes 
 editors complete and check the files. The settings of a method or network are declared in its own file.
 """
 
-from typing import Annotated, Any, Literal, NotRequired
+from types import GenericAlias
+from typing import Annotated, Any, Literal, NotRequired, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from warlab.common.setting import LARGEST, LONGEST, MOST_EPOCHS, Rule, Source, Unit, rule
+from warlab.common.setting import MOST_EPOCHS, Source, Unit
+from warlab.ot import costs
+
+LARGEST = 1_000_000  # the maximum of numbers, unless another one is given
+LONGEST = 1000  # characters of a text
 
 Options = dict[str, Any]
 Section = dict[str, Options]  # of a scale or `overrides`: name or name@dataset → key → value
@@ -178,38 +183,64 @@ class Hyperparameters(TypedDict):
     noise: dict[Name, dict[str, Entry]]
 
 
-RULES: dict[str, dict[str, Rule]] = {
+# ---- values of settings
+
+_ENDS = {"minimum": "ge", "above": "gt", "maximum": "le", "below": "lt"}
+
+
+def kind_of(annotation: str, **limits: Any) -> Any:
+    """Return the type of a setting from its annotation, such as `float | None`, and its limits. A number is finite, and
+    3.0 is not an integer. Any value is allowed if the annotation is unknown."""
+    ends: dict[str, Any] = {end: limits[name] for name, end in _ENDS.items() if name in limits}
+    if not {"le", "lt"} & ends.keys():
+        ends["le"] = LARGEST
+    word = Annotated[str, Field(max_length=LONGEST, pattern=limits.get("pattern"))]
+    kinds: dict[str, Any] = {
+        "float": Annotated[float, Field(allow_inf_nan=False, **ends)],
+        "int": Annotated[int, Field(**ends)],
+        "str": Literal[tuple(limits["choices"])] if limits.get("choices") else word,
+        "bool": bool,
+        "None": None,
+    }
+    names = [name.strip() for name in annotation.split("|")]
+    return Union[tuple(kinds[name] for name in names)] if set(names) <= kinds.keys() else Any  # noqa: UP007
+
+
+def _list_of(kind: Any, **length: Any) -> Any:
+    return Annotated[GenericAlias(list, (kind,)), Field(**length)]
+
+
+KINDS: dict[str, dict[str, Any]] = {  # of the settings that are in no file of a method or network
     "training": {
-        "epochs": rule("int", minimum=1, maximum=MOST_EPOCHS),
-        "batch_size": rule("int", minimum=2, maximum=LARGEST),  # batch normalisation needs more than one sample
-        "optimiser": rule("str", choices=["adam", "sgd"]),
-        "lr": rule("float", above=0, maximum=1000),
-        "drops": {"type": "array", "items": rule("int", minimum=0), "maxItems": 100},
-        "weight_decay": rule("float", minimum=0, maximum=1),
-        "momentum": rule("float", minimum=0, below=1),
-        "validation": rule("float", minimum=0, maximum=0.5),
-        "evaluate_every": rule("int", minimum=1, maximum=MOST_EPOCHS),
-        "mean": {"type": "array", "items": rule("float"), "minItems": 1},
-        "std": {"type": "array", "items": rule("float", above=0), "minItems": 1},
+        "epochs": kind_of("int", minimum=1, maximum=MOST_EPOCHS),
+        "batch_size": kind_of("int", minimum=2),  # batch normalisation needs more than one sample
+        "optimiser": Literal["adam", "sgd"],
+        "lr": kind_of("float", above=0, maximum=1000),
+        "drops": _list_of(kind_of("int", minimum=0), max_length=100),
+        "weight_decay": kind_of("float", minimum=0, maximum=1),
+        "momentum": kind_of("float", minimum=0, below=1),
+        "validation": kind_of("float", minimum=0, maximum=0.5),
+        "evaluate_every": kind_of("int", minimum=1, maximum=MOST_EPOCHS),
+        "mean": _list_of(kind_of("float"), min_length=1),
+        "std": _list_of(kind_of("float", above=0), min_length=1),
         # for tiles
-        "steps": rule("int", minimum=1, maximum=LARGEST),
-        "patch": rule("int", minimum=1, maximum=100_000),
-        "overlap": rule("int", minimum=0, maximum=100_000),
-        "sigma": rule("float", above=0, maximum=1000),
+        "steps": kind_of("int", minimum=1),
+        "patch": kind_of("int", minimum=1, maximum=100_000),
+        "overlap": kind_of("int", minimum=0, maximum=100_000),
+        "sigma": kind_of("float", above=0, maximum=1000),
     },
     "costs": {
-        "vectors": rule("str | None"),
-        "binary": rule("bool"),
-        "order": rule("str", choices=["labels", "listing"]),
-        "features": rule("str", choices=["pixels", "resnet18", "efficientnet_lite0"]),
-        "size": rule("int", minimum=8, maximum=4096),
-        "seed": rule("int", minimum=0),
-        "variant": rule("str", choices=["raw", "abs_sym"]),
-        "path": rule("str | None"),
+        "kind": Literal[tuple(costs.kinds())],
+        "vectors": kind_of("str | None"),
+        "binary": bool,
+        "order": Literal["labels", "listing"],
+        "features": Literal["pixels", "resnet18", "efficientnet_lite0"],
+        "size": kind_of("int", minimum=8, maximum=4096),
+        "seed": kind_of("int", minimum=0),
+        "variant": Literal["raw", "abs_sym"],
+        "path": kind_of("str | None"),
     },
-    "noise": {
-        "flips": {"type": "object", "additionalProperties": {"type": "array", "items": rule("str")}},
-    },
+    "noise": {"flips": dict[str, list[Annotated[str, Field(max_length=LONGEST)]]]},
 }
 WHOLE_SCHEDULE = ("epochs", "batch_size", "optimiser", "lr", "drops", "weight_decay", "momentum")
 

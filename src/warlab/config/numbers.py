@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from warlab import methods, nets
-from warlab.common.setting import Rule, Setting, rule
-from warlab.config.models import RULES, WHOLE_SCHEDULE, Hyperparameters, Variant
+from warlab.common.setting import Setting
+from warlab.config.models import KINDS, WHOLE_SCHEDULE, Hyperparameters, Variant, kind_of
 from warlab.config.reading import check, check_known, read_yaml
 from warlab.errors import WarlabError
 from warlab.ids import base_method, split_place
-from warlab.ot import costs
 from warlab.registry import Registry
 
 FILE = "hyperparameters.yaml"
@@ -22,7 +21,7 @@ Entries = Mapping[str, Mapping[str, Any]]  # key or place → an entry of the fi
 
 @dataclass(frozen=True)
 class Numbers:
-    """The settings of each section by name: a dataset or place, network, method, cost or kind of noise."""
+    """The settings of each section by name: a dataset, network, method, cost or kind of noise."""
 
     training: Table
     nets: Table
@@ -45,34 +44,50 @@ class Numbers:
             for name, settings in self.section(section).items():
                 yield from ((section, name, key, setting) for key, setting in settings.items())
 
+    def kind(self, section: str, name: str, key: str) -> Any:
+        """Return the type of a setting, for pydantic."""
+        if section in KINDS:
+            return KINDS[section].get(key, Any)
+        setting = self.section(section)[name][key]
+        return kind_of(setting.annotation, **setting.limits)
+
 
 def read_numbers(root: Path) -> Numbers:
     """Read config/hyperparameters.yaml of a repository, and the settings in the files of methods and networks."""
     content = read_yaml(root / "config" / FILE)
     check(content, Hyperparameters, FILE)
-    schedules = {name: _schedule(content["training"], name) for name in content["training"]}
-    for name, entries in schedules.items():
-        _check_keys(f"training.{name}", entries, RULES["training"], () if split_place(name)[1] else WHOLE_SCHEDULE)
-    cost_rules = RULES["costs"] | {"kind": rule("str", choices=costs.kinds())}
     for name, entries in content["costs"].items():
         _check_keys(f"costs.{name}", entries, entries, ["kind"])  # a kind of cost has settings of its own
     return Numbers(
-        {name: _settings(entries, RULES["training"]) for name, entries in schedules.items()},
+        _training(content["training"]),
         _members("nets", nets.NETS, nets.trainable(), content.get("nets", {})),
         _members("methods", methods.METHODS, methods.names(), content["methods"]),
-        {name: _settings(entries, cost_rules) for name, entries in content["costs"].items()},
-        {name: _settings(entries, RULES["noise"]) for name, entries in content["noise"].items()},
+        {name: _settings(entries) for name, entries in content["costs"].items()},
+        {name: _settings(entries) for name, entries in content["noise"].items()},
         content["variants"],
     )
 
 
-def _settings(entries: Entries, rules: Mapping[str, Rule]) -> dict[str, Setting]:
+def _settings(entries: Entries) -> dict[str, Setting]:
     return {
-        key: Setting(
-            entry["value"], entry["source"], entry.get("unit"), rules.get(key, {}), _settings(entry.get("for", {}), {})
-        )
+        key: Setting(entry["value"], entry["source"], entry.get("unit"), places=_settings(entry.get("for", {})))
         for key, entry in entries.items()
     }
+
+
+def _training(content: Mapping[str, Entries]) -> Table:
+    """Return the schedules of the datasets; the values of cifar10@openset are at that place of the one of cifar10."""
+    schedules: Table = {}
+    for name in sorted(content, key=lambda name: "@" in name):
+        entries, dataset = _schedule(content, name), split_place(name)[0]
+        _check_keys(f"training.{name}", entries, KINDS["training"], WHOLE_SCHEDULE if name == dataset else ())
+        if name == dataset:
+            schedules[name] = _settings(entries)
+            continue
+        for key, one in _settings(entries).items():
+            general = schedules.setdefault(dataset, {}).get(key, Setting(None, ""))
+            schedules[dataset][key] = replace(general, places={**general.places, name: one})
+    return schedules
 
 
 def _schedule(content: Mapping[str, Entries], name: str, seen: tuple[str, ...] = ()) -> Entries:
@@ -96,7 +111,7 @@ def _members(section: str, registry: Registry, names: list[str], content: Mappin
     for name in names:
         settings, places = registry.settings(name), content.get(name, {})
         _check_keys(f"{section}.{name}", places, settings)
-        members[name] = {key: replace(one, places=_settings(places.get(key, {}), {})) for key, one in settings.items()}
+        members[name] = {key: replace(one, places=_settings(places.get(key, {}))) for key, one in settings.items()}
     return members
 
 

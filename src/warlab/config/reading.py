@@ -1,8 +1,7 @@
 """Read configuration files and check them against their models; each mistake ends in one sentence."""
 
-import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from warlab.common.setting import Rule, allows, describe
 from warlab.common.wording import short, suggest
 from warlab.errors import WarlabError
 from warlab.ids import MethodId
@@ -114,12 +112,13 @@ def check_known(name: str, known: Iterable[str], problem: str) -> None:
         raise WarlabError(f"{problem}; {suggest(str(name), names)}")
 
 
-def check_value(name: str, rule: Rule, value: Any, where: str) -> None:
-    """Raise a WarlabError with the setting, its value and what it must be, unless the rule allows the value."""
-    if not allows(rule, value):
-        is_finite = not isinstance(value, float) or math.isfinite(value)
-        must = describe(rule) if is_finite else "a finite number"
-        raise WarlabError(f"{where}: {name} is {short(value)}; it must be {must}.")
+def check_value(name: str, kind: Any, value: Any, where: str) -> None:
+    """Raise a WarlabError with the setting, its value and what it must be, unless it is of this kind."""
+    try:
+        _adapter(kind).validate_python(value, strict=True)
+    except ValidationError as error:
+        must = ", or ".join(dict.fromkeys(_must(one) for one in error.errors(include_url=False)))
+        raise WarlabError(f"{where}: {name} is {short(value)}; it must {must}.") from None
 
 
 def check(content: Any, model: Any, where: str) -> Any:
@@ -127,15 +126,21 @@ def check(content: Any, model: Any, where: str) -> Any:
     try:
         return _adapter(model).validate_python(content, strict=True)
     except ValidationError as error:
-        errors = error.errors(include_url=False)
-        first = min(errors, key=lambda one: (len(one["loc"]), one["type"] != "extra_forbidden"))
+        first = min(
+            error.errors(include_url=False), key=lambda one: (len(one["loc"]), one["type"] != "extra_forbidden")
+        )
         raise WarlabError(f"{where}: {_sentence(first, _adapter(model).json_schema())}") from None
 
 
 _adapter = cache(TypeAdapter)
 
 
-def _sentence(error: Any, schema: Rule) -> str:
+def _must(error: Any) -> str:
+    """Return what a value must be or have: pydantic writes "Input should be …"."""
+    return str(error["msg"]).partition(" should ")[2] or f"be valid ({error['msg']})"
+
+
+def _sentence(error: Any, schema: Mapping[str, Any]) -> str:
     """Say in one sentence what pydantic found; the schema has the keys that may be meant."""
     kind, place, value = error["type"], [str(part) for part in error["loc"]], short(error["input"])
     key, parent = place[-1] if place else "", ".".join(place[:-1]) or "the top level"
@@ -145,6 +150,5 @@ def _sentence(error: Any, schema: Rule) -> str:
         known = [one for rule in (schema, *schema.get("$defs", {}).values()) for one in rule.get("properties", ())]
         return f"unknown key {short(key)} at {parent}; {suggest(key, dict.fromkeys(known))}"
     if kind == "invalid_key" or key == "[key]":
-        return f"the key {value} at {'.'.join(place[:-2]) or 'the top level'} is wrong: {error['msg']}."
-    must = error["msg"].replace("Input should be", "it must be")
-    return f"{'.'.join(place) or 'the top level'} is {value}; {must[0].lower()}{must[1:]}."
+        return f"the key {value} at {'.'.join(place[:-2]) or 'the top level'} is wrong: it must {_must(error)}."
+    return f"{'.'.join(place) or 'the top level'} is {value}; it must {_must(error)}."

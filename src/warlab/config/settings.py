@@ -1,19 +1,18 @@
 """The settings of a study: which value each run, network, method, cost and noise has, and where it comes from."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, cast
 
 from warlab import data, noise
 from warlab.artefacts.run_config import DeviceOptions, MethodConfig, NetConfig, Options, RunConfig, Training
-from warlab.common.setting import Setting
 from warlab.config.models import Layer, Scale, Section, UserConfig
 from warlab.config.numbers import FILE, Numbers
 from warlab.config.reading import check_known, parse_changes
 from warlab.data.base import DataSpec
 from warlab.errors import WarlabError
-from warlab.ids import CostId, MethodId, RunId, places_of, split_cost
+from warlab.ids import CostId, RunId, base_method, places_of, split_cost
 from warlab.ot import costs
 
 IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
@@ -41,11 +40,17 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Settings:
-    """Five layers, each overriding the one before: the default in a file, a place (a dataset or one of its noises), the
-    scale, the user's `overrides`, and the id of a method (`+key=value`).
+    """Five layers, each overriding the one before:
 
-    Values of the first two layers belong to the paper's number of epochs and are adapted to that of the scale. What a
-    scale, a user or an id says is used as it is.
+    default    in the file of a method or network, otherwise in hyperparameters.yaml; a variant such as war_w2v is a
+               method with a default of its own
+    place      in hyperparameters.yaml for a dataset, or for a dataset with a noise or method
+    scale      in the file of the scale
+    overrides  in the user's configuration
+    id         of a method: `+key=value`
+
+    A file gives numbers of epochs for the paper's training, so that 15 of 60 means a quarter of any training: they are
+    multiplied when they are read. What a scale, a user or an id says is used as it is.
     """
 
     name: str  # of the scale
@@ -69,20 +74,20 @@ class Settings:
     def explain(self, cell: RunId) -> dict[str, Values]:
         """Return all settings of a run with their origins: section → key → value."""
         sections = {
-            "training": self._schedule(cell.dataset, cell.noise, cell.method),
-            "nets": self._resolve("nets", cell.net, cell.dataset),
-            "methods": self._method(cell.method, cell.dataset, cell.noise),
-            "noise": self._resolve("noise", noise.parse(cell.noise)[0], cell.dataset),
+            "training": self._values("training", cell.method, cell.dataset, cell.noise),
+            "nets": self._values("nets", cell.net, cell.dataset, ""),
+            "methods": self._values("methods", cell.method, cell.dataset, cell.noise),
+            "noise": self._values("noise", noise.parse(cell.noise)[0], cell.dataset, ""),
         }
         cost = self.cost_name(cell)
         return sections | ({} if cost is None else {"costs": self._cost(cost, cell.dataset)})
 
     def training(self, dataset: str, noise_id: str = "", method_id: str = "") -> Training:
         """Return the schedule of a dataset, with what its noise or the method changes there."""
-        return cast(Training, _plain(self._schedule(dataset, noise_id, method_id)))
+        return cast(Training, _plain(self._values("training", method_id, dataset, noise_id)))
 
     def net(self, name: str, dataset: str) -> Options:
-        return _plain(self._resolve("nets", name, dataset))
+        return _plain(self._values("nets", name, dataset, ""))
 
     def width(self, net: str, dataset: str) -> float:
         """Return the factor of a network's channel counts; 1 for a network without this setting."""
@@ -98,7 +103,7 @@ class Settings:
         return {key: value for key, value in self.net(name, dataset).items() if key != "weights"}
 
     def method(self, method_id: str, dataset: str, noise_id: str = "") -> Options:
-        return _plain(self._method(method_id, dataset, noise_id))
+        return _plain(self._values("methods", method_id, dataset, noise_id))
 
     def warmup(self, cell: RunId) -> int:
         """Return the number of epochs in which a run is trained like CCE."""
@@ -113,7 +118,7 @@ class Settings:
     def noise(self, noise_id: str, dataset: str) -> Options:
         """Return the settings of the kind of noise, and what the dataset says about it."""
         kind = noise.parse(noise_id)[0]
-        return _plain(self._resolve("noise", kind, dataset)) | noise.settings_of_dataset(noise_id, dataset)
+        return _plain(self._values("noise", kind, dataset, "")) | noise.settings_of_dataset(noise_id, dataset)
 
     def noise_file(self, noise_id: str) -> str:
         """Return the user's file for a noise `file` or `file_<name>`."""
@@ -154,123 +159,88 @@ class Settings:
         network = settings.get("features", "pixels")
         return None if network == "pixels" else f"{network}-{settings['size']}"
 
-    # ---- layers; planning asks for the same settings in every job, so each is resolved once
+    # ---- layers
 
     @cached_property
-    def _schedule(self) -> Callable[[str, str, str], Values]:
-        return cache(self._resolve_schedule)
+    def _values(self) -> Callable[[str, str, str, str], Values]:
+        return cache(self._resolve)  # planning asks for the same settings in every job
 
-    @cached_property
-    def _method(self) -> Callable[[str, str, str], Values]:
-        return cache(self._resolve_method)
+    def _resolve(self, section: str, name: str, dataset: str, noise_id: str) -> Values:
+        """Go through the five layers of a network, cost or kind of noise, or of a method, or of a method's schedule."""
+        base, file = base_method(name), self.numbers.method_file(name)
+        owners = [file, f"{file}@{dataset}", base, f"{base}@{dataset}"]
+        places = places_of(dataset, noise_id)
+        if section == "training":
+            owners = places = places_of(dataset, noise_id, *dict.fromkeys((file, base)))
+            file = dataset
+        declared = self.numbers.section(section).get(file, {})
+        values = self._from_files(section, base, file, places)
+        typed = self._typed(section, owners)
+        if section == "methods":
+            typed |= {key: Value(value, "id", name) for key, value in parse_changes(name, values).items()}
+        units = {key: declared[key].unit for key in values if key not in typed}
+        values |= {key: replace(one, paper=values[key].paper) if key in values else one for key, one in typed.items()}
+        for key, unit in units.items():
+            if unit:
+                training = values if section == "training" else self._values("training", name, dataset, noise_id)
+                values[key] = _multiply(values[key], unit, training["epochs"])
+        return values
 
-    @cached_property
-    def _resolve(self) -> Callable[[str, str, str], Values]:
-        return cache(self._resolve_name)
+    def _from_files(self, section: str, base: str, file: str, places: list[str]) -> dict[str, Value]:
+        """Return the values of the first two layers."""
+        here, values = f"config/{FILE}: {section}.{file}", {}
+        fixed = self.numbers.variants[base]["settings"] if section == "methods" and base != file else {}
+        for key, setting in self.numbers.section(section).get(file, {}).items():
+            place = next((place for place in reversed(places) if place in setting.places), None)
+            one = setting.places[place] if place else setting
+            if key in fixed:
+                values[key] = Value(fixed[key], "default", f"config/{FILE}: variants.{base}", fixed[key])
+            elif place:
+                where = f"config/{FILE}: training.{place}" if section == "training" else f"{here}.{key} at {place}"
+                values[key] = Value(one.value, "place", f"{where}, {one.source}", one.value)
+            elif one.source:  # otherwise it has values at places only
+                own_file = f"src/warlab/{section}/{file}.py:" if section in ("methods", "nets") else f"{here},"
+                values[key] = Value(one.value, "default", f"{own_file} {one.source}", one.value)
+        if section == "training" and not values:
+            raise WarlabError(f"There is no schedule for {file}; write training.{file} in {FILE}.")
+        return values
 
-    def _resolve_schedule(self, dataset: str, noise_id: str, method_id: str) -> Values:
-        names = dict.fromkeys((self.numbers.method_file(method_id), MethodId.parse(method_id).base))
-        places = places_of(dataset, noise_id, *names)
-        entries: dict[str, Setting] = {}
+    def _typed(self, section: str, owners: list[str]) -> dict[str, Value]:
+        """Return what the scale and then `overrides` say about these names, which go from general to special."""
         values: dict[str, Value] = {}
-        for place in places:
-            found = self.numbers.training.get(place, {})
-            layer = "default" if place == dataset else "place"
-            entries |= found
-            values |= {key: _from_file(one, layer, f"training.{place}") for key, one in found.items()}
-        if not entries:
-            raise WarlabError(f"There is no schedule for {dataset}; write training.{dataset} in hyperparameters.yaml.")
-        values = _override(values, self._typed("training", places))
-        return _adapt(values, entries, values["epochs"])
-
-    def _resolve_method(self, method_id: str, dataset: str, noise_id: str) -> Values:
-        method, file = MethodId.parse(method_id), self.numbers.method_file(method_id)
-        values = self._from_files("methods", file, places_of(dataset, noise_id))
-        names = [file, f"{file}@{dataset}"]
-        if variant := self.numbers.variants.get(method.base):
-            source = f"config/{FILE}: variants.{method.base}"
-            values |= {key: Value(value, "default", source, value) for key, value in variant["settings"].items()}
-            names += [method.base, f"{method.base}@{dataset}"]
-        changes = {key: Value(value, "id", method_id) for key, value in parse_changes(method_id, values).items()}
-        values = _override(values, self._typed("methods", names) | changes)
-        return _adapt(values, self.numbers.methods[file], self._schedule(dataset, noise_id, method_id)["epochs"])
-
-    def _resolve_name(self, section: str, name: str, dataset: str) -> Values:
-        """Resolve the settings of a network, cost or noise, which depend on nothing but the dataset."""
-        values = self._from_files(section, name, [dataset])
-        return _override(values, self._typed(section, [name, f"{name}@{dataset}"]))
+        for layer, source, content in self.typed_layers():
+            for owner in dict.fromkeys(owners):
+                own = cast(Section, content.get(section, {})).get(owner, {})
+                values |= {key: Value(value, layer, f"{source}: {section}.{owner}") for key, value in own.items()}
+        return values
 
     def _cost(self, name: str, dataset: str) -> Values:
         base, seed = split_cost(name)
         check_known(base, self.numbers.costs, f"There is no ground cost {name!r}")
-        settings = self._resolve("costs", base, dataset)
+        settings = self._values("costs", base, dataset, "")
         if seed is None:
             return settings
         if not seed.isdecimal() or "seed" not in settings:
             raise WarlabError(f"The ground cost {name!r} has no seed {seed!r}; write a number, such as random.7.")
         return {**settings, "seed": Value(int(seed), "id", f"cost {name}", int(seed))}
 
-    def _from_files(self, section: str, name: str, places: list[str]) -> dict[str, Value]:
-        """Return the values of the first two layers."""
-        values = {}
-        for key, setting in self.numbers.section(section).get(name, {}).items():
-            if place := setting.find_place(places):
-                values[key] = _from_file(setting.places[place], "place", f"{section}.{name}.{key} at {place}")
-            elif section in ("methods", "nets"):
-                source = f"src/warlab/{section}/{name}.py: {setting.source}"
-                values[key] = Value(setting.value, "default", source, setting.value)
-            else:
-                values[key] = _from_file(setting, "default", f"{section}.{name}")
-        return values
-
-    def _typed(self, section: str, names: Iterable[str]) -> dict[str, Value]:
-        """Return what the scale and then `overrides` say about these names, which go from general to special."""
-        values = {}
-        for layer, source, content in self.typed_layers():
-            for name in names:
-                for key, value in cast(Section, content.get(section, {})).get(name, {}).items():
-                    values[key] = Value(value, layer, f"{source}: {section}.{name}")
-        return values
-
     def typed_layers(self) -> list[tuple[str, str, Layer]]:
         """Return the layers that people type: name, name in messages, content."""
-        return [
-            ("scale", f"scale {self.name}", self.scale),
-            ("overrides", "overrides", self.config.get("overrides", {})),
-        ]
+        overrides = self.config.get("overrides", {})
+        return [("scale", f"scale {self.name}", self.scale), ("overrides", "overrides", overrides)]
 
 
 def _plain(values: Values) -> Options:
     return {key: value.value for key, value in values.items()}
 
 
-def _from_file(setting: Setting, layer: str, name: str) -> Value:
-    return Value(setting.value, layer, f"config/{FILE}: {name}, {setting.source}", setting.value)
-
-
-def _override(values: Values, typed: Values) -> dict[str, Value]:
-    """Return the values of the files, with those that people typed in their place."""
-    return {
-        **values,
-        **{key: replace(one, paper=values[key].paper) if key in values else one for key, one in typed.items()},
-    }
-
-
-def _adapt(values: Values, entries: Mapping[str, Setting], epochs: Value) -> Values:
-    """Adapt the values that come from files to the number of epochs: numbers of epochs shrink in proportion, and what
-    is done a little in every epoch grows."""
-    share = epochs.value / epochs.paper
-    return {
-        key: _scale(value, entries[key].unit, share, epochs.paper) if value.layer in ("default", "place") else value
-        for key, value in values.items()
-    }
-
-
-def _scale(value: Value, unit: str | None, share: float, epochs: int) -> Value:
-    if unit is None or share == 1:
+def _multiply(value: Value, unit: str, epochs: Value) -> Value:
+    """Return the value for the epochs of this training: numbers of epochs shrink in proportion, and what is done a
+    little in every epoch grows."""
+    old, share = value.paper, epochs.value / epochs.paper
+    if share == 1:
         return value
-    old = value.paper
     if unit == "per epoch":
-        return replace(value, value=old / share, scaled=f"scaled from {old} with {epochs} epochs")
+        return replace(value, value=old / share, scaled=f"scaled from {old} with {epochs.paper} epochs")
     new: Any = [round(number * share) for number in old] if isinstance(old, list) else round(old * share)
-    return replace(value, value=new, scaled=f"scaled from {old} epochs of {epochs}")
+    return replace(value, value=new, scaled=f"scaled from {old} epochs of {epochs.paper}")

@@ -50,13 +50,12 @@ def validate(plan: Plan) -> None:
 def check_numbers(numbers: Numbers) -> None:
     """Check the values, places and variants of hyperparameters.yaml and of the files of methods and networks."""
     for section, name, key, setting in numbers.each():
-        check_value(f"{section}.{name}.{key}", setting.rule, setting.value, FILE)
+        what, kind = f"{section}.{name}.{key}", numbers.kind(section, name, key)
+        if setting.source:  # otherwise it has values at places only
+            check_value(what, kind, setting.value, FILE)
         for place, special in setting.places.items():
-            what = f"{section}.{name}.{key} at {place}"
-            _check_place(numbers, section, place, f"{FILE}: {what}")
-            check_value(what, setting.rule, special.value, FILE)
-    for place in numbers.training:
-        _check_place(numbers, "training", place, f"{FILE}: training.{place}")
+            _check_place(numbers, section, place, f"{FILE}: {what} at {place}")
+            check_value(f"{what} at {place}", kind, special.value, FILE)
     for name, variant in numbers.variants.items():
         where, file = f"{FILE}, variants.{name}", variant["method"]
         check_known(file, numbers.methods, f"{where}: there is no method {file!r}")
@@ -81,17 +80,15 @@ def _check_values(numbers: Numbers, section: str, name: str, values: Options, wh
     """Check the keys and values of a schedule, network, method, variant, cost or noise."""
     file = numbers.method_file(name) if section == "methods" else name
     base, _ = split_place(file)
-    known = numbers.section(section).get(base, {}) | numbers.section(section).get(file, {})
     for key, value in values.items():
-        check_known(key, known, f"{where}: {section}.{name} has no {key!r}")
-        check_value(f"{section}.{base}.{key}", known[key].rule, value, where)
+        check_known(key, numbers.section(section).get(base, {}), f"{where}: {section}.{name} has no {key!r}")
+        check_value(f"{section}.{base}.{key}", numbers.kind(section, base, key), value, where)
 
 
 def _check_place(numbers: Numbers, section: str, place: str, what: str) -> None:
     """Check that a place is a dataset, or a dataset and what a value of this section may depend on besides it."""
     dataset, special = split_place(place)
-    datasets = [name for name in numbers.training if split_place(name)[1] is None]
-    check_known(dataset, datasets, f"{what}: {dataset!r} is not a dataset")
+    check_known(dataset, numbers.training, f"{what}: {dataset!r} is not a dataset")
     if special is None:
         return
     if section not in ("training", "methods"):
