@@ -161,7 +161,8 @@ VECTORS = {"cat": [0.0, 1.0], "dog": [1.0, 1.0], "odd": [1.0], "gap": [float("na
         (lambda: sinkhorn(*[X[:, :3].softmax(1)] * 2, zero_one_cost(3), iterations=0), "iterations at least 1"),
         (lambda: WARLoss(1 - torch.eye(3), epsilon=float("nan")), "epsilon"),
         (lambda: ARLoss(epsilon=float("inf")), "epsilon"),
-        (lambda: ARLoss(direction="avg"), "direction must be sum, mean or clean"),  # type: ignore[arg-type]
+        (lambda: ARLoss(direction="avg"), "direction must be sum, mean, clean, random or gaussian"),  # type: ignore[arg-type]
+        (lambda: TVLoss(direction="random", power_iterations=2), "takes no gradient"),
         (lambda: TVLoss(epsilon="0.1"), "epsilon"),  # type: ignore[arg-type]
         (lambda: WARLoss(torch.zeros(0, 0)), "square matrix"),
         (lambda: WARLoss(torch.rand(3, 4)), "square"),

@@ -97,7 +97,9 @@ def written_out(loss: AdversarialLoss, model: nn.Module, x: Tensor, logits: Tens
     with extra_pass(model, loss.dropout, loss.batchnorm_update):
         with torch.no_grad():
             clean = logits.softmax(1) if loss.dropout == "independent" else predict(x)
-        r = perturbation(predict, loss.divergence, x, clean, loss.epsilon, loss.direction, loss.power_iterations)
+        xi = 1e-6 if loss.dropout == "independent" else 1e-4
+        options = loss.epsilon, loss.direction, loss.power_iterations, xi
+        r = perturbation(predict, loss.divergence, x, clean, *options)
         return loss.divergence(predict(x + r), clean).mean()
 
 

@@ -1,5 +1,8 @@
 """The WAR and AR losses as a user of the library meets them."""
 
+import copy
+from unittest import mock
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -7,7 +10,8 @@ from torch import Tensor, nn
 from warlab.common.precision import tf32_allowed
 from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import ARLoss, TVLoss, WARLoss, adversarial, kl_divergence, probabilities
-from warlab.war.adversarial import perturbation, unit
+from warlab.war.adversarial import AdversarialLoss, Direction, perturbation, unit
+from warlab.war.model import Dropout
 
 COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
 COST = (COST + COST.T) / 2
@@ -126,6 +130,42 @@ def test_more_power_iterations_find_a_steeper_direction(x: Tensor) -> None:
     counted = Counting()
     ARLoss(power_iterations=3)(counted, x.float())
     assert len(counted.inputs) == 5  # reference, three gradients, the regulariser
+
+
+@pytest.mark.parametrize("direction", ["random", "gaussian"])
+@pytest.mark.parametrize("loss", [WARLoss(COST, epsilon=0.5), ARLoss(epsilon=0.5), TVLoss(epsilon=0.5)])
+def test_a_drawn_direction_takes_no_gradient(loss: AdversarialLoss, direction: Direction, x: Tensor) -> None:
+    """One extra pass, with dropout on; the direction is new in every call and the seed decides it."""
+    model, control = Counting(), copy.deepcopy(loss)
+    control.direction = direction
+    logits = model(x)
+    perturbations = []
+    for seed in (0, 0, 1):
+        torch.manual_seed(seed)
+        value = control(model, x, logits)
+        perturbations.append(model.inputs[-1] - x)
+    assert len(model.inputs) == 4 and value > 0
+    first, again, other = (r.flatten(1) for r in perturbations)
+    assert torch.equal(first, again)
+    assert torch.cosine_similarity(first, other, dim=1).abs().max() < 0.6
+    lengths = first.norm(dim=1)
+    assert lengths.mean() == pytest.approx(0.5, rel=0.1)
+    assert (lengths.std() < 1e-6) == (direction == "random")
+
+
+@pytest.mark.parametrize("dropout", ["off", "shared"])
+@pytest.mark.parametrize("loss", [ARLoss, TVLoss])
+def test_the_probe_is_above_the_rounding_of_float32_where_masks_do_not_differ(
+    loss: type[AdversarialLoss], dropout: Dropout, x: Tensor
+) -> None:
+    """With a probe of 1e-6 the direction in float32 is rounding noise."""
+    found = {}
+    for dtype in (torch.float32, torch.float64):
+        model = Counting(dropout=0.0).to(dtype)
+        with mock.patch("torch.randn_like", return_value=x.flip(0).to(dtype)):
+            loss(epsilon=0.5, dropout=dropout)(model, x.to(dtype))
+        found[dtype] = (model.inputs[-1] - x).flatten(1).double()
+    assert torch.cosine_similarity(*found.values(), dim=1).min() > 0.99
 
 
 def test_authors_scaling_is_shorter_where_the_gradient_is_tiny(x: Tensor) -> None:

@@ -20,8 +20,8 @@ class Config:
     dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
     batchnorm_update: bool = setting(True, "authors' code")
     order: str = setting("code", "authors' code", choices=("code", "paper"))  # code: KL(clean || adversarial)
-    # "mean" is the authors' scaling, too short without dropout
-    direction: str = setting("sum", "our choice", choices=("sum", "mean"))
+    # "mean" is the authors' scaling, too short without dropout; "random" and "gaussian" are controls without a gradient
+    direction: str = setting("sum", "our choice", choices=("sum", "mean", "random", "gaussian"))
     power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
 
 

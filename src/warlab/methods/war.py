@@ -33,8 +33,8 @@ class Config:
     warmup: int = setting(15, "paper", unit="epochs")
     dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
     batchnorm_update: bool = setting(True, "authors' code")
-    # "mean" is the authors' scaling, too short without dropout
-    direction: str = setting("sum", "our choice", choices=("sum", "mean", "clean"))
+    # "mean" is the authors' scaling, too short without dropout; "random" and "gaussian" are controls without a gradient
+    direction: str = setting("sum", "our choice", choices=("sum", "mean", "clean", "random", "gaussian"))
     power_iterations: int = setting(1, "paper", minimum=1, maximum=1000)
     # "loss" is the paper's rule for Clothing1M, see EpsilonRule; "always" divides without a condition
     epsilon_rule: str = setting("never", "our choice", choices=("never", "loss", "always"))

@@ -5,6 +5,9 @@
     g = gradient of D( p(x + d), sg[p(x)] ) in d  one power iteration, as in the paper; further ones start from unit(g)
     r = epsilon * unit(g)                         detached: no gradient flows through the direction
 
+Two controls need no gradient: a random direction, r = epsilon * unit(N(0, I)), and Gaussian noise of about this length,
+r = epsilon * N(0, I) / sqrt(d) for samples of d values.
+
 A step has three passes. The loop's own pass gives p(x); it is reused if its precision and its dropout masks allow it.
 The probe is one forward pass and the gradient in x alone; with direction "clean" the gradient of the loop's own pass
 takes its place. The final pass gives p(x + r), the only one that the loss is differentiated through.
@@ -15,7 +18,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -37,10 +40,12 @@ from warlab.war.model import (
     select_forwards,
 )
 
-Direction = Literal["sum", "mean", "clean"]
+Direction = Literal["sum", "mean", "clean", "random", "gaussian"]
 Divergence = Callable[[Tensor, Tensor], Tensor]  # (adversarial probabilities, clean probabilities) → one per sample
 
 XI = 1e-6  # length of the probe, paper's appendix and authors' code
+XI_SAME_MASKS = 1e-4  # its length where no mask differs: what 1e-6 then changes in p is float32's rounding
+DRAWN = ("random", "gaussian")  # directions without a gradient
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -69,8 +74,8 @@ class AdversarialLoss(nn.Module, ABC):
         self.epsilon = float(self.epsilon)
         if self.dropout not in ("independent", "shared", "off"):
             raise WarlabError(f"dropout must be independent, shared or off, not {self.dropout!r}.")
-        if self.direction not in ("sum", "mean", "clean"):
-            raise WarlabError(f"direction must be sum, mean or clean, not {self.direction!r}.")
+        if self.direction not in get_args(Direction):
+            raise WarlabError(f"direction must be sum, mean, clean, random or gaussian, not {self.direction!r}.")
         if self.power_iterations < 1:
             raise WarlabError(f"power_iterations must be at least 1, not {self.power_iterations}.")
         if self.direction == "clean" and not self.slope_at_clean:
@@ -83,6 +88,8 @@ class AdversarialLoss(nn.Module, ABC):
                 "direction is clean, which takes the one gradient that the clean pass gives; with it leave "
                 "dropout independent and power_iterations 1."
             )
+        if self.direction in DRAWN and self.power_iterations != 1:
+            raise WarlabError(f"direction is {self.direction}, which takes no gradient; leave power_iterations 1.")
 
     @abstractmethod
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
@@ -138,6 +145,8 @@ class AdversarialLoss(nn.Module, ABC):
             perturbed = x
             if self.epsilon > 0 and self.direction == "clean":
                 perturbed = x + self.epsilon * self._clean_direction(inputs, logits, rows).to(x)
+            elif self.epsilon > 0 and self.direction in DRAWN:
+                perturbed = x + self.epsilon * draw_direction(x, fixed_length=self.direction == "random")
             elif self.epsilon > 0:
                 perturbed = x + self._perturbation(inner, x, p_clean, rows)
             p_adversarial = rows.probabilities(outer(perturbed))
@@ -172,6 +181,7 @@ class AdversarialLoss(nn.Module, ABC):
                 self.epsilon,
                 "mean" if self.direction == "mean" else "sum",
                 self.power_iterations,
+                XI if self.dropout == "independent" else XI_SAME_MASKS,
             )
         except RuntimeError as error:
             if "not have been used in the graph" in str(error) or "does not require grad" in str(error):
@@ -220,15 +230,16 @@ def perturbation(
     epsilon: float,
     reduction: Literal["sum", "mean"] = "sum",
     power_iterations: int = 1,
+    xi: float = XI,
 ) -> Tensor:
     """Return r of the formulas above: (B, …) like x, of length epsilon per sample.
 
     `reduction="mean"` is the authors' code to the letter: the gradient of the batch mean carries 1/B and is
     divided by its norm + 1e-8, which shortens r where the gradient is tiny (no dropout, large batch).
     """
-    direction = unit(torch.randn_like(x))
+    direction = draw_direction(x, fixed_length=True)
     for _ in range(power_iterations):
-        probe = (XI * direction).requires_grad_()
+        probe = (xi * direction).requires_grad_()
         value = divergence(predict(x + probe), p_clean)
         total = value.mean() if reduction == "mean" else value.sum()
         # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
@@ -238,6 +249,12 @@ def perturbation(
         else:
             direction = unit(gradient)
     return epsilon * direction
+
+
+def draw_direction(x: Tensor, fixed_length: bool) -> Tensor:
+    """Return a random vector per sample: of length 1, or of d Gaussian values whose mean square is 1 / d."""
+    drawn = torch.randn_like(x)
+    return unit(drawn) if fixed_length else drawn / math.sqrt(x[0].numel())
 
 
 def unit(t: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from warlab.common.seeds import derive_seed
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, probabilities
-from warlab.war.adversarial import perturbation
+from warlab.war.adversarial import XI_SAME_MASKS, perturbation
 
 CLASSES = ("orange", "red", "black")
 CENTRES = ((-0.75, 0.0), (0.75, 0.0), (0.6, 3.2))
@@ -108,7 +108,8 @@ def directions(net: nn.Module, loss: AdversarialLoss, x: np.ndarray) -> np.ndarr
     inputs = torch.from_numpy(x)
     with torch.no_grad():
         clean = probabilities(net(inputs))
-    return perturbation(lambda z: probabilities(net(z)), loss.divergence, inputs, clean, EPSILON).numpy()
+    r = perturbation(lambda z: probabilities(net(z)), loss.divergence, inputs, clean, EPSILON, xi=XI_SAME_MASKS)
+    return r.numpy()
 
 
 def compute(steps: int = STEPS) -> dict[str, np.ndarray]:

@@ -56,12 +56,13 @@ class WARLoss(AdversarialLoss):
         inside attention and recurrent layers stay on. "shared" also covers them, because it repeats the random numbers.
     batchnorm_update : bool
         Whether the extra passes move the running statistics of batch norm. Default True: authors' code.
-    direction : "sum", "mean" or "clean"
+    direction : "sum", "mean", "clean", "random" or "gaussian"
         How the direction is found. Default "sum": our choice, always of length epsilon. "mean" is the authors' code
         to the letter, which shortens the perturbation where the gradient is tiny. "clean" needs no probe: the entropy
         in the transport gives it a slope where both predictions are the same, so that the loop's own forward pass has
         the gradient. A step takes about 2.4 instead of 2.6; call ``inputs.requires_grad_()`` before it. The
-        direction differs from the probe's, see docs/performance.md.
+        direction differs from the probe's, see docs/performance.md. "random" and "gaussian" are controls that are not
+        adversarial: a random direction of length epsilon, and noise of that length on average. They need no probe.
     power_iterations : int
         Gradients that are taken to find the direction. Default 1: paper. Each further one takes one more forward
         and backward pass in the inputs, about 0.7.
