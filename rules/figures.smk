@@ -10,7 +10,6 @@ rule figure:
         data=branch(figures.needs("data"), collect("<results>/data/{dataset}.npz", dataset=flow.image_datasets)),
         tiles=branch(figures.needs("tiles"), collect("<results>/data/{dataset}.npz", dataset=flow.tile_datasets)),
         published=branch(figures.needs("published"), "<config>/published.csv"),
-        statistics=branch(figures.needs("statistics"), "<results>/statistics.csv"),
         toy=branch(figures.needs("toy"), "<common>/toy.npz"),
         audit=branch(figures.needs("audit"), "<results>/tables/audit.csv"),
         activations=branch(

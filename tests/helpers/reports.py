@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from warlab.artefacts.ground_cost import Check, GroundCost, Provenance, Verifica
 from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
 from warlab.ids import RunId
 from warlab.noise import make_noise
-from warlab.reporting import stats
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import PredictedMap
@@ -122,7 +120,6 @@ def figure_inputs(data: str = "real") -> Inputs:
     return Inputs(
         runs=pd.concat([runs, _beta_runs(data)], ignore_index=True),
         published=results.read_published(PUBLISHED),
-        statistics=_statistics(data),
         activations=_activations(data),
         noise=[noisy_labels(data), object_noise(data)],
         costs=[ground_cost()],
@@ -148,15 +145,6 @@ def run_map(noise: str, truth: np.ndarray) -> PredictedMap:
 def _beta_runs(data: str) -> pd.DataFrame:
     runs = runs_table({("war_w2v+beta=1", 0): [60.0, 61.0], ("war_w2v+beta=10", 0): [70.0, 71.0]}, data)
     return runs.assign(dataset="cifar10", seconds=1.0)
-
-
-def _statistics(data: str) -> pd.DataFrame:
-    series = {(m, s): [v] for m, v in {"cce": 70.0, "ar": 75.0, "war_w2v": 80.0}.items() for s in range(2)}
-    settings = list(product(("fashion_mnist", "cifar10"), ("clean", "asym-20", "asym-40")))
-    cells = [(*setting, "cnn9", method) for setting in settings for method in ("cce", "ar", "war_w2v")]
-    runs = pd.concat([runs_table(series, data).assign(dataset=dataset, noise=noise) for dataset, noise in settings])
-    spec = {"ar_war_variants": {"cells": cells}}
-    return stats.statistics(results.readings(runs), spec, results.read_published(PUBLISHED))
 
 
 def _activations(data: str) -> dict[str, np.ndarray]:

@@ -19,8 +19,8 @@ from tests.helpers.reports import (
     texts,
 )
 from warlab.errors import WarlabError
-from warlab.reporting import figures, stats, style
-from warlab.reporting.figures import Design, base, critical_difference, published_cells, segmentation_maps, why_not
+from warlab.reporting import figures, style
+from warlab.reporting.figures import Design, base, published_cells, segmentation_maps, why_not
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.read import results
 from warlab.war import toy
@@ -31,7 +31,7 @@ def test_an_unknown_figure_is_refused_with_the_known_ones() -> None:
         figures.get("nothing")
 
 
-OF_DATA = sorted({"activations", "agreement", "beta_sensitivity", "critical_difference", "flipped_samples", "purity"}
+OF_DATA = sorted({"activations", "agreement", "beta_sensitivity", "flipped_samples", "purity"}
     | {"learning_curves", "matrices", "time_and_accuracy"})  # fmt: skip
 
 
@@ -191,17 +191,6 @@ def test_agreement_draws_each_common_cell_once() -> None:
     assert (90.41, 53.0) in points and (78.85, 53.0) in points  # WAR_w2v and CCE, Fashion-MNIST at 40 %
 
 
-def test_groups_of_the_critical_difference() -> None:
-    groups = critical_difference.groups
-    assert groups([1.0, 2.0, 3.5, 4.0], 1.2) == [(1.0, 2.0), (3.5, 4.0)]
-    assert groups([1.0, 2.0, 3.0], 1.5) == [(1.0, 2.0), (2.0, 3.0)] and groups([1.0, 2.0, 3.0], 2.0) == [(1.0, 3.0)]
-    assert groups([1.0, 3.0], 0.5) == []
-
-
-def test_the_diagram_of_ranks_names_the_settings_and_the_test() -> None:
-    assert "6 settings, Friedman p = 0.0025" in texts(figures.get("critical_difference").draw(figure_inputs()))
-
-
 def test_matrices_put_similar_classes_beside_each_other() -> None:
     group = np.array([0, 1, 0, 1, 0])  # NAMES in two kinds that alternate
     cost = np.where(group[:, None] == group, 0.9, 0.1) * (1 - np.eye(5))
@@ -263,25 +252,9 @@ def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name
     return Design({name: [(dataset, noise, "cnn9", m) for m in methods]}, published=published_cells(PUBLISHED))
 
 
-SIX = ("clean", "asym-10", "asym-20", "asym-30", "asym-40", "asym-45")
-
-
-def ranked(*methods: str) -> Design:
-    """The same methods in six settings."""
-    cells = [cell for noise in SIX for cell in design(*methods, noise=noise).cells]
-    return Design({"main_benchmark": cells})
-
-
 @pytest.mark.parametrize(
     ("name", "there", "lacking", "reason"),
     [
-        (
-            "critical_difference",
-            ranked("cce", "ar", "tv"),
-            ranked("cce", "ar"),
-            "no experiment has 3 methods that all run in 6 settings",
-        ),
-        ("critical_difference", ranked("cce", "ar", "tv"), design("cce", "ar", "tv"), "run in 6 settings"),
         ("time_and_accuracy", design("cce", "ar"), design("cce"), "no setting has 2 methods"),
         ("agreement", design("cce"), design("cce", noise="sym-40"), "the paper has no number"),
         ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
@@ -296,15 +269,6 @@ def test_a_figure_says_what_it_lacks_of_a_study(name: str, there: Design, lackin
     assert reason in str(why_not(name, lacking))
 
 
-def test_ranks_need_settings_in_which_all_methods_of_an_experiment_run() -> None:
-    noises = dict.fromkeys(SIX, "abc") | {"asym-40": "bc"}
-    cells = [("cifar10", noise, "cnn9", m) for noise, methods in noises.items() for m in methods]
-    assert why_not("critical_difference", Design({"main_benchmark": cells}))
-    whole = [*cells, ("cifar10", "asym-40", "cnn9", "a")]
-    assert why_not("critical_difference", Design({"main_benchmark": whole})) is None
-    assert why_not("simplex", Design({})) is None
-
-
 def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     """By the inputs themselves: a figure that the study may have is drawn, one that it cannot have says so."""
     runs = runs_table({("cce", 0): [50.0, 60.0], ("war_w2v", 0): [55.0, 70.0]}).assign(
@@ -313,10 +277,8 @@ def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     cells = [("image_folder", "asym-40", "cnn9", m) for m in ("cce", "war_w2v")]
     own = Design({"main_benchmark": cells}, cells, published_cells(PUBLISHED))
     published = results.read_published(PUBLISHED)
-    spec = {"main_benchmark": {"cells": cells}}
-    statistics = stats.statistics(results.readings(runs), spec, published)
-    inputs = Inputs(runs=runs, published=published, statistics=statistics, labels=LABELS)
-    for name in ("critical_difference", "agreement", "learning_curves", "time_and_accuracy"):
+    inputs = Inputs(runs=runs, published=published, labels=LABELS)
+    for name in ("agreement", "learning_curves", "time_and_accuracy"):
         figure, caption = base.make(name, inputs)  # never an error
         drawn = bool(figure.axes)
         assert drawn == (why_not(name, own) is None), name

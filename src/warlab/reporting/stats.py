@@ -28,7 +28,6 @@ from warlab.reporting.read.results import ACCURACY, CELL, READINGS, SETTING, Sce
 LEVEL = 0.95
 MIN_SEEDS = 3
 MIN_METHODS = 3
-MIN_SETTINGS = 6  # for a test of ranks
 DRAWS, IMAGE_DRAWS = 2000, 4000
 PRINTED = "as printed"  # the basis of a number of the paper's tables, which is taken as exact
 TESTED = READINGS[:-1]  # the last reading chooses by the test labels: a diagnostic, tested nowhere
@@ -335,36 +334,6 @@ def average_ranks(means: np.ndarray) -> np.ndarray:
     return np.asarray(stats.rankdata(-means, axis=-1).mean(0))
 
 
-def settings_by_methods(per_run: pd.DataFrame, methods: Sequence[str], reading: str = "last10_mean") -> pd.DataFrame:
-    """Return means over seeds (two seeds are not two settings) of the settings that have every method."""
-    chosen = per_run[per_run["method"].isin(list(methods))]
-    wide = chosen.pivot_table(index=SETTING, columns="method", values=reading, sort=False)
-    return wide.reindex(columns=list(methods)).dropna()
-
-
-def compare_ranks(wide: pd.DataFrame) -> Iterator[Statistic]:
-    """Average ranks and, from six settings on, Friedman's test and Nemenyi's critical difference (Demšar 2006)."""
-    cells, methods = wide.shape
-    row = Statistic(cells=cells)
-    if cells and (wide.nunique(axis=1) == 1).all():
-        yield row._replace(test="friedman", note="all methods are equal in all settings: there is nothing to rank")
-    elif methods >= MIN_METHODS and cells >= MIN_SETTINGS:
-        friedman = stats.friedmanchisquare(*(wide[method] for method in wide))
-        yield row._replace(test="friedman", value=float(friedman.statistic), p_value=float(friedman.pvalue))
-        yield row._replace(test="critical_difference", value=critical_difference(methods, cells))
-    else:
-        note = f"ranks are tested over settings, of {MIN_METHODS} methods in {MIN_SETTINGS} settings or more"
-        yield row._replace(test="friedman", note=note)
-    for method, rank in zip(wide.columns, average_ranks(wide.to_numpy()), strict=True) if cells else ():
-        yield row._replace(test="average_rank", subject=str(method), value=float(rank))
-
-
-def critical_difference(methods: int, cells: int) -> float:
-    """Nemenyi: two average ranks differ at the level of 5 % if they are further apart than this."""
-    quantile = stats.studentized_range.ppf(LEVEL, methods, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(methods * (methods + 1) / (6 * cells)))
-
-
 def kendall(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> Statistic:
     """Kendall's tau-b between our order of the methods that both have a number for and the paper's: 1 the same order,
     -1 the reverse; p by scipy: exact without ties, asymptotic with them."""
@@ -418,9 +387,8 @@ def statistics(
             read = part[part[reading].notna()].assign(epochs=EPOCHS.get(reading, 0))
             numbers = collect_numbers(read, reading, predictions or {}, tested_on or {})
             blocks = part[part["complete"]] if "complete" in part else part
-            ranks = compare_ranks(settings_by_methods(blocks, list(dict.fromkeys(cells["method"])), reading))
             complete = set(blocks[list(CELL)].itertuples(index=False, name=None))
-            parts = (ranks, _compare_pairs(numbers, reading), _describe_cells(numbers, complete, published))
+            parts = (_compare_pairs(numbers, reading), _describe_cells(numbers, complete, published))
             data = kind_of_data(part["data"])
             rows += [
                 row._replace(experiment=experiment, reading=reading, data=data)

@@ -59,20 +59,12 @@ def why_not(name: str, design: Design) -> str | None:
     """Return why a figure cannot be drawn for a study, as the end of a sentence, or None if it can.
 
     A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (the number of methods in one
-    setting), `ranked` (the numbers of methods and of settings in which all of them run), `published` and `timed`.
+    setting), `published` and `timed`.
     """
     figure = declaration(name)
     absent = (design.absent[kind] for kind in figure.needs if kind in design.absent)
     asked = (ASKED[key](wanted, design) for key, wanted in figure.asks.items())
     return next(absent, None) or next((reason for met, reason in asked if not met), None)
-
-
-def _ranked(wanted: Sequence[int], design: Design) -> tuple[bool, str]:
-    """Ranks are averaged over several settings: for a single one they would only repeat the table."""
-    methods, settings = wanted
-    ran = [({cell[3] for cell in cells}, list(_by_setting(cells).values())) for cells in design.experiments.values()]
-    met = any(len(every) >= methods and per_setting.count(every) >= settings for every, per_setting in ran)
-    return met, f"no experiment has {methods} methods that all run in {settings} settings, to average their ranks"
 
 
 # Whether a study has what a figure asks for, and the reason to give if it does not.
@@ -87,7 +79,6 @@ ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
         any(len(methods) >= count for methods in _by_setting(design.cells).values()),
         f"no setting has {count} methods",
     ),
-    "ranked": _ranked,
     "published": lambda _, design: (design.cells & design.published, "the paper has no number for any of its runs"),
     "timed": lambda _, design: (design.timed, "the given runs were kept without their times"),
 }

@@ -20,7 +20,6 @@ from warlab.reporting import style
 from warlab.reporting.figures import FIGURES
 from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.artefacts import PredictedMap, paths_by_role
-from warlab.reporting.read.csv_rows import read_table
 from warlab.reporting.read.results import (
     EPOCH,
     PUBLISHED,
@@ -32,7 +31,6 @@ from warlab.reporting.read.results import (
     read_published,
     read_runs,
 )
-from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import TABLE, read_audit
 
 Arrays = Mapping[str, np.ndarray]
@@ -54,7 +52,6 @@ class Inputs:
     tiles: Mapping[str, PreparedData] = field(default_factory=dict)
     maps: Sequence[PredictedMap] = ()  # of the test tiles
     published: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PUBLISHED))  # the paper's numbers
-    statistics: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=Statistic._fields))
     toy: Arrays = field(default_factory=dict)  # of `warlab.war.toy.compute`
     activations: Arrays = field(default_factory=dict)  # of a network on test images
     audit: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TABLE))
@@ -70,7 +67,6 @@ READERS: dict[str, Callable[[list[Path]], Any]] = {
     "tiles": lambda paths: {path.stem: PreparedData.load(path) for path in paths},
     "maps": lambda paths: [PredictedMap.load(path) for path in paths],
     "published": lambda paths: read_published(paths[0]),
-    "statistics": lambda paths: read_table(paths[0], Statistic),
     "toy": lambda paths: read_arrays(paths[0]),
     "activations": lambda paths: read_arrays(paths[0]),
     "audit": lambda paths: read_audit(paths[0]),
@@ -117,9 +113,6 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
     datasets = {entry.dataset for entry in described if entry.data == "stand-in"}
     for table in (inputs.runs, inputs.audit):
         datasets.update(table.loc[table["data"] == "stand-in", "dataset"])
-    statistics = inputs.statistics
-    marked = statistics[(statistics["data"] == "stand-in") & (statistics["test"] == "kendall")]
-    datasets.update(Scenario.parse(subject).dataset for subject in marked["subject"])
     if inputs.activations and str(inputs.activations["data"]) == "stand-in":
         datasets.add(RunId.parse(str(inputs.activations["run"])).dataset)
     return sorted(datasets)

@@ -24,12 +24,7 @@ PAIRS = {  # tests of two methods: the name of the test, and what it counts
     "paired_t": ("paired t over seeds", "seed"),
     "bootstrap_images": ("paired bootstrap over test images", "image"),
 }
-OTHERS = {
-    "friedman": ("Friedman over settings", "setting"),
-    "critical_difference": ("critical difference of ranks", "setting"),
-    "average_rank": ("average rank", "setting"),
-    "kendall": ("Kendall's τ with the paper", "method"),
-}
+OTHERS = {"kendall": ("Kendall's τ with the paper", "method")}
 
 
 def to_markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Labels) -> str:
