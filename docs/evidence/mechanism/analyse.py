@@ -1,0 +1,227 @@
+"""Tables and figure of the study "what makes WAR work" (plan.md), from its finished runs.
+
+    python docs/evidence/mechanism/analyse.py --collect results     # finished runs of results/<study> into runs.csv
+    python docs/evidence/mechanism/analyse.py                       # runs.csv into results.md and sweep.png
+
+A difference is taken seed by seed; its interval is Student's t at 95 %, and p is corrected by Holm within its table.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from warlab.artefacts.run_result import RunResult
+from warlab.reporting.stats import holm
+
+HERE = Path(__file__).parent
+MARGIN, LAST, PAPER_BETA = 2.0, 10, {"war_w2v": 10.0, "ar": 5.0, "tv": 10.0}
+COLUMNS = [
+    "study",
+    "dataset",
+    "noise",
+    "method",
+    "seed",
+    "epoch",
+    "test_accuracy",
+    "validation_accuracy",
+    "regulariser",
+]
+INTRODUCTION = """\
+Written by `python docs/evidence/mechanism/analyse.py` from `runs.csv`; [plan.md](plan.md) says what was decided before
+any run. Accuracies in percent. Intervals: Student's t over the seeds, 95 %. The margin is 2 points. *yes*: corrected p
+below 0.05 and the mean above the margin; *level*: the interval lies within ± the margin; *no*: the interval lies below
+the margin; *open*: everything else, and fewer than three seeds."""
+Row = tuple[str, str, str, str]  # study, dataset, noise, method
+DEMO = ("references", "fashion_mnist", "asym-40")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collect", type=Path, metavar="RESULTS", help="the folder that holds one folder per study")
+    if folder := parser.parse_args().collect:
+        collect(folder)
+    runs = summarise(pd.read_csv(HERE / "runs.csv"))
+    (HERE / "results.md").write_text("\n".join(report(runs)) + "\n", encoding="utf-8")
+    draw_sweep(runs)
+
+
+def collect(results: Path) -> None:
+    """Add the finished runs of each study that has a scale file here to runs.csv."""
+    tables = [pd.read_csv(HERE / "runs.csv")] if (HERE / "runs.csv").exists() else []
+    for scale in sorted(HERE.glob("*.yaml")):
+        for path in sorted(results.glob(f"{scale.stem}/runs/*/*/*/*/seed*/result.json")):
+            run = RunResult.load(path).run
+            epochs = pd.read_csv(path.with_name("metrics.csv"))
+            about = {"study": scale.stem, "dataset": run.dataset, "noise": run.noise, "method": run.method.id}
+            tables.append(epochs.assign(**about, seed=run.seed).reindex(columns=COLUMNS))
+    key = ["study", "dataset", "noise", "method", "seed", "epoch"]
+    joined = pd.concat(tables).round(6).drop_duplicates(key, keep="last").sort_values(key)
+    joined.to_csv(HERE / "runs.csv", index=False, float_format="%.6g")
+
+
+def summarise(epochs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each run: its accuracy (last ten epochs; the epoch that the held-out noisy labels choose; the
+    best epoch) and R (first epoch after the warm-up; last ten epochs)."""
+    rows = []
+    for (*name, seed), run in epochs.groupby(["study", "dataset", "noise", "method", "seed"]):
+        tested, penalised = run.dropna(subset="test_accuracy"), run.dropna(subset="regulariser")
+        held_out = run.dropna(subset="validation_accuracy")
+        chosen = held_out.loc[held_out["validation_accuracy"].idxmax(), "test_accuracy"] if len(held_out) else np.nan
+        rows.append(
+            {
+                "row": tuple(name),
+                "seed": seed,
+                "last": tested["test_accuracy"].tail(LAST).mean(),
+                "chosen": chosen,
+                "best": tested["test_accuracy"].max(),
+                "R first": penalised["regulariser"].head(1).mean(),
+                "R last": penalised["regulariser"].tail(LAST).mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def report(runs: pd.DataFrame) -> Iterator[str]:
+    yield "# Results of the study: what makes WAR work"
+    yield ""
+    yield INTRODUCTION
+    for title, family in families(runs):
+        yield from ("", f"## {title}", "")
+        yield from table(runs, family)
+
+
+Comparison = tuple[Row, str, Row, str]  # a row and its reading, minus another row and its reading
+
+
+def families(runs: pd.DataFrame) -> Iterator[tuple[str, list[Comparison]]]:
+    """Yield the families of comparisons, each with a title, as far as they were run."""
+    known = set(runs["row"])
+
+    def against(base: Row, rows: Sequence[tuple[Row, str]], reading: str = "last") -> list[Comparison]:
+        return [(row, read, base, reading) for row, read in rows if row in known and base in known and row != base]
+
+    def of(study: str, dataset: str = "fashion_mnist", noise: str = "asym-40") -> list[tuple[Row, str]]:
+        return [(row, "last") for row in sorted(known, key=order) if row[:3] == (study, dataset, noise)]
+
+    cce: Row = (*DEMO, "cce")
+    controls = [(("controls_dropout", *DEMO[1:], "cce"), "last"), (("controls_validation", *DEMO[1:], "cce"), "chosen")]
+    sweep = [pair for study in ("sweep_war", "sweep_ar", "sweep_tv") for pair in of(study)]
+    yield "Demo size, minus CCE", against(cce, of("references") + sweep + controls)
+    yield "Demo size, matched beta times R, minus CCE", against(cce, of("matched"))
+    yield "Demo size, direction of the perturbation, minus CCE", against(cce, of("direction"))
+    yield "Demo size, R-Drop, minus CCE", against(cce, of("controls_rdrop"))
+    for study, reading in (("controls_dropout", "last"), ("controls_validation", "chosen")):
+        row, base = ((study, *DEMO[1:], method) for method in ("war_w2v", "cce"))
+        yield f"Demo size, {study}: WAR minus CCE", against(base, [(row, reading)], reading)
+    clean: Row = ("references", "fashion_mnist", "clean", "cce")
+    yield "Demo size, clean labels: WAR minus CCE", against(clean, of("references", noise="clean"))
+    war: Row = (*DEMO, "war_w2v")
+    yield (
+        "Demo size, minus WAR (paper)",
+        against(war, of("references") + sweep + of("direction") + of("controls_rdrop")),
+    )
+    yield "A sixteenth, minus CCE", against(("sixteenth_rows", *DEMO[1:], "cce"), of("sixteenth_rows"))
+    yield "A sixteenth, minus WAR (paper)", against(("sixteenth_rows", *DEMO[1:], "war_w2v"), of("sixteenth_rows"))
+    uniform: Row = ("geometry", "cifar10", "asym-40", "war+cost=uniform")
+    yield "CIFAR-10, ground costs of equal mean, minus the uniform cost", against(uniform, of("geometry", "cifar10"))
+
+
+def order(row: Row) -> tuple[str, ...]:
+    return row
+
+
+def table(runs: pd.DataFrame, family: Sequence[Comparison]) -> Iterator[str]:
+    if not family:
+        yield "Not run."
+        return
+    tests = [compare(runs, *comparison) for comparison in family]
+    corrected = holm([1.0 if np.isnan(p) else p for *_, p in tests])
+    yield "| row | accuracy | R first, last | minus | points (95 %) | n | p, Holm | verdict |"
+    yield "| --- | ---: | --- | --- | ---: | ---: | ---: | --- |"
+    for (row, reading, base, _), (values, mean, low, high, _), p in zip(family, tests, corrected, strict=True):
+        mine = runs[runs["row"] == row]
+        accuracy = f"{mine[reading].mean():.1f}" + (f" ± {mine[reading].std():.1f}" if len(mine) > 1 else "")
+        penalty = "" if mine["R first"].isna().all() else f"{mine['R first'].mean():.2g}, {mine['R last'].mean():.2g}"
+        interval = (
+            f"{mean:+.1f} ({low:+.1f} to {high:+.1f})".replace("-", "−")
+            if values > 1
+            else f"{mean:+.1f}".replace("-", "−")
+        )
+        verdict = judge(mean, low, high, p) if values > 2 else "open"
+        name = f"`{row[3]}`" + ("" if row[0] in ("references", base[0]) else f", {row[0]}")
+        name += " (epoch chosen on noisy labels)" if reading == "chosen" else ""
+        yield f"| {name} | {accuracy} | {penalty} | `{base[3]}` | {interval} | {values} | {p:.3f} | {verdict} |"
+    base, reading = family[0][2], family[0][3]
+    mine = runs[runs["row"] == base][reading]
+    yield ""
+    yield f"`{base[3]}` itself: {mine.mean():.1f} ± {mine.std():.1f} over {len(mine)} seeds."
+
+
+def compare(
+    runs: pd.DataFrame, row: Row, reading: str, base: Row, base_reading: str
+) -> tuple[int, float, float, float, float]:
+    """Return the number of shared seeds, the mean difference, its interval and p."""
+    one = runs[runs["row"] == row].set_index("seed")[reading]
+    two = runs[runs["row"] == base].set_index("seed")[base_reading]
+    gaps = (one - two).dropna()
+    if len(gaps) < 2:
+        return len(gaps), float(gaps.mean()), np.nan, np.nan, np.nan
+    test = stats.ttest_1samp(gaps, 0.0)
+    low, high = test.confidence_interval(0.95)
+    return len(gaps), float(gaps.mean()), float(low), float(high), float(test.pvalue)
+
+
+def judge(mean: float, low: float, high: float, p: float) -> str:
+    if p < 0.05 and mean > MARGIN:
+        return "yes"
+    if low > -MARGIN and high < MARGIN:
+        return "level"
+    return "no" if high < MARGIN else "open"
+
+
+def draw_sweep(runs: pd.DataFrame) -> None:
+    """Draw the difference to CCE over epsilon, without dropout in the extra passes, beside the paper's settings."""
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True)
+    for ax, (method, title) in zip(axes, (("war_w2v", "WAR"), ("ar", "AR"), ("tv", "TV")), strict=True):
+        cce: Row = (*DEMO, "cce")
+        for study, label, colour in (
+            (f"sweep_{method.split('_')[0]}", "beta of the paper", "#0072B2"),
+            ("matched", "beta matched", "#D55E00"),
+        ):
+            points = []
+            for row in {row for row in runs["row"] if row[0] == study and row[3].startswith(f"{method}+")}:
+                epsilon = float(row[3].split("epsilon=")[1].split("+")[0])
+                points.append((epsilon, *compare(runs, row, "last", cce, "last")))
+            if points:
+                epsilons, _, means, lows, highs, _ = map(np.array, zip(*sorted(points), strict=True))
+                ax.errorbar(
+                    epsilons,
+                    means,
+                    [means - lows, highs - means],
+                    fmt="o-",
+                    ms=4,
+                    lw=1.2,
+                    capsize=2,
+                    color=colour,
+                    label=label,
+                )
+        for name, colour, label in ((method, "#009E73", "paper: dropout masks, epsilon 0.005"),):
+            n, mean, low, high, _ = compare(runs, (*DEMO, name), "last", cce, "last")
+            if n:
+                ax.axhspan(low, high, color=colour, alpha=0.15, lw=0)
+                ax.axhline(mean, color=colour, lw=1.2, label=label)
+        ax.axhline(0, color="0.5", lw=0.8)
+        ax.set(xscale="log", title=title, xlabel="epsilon, no dropout in the extra passes")
+    axes[0].set_ylabel("points above CCE (95 %)")
+    axes[0].legend(fontsize=7, frameon=False, loc="lower left")
+    figure.tight_layout()
+    figure.savefig(HERE / "sweep.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()
