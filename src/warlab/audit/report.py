@@ -128,10 +128,13 @@ def from_cell(cell: str) -> str:
 
 
 def read_rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    """Read the rows of a CSV file that has at least these columns; no cell of them may be missing."""
+    """Read the rows of a CSV file that has at least these columns; no cell of them may be missing. Spreadsheets of some
+    languages write semicolons."""
     try:
         with path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
-            reader = csv.DictReader(file)
+            first = file.readline()
+            file.seek(0)
+            reader = csv.DictReader(file, delimiter=";" if first.count(";") > first.count(",") else ",")
             missing = [name for name in columns if name not in (reader.fieldnames or ())]
             rows = [] if missing else list(reader)
     except (OSError, csv.Error) as error:
