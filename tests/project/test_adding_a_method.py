@@ -12,7 +12,7 @@ from tests.helpers.checkout import copy_repository, output_of, run
 from tests.helpers.scripts import snippet
 
 PAGE = (ROOT / "docs" / "adding-a-method.md").read_text()
-METHOD = "src/warlab/methods/label_smoothing.py"
+METHOD = "src/warlab/methods/confidence_penalty.py"
 
 
 @pytest.fixture
@@ -28,15 +28,15 @@ def test_the_page_leads_to_a_row_in_the_table(checkout: Path) -> None:
     output_of(snippet(PAGE, "## 3. Run it"), checkout)
     folder = checkout / "results" / "my_scale" / "tables"
     table = pd.read_csv(folder / "main_benchmark.csv")
-    row = table[(table["method"] == "label_smoothing") & (table["metric"] == "test_accuracy")]
+    row = table[(table["method"] == "confidence_penalty") & (table["metric"] == "test_accuracy")]
     assert len(row) == 1 and 0 < row["mean"].item() <= 100 and row["data"].item() == "stand-in"
-    assert "| Label smoothing |" in (folder / "main_benchmark.md").read_text()
+    assert "| Confidence penalty |" in (folder / "main_benchmark.md").read_text()
 
 
 def test_a_range_and_the_names_of_settings_are_checked_before_anything_runs(checkout: Path) -> None:
     """With the line of the page that adds a source and a range."""
     file, scale = checkout / METHOD, checkout / "my_scale.yaml"
-    plain, rich = "    share: float = 0.1  # of the uniform distribution\n", snippet(PAGE, "A line such as")
+    plain, rich = "    share: float = 0.1  # weight of the entropy\n", snippet(PAGE, "A line such as")
     imports = "from torch import nn\n"
     text = file.read_text()
     assert text.count(plain) == text.count(imports) == 1
@@ -44,10 +44,10 @@ def test_a_range_and_the_names_of_settings_are_checked_before_anything_runs(chec
     file.write_text(text)
     original = scale.read_text()
     for changed, sentence in {
-        "share=2": "The method label_smoothing+share=2: methods.label_smoothing.share is 2; it must be a number",
+        "share=2": "The method confidence_penalty+share=2: methods.confidence_penalty.share is 2; it must be a number",
         "shar=0.2": "changes 'shar', which is not a setting of the method; did you mean 'share'?",
     }.items():
-        scale.write_text(original.replace("[label_smoothing]", f"[label_smoothing+{changed}]"))
+        scale.write_text(original.replace("[confidence_penalty]", f"[confidence_penalty+{changed}]"))
         load = (
             "from pathlib import Path; from warlab.config.study import load_study\n"
             f"load_study({{'scale': {str(scale)!r}}}, Path({str(checkout)!r}))"

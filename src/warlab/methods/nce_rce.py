@@ -1,0 +1,28 @@
+"""NCE+RCE: an active loss, which asks for the label, and a passive one, which asks against all other classes.
+
+    L = mean_i ( alpha log p_y / sum_c log p_c - beta log(1e-4) (1 - p_y) )(x_i)        p (B, C), y = y_i
+
+Each term is robust to symmetric noise; together they also learn. Ma et al., Normalized loss functions for deep learning
+with noisy labels, 2020.
+"""
+
+from dataclasses import dataclass
+
+from warlab.common.setting import setting
+from warlab.methods._normalised import normalised_cross_entropy, reverse_cross_entropy
+from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+
+
+@dataclass(frozen=True)
+class Config:
+    alpha: float = setting(1.0, "baseline's code", minimum=0)  # for CIFAR-10
+    beta: float = setting(1.0, "baseline's code", minimum=0)
+
+
+class Algorithm(Method):
+    label = "NCE+RCE"
+
+    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
+        logits = models[0](batch.x)
+        active, passive = normalised_cross_entropy(logits, batch.y), reverse_cross_entropy(logits, batch.y)
+        return (self.config.alpha * active + self.config.beta * passive).mean(), {}
