@@ -37,8 +37,8 @@ def ask(study: Study) -> int:
 
 def test_more_seeds_resolve_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    resolve = Settings._resolve_method
-    monkeypatch.setattr(Settings, "_resolve_method", lambda *given: asked.append(given[1:]) or resolve(*given))
+    resolve = Settings._resolve
+    monkeypatch.setattr(Settings, "_resolve", lambda *given: asked.append(given[1:]) or resolve(*given))
     runs, counts = [], []
     for seeds in (1, 6):
         asked.clear()
