@@ -17,7 +17,7 @@ from warlab.common.files import write_json, write_text
 from warlab.config.study import Study, load_study
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.run_inputs import code_of_run, sources_of_run
+from warlab.pipeline.sources import code_of_run, sources_of_run
 
 KINDS = {  # dataset, its part, noise, network
     "embedded": ("fashion_mnist", {"source": "embedded", "train": 300, "test": 100}, "asym-40", "cnn9"),

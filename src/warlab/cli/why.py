@@ -11,7 +11,7 @@ from warlab.config.validate import parse_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.run_inputs import code_of_run, sources_of_run
+from warlab.pipeline.sources import code_of_run, sources_of_run
 
 
 def why(study: Study, root: Path, text: str) -> str:

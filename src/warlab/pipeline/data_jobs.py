@@ -6,8 +6,8 @@ from dataclasses import asdict
 from warlab import noise
 from warlab.artefacts.run_config import Options
 from warlab.ids import CostId
-from warlab.pipeline import cluster, sources
-from warlab.pipeline.workflow import JobGroup, Wildcards
+from warlab.pipeline import sources
+from warlab.pipeline.workflow import PREPARING, JobGroup, Wildcards
 
 
 class DataJobs(JobGroup):
@@ -29,8 +29,7 @@ class DataJobs(JobGroup):
 
     def effort(self, field: str) -> Callable[[Wildcards], int]:
         """Return what preparing a dataset requests from a cluster: threads, mem_mb or minutes."""
-        spec = self.study.settings.data_spec
-        return lambda names: getattr(cluster.preparing(names.dataset, spec(names.dataset).source), field)
+        return lambda names: getattr(self.effort_for(names.dataset, PREPARING), field)
 
     def settings(self, wildcards: Wildcards) -> Options:
         """Return the part of a dataset that the scale uses."""

@@ -8,10 +8,12 @@ from warlab.artefacts.run_config import Options
 from warlab.common.seeds import derive_seed
 from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
-from warlab.pipeline import cluster, sources
+from warlab.pipeline import sources
 from warlab.pipeline.paths import IN_RULES
-from warlab.pipeline.run_inputs import code_of_run, sources_of_run
-from warlab.pipeline.workflow import JobGroup, Wildcards, run_of
+from warlab.pipeline.sources import code_of_run, sources_of_run
+from warlab.pipeline.workflow import TRAINING, JobGroup, Wildcards, run_of
+
+MOST_TRIES = 3  # the memory grows with every try, up to this one
 
 
 class RunJobs(JobGroup):
@@ -54,17 +56,15 @@ class RunJobs(JobGroup):
     def threads(self) -> int:
         return self.study.scale.get("threads", 1)
 
-    def _effort(self, wildcards: Wildcards) -> cluster.Effort:
-        return cluster.training(wildcards.dataset, self.study.settings.data_spec(wildcards.dataset).source)
-
     def memory(self, wildcards: Wildcards, attempt: int) -> int:
-        return cluster.grow_memory(self._effort(wildcards).mem_mb, attempt)
+        """Return the memory of a job at its first, second or third attempt."""
+        return self.effort_for(wildcards.dataset, TRAINING).mem_mb * min(attempt, MOST_TRIES)
 
     def minutes(self, wildcards: Wildcards) -> int:
-        return self._effort(wildcards).minutes
+        return self.effort_for(wildcards.dataset, TRAINING).minutes
 
     def predict_minutes(self, wildcards: Wildcards) -> int:
-        return self._effort(wildcards).minutes // 12
+        return self.minutes(wildcards) // 12
 
     # ---- all runs; with the runs of a finished study (`runs_from`) nothing is prepared or trained here
 

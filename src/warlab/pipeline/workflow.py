@@ -1,10 +1,10 @@
 """What all jobs share: the study, the paths of its files, the digests of the code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from warlab import data, noise
 from warlab.config.study import Study
@@ -92,11 +92,31 @@ class Workflow:
         return list(dict.fromkeys(cell for name in self.study.plan.tables for cell in self.study.plan.cells(name)))
 
 
+class Effort(NamedTuple):
+    """Memory (MB), time (minutes) and threads that a job requests from a cluster."""
+
+    mem_mb: int
+    minutes: int
+    threads: int = 1
+
+
+# By the kind of samples of a dataset, generously for one GPU (A100, float32): a Vaihingen study has 3 GB of pixels and
+# labels, and a run of 22 h; the shards of Clothing1M take 20 GB, which need a page cache, and a run takes 21 h. CPUs
+# took 0.4 GB at the smoke scale, 0.5 GB at demo and laptop. A run that reaches its time limit saves its state.
+TRAINING = {"images": Effort(4000, 720), "tiles": Effort(8000, 2160), "stored": Effort(16000, 2160)}
+PREPARING = {"images": Effort(8000, 30), "tiles": Effort(8000, 60), "stored": Effort(8000, 1440, threads=4)}
+
+
 class JobGroup:
     """What some rules ask about the study; a method with `wildcards` is called for each job."""
 
     def __init__(self, flow: Workflow) -> None:
         self.flow, self.study = flow, flow.study
+
+    def effort_for(self, dataset: str, efforts: Mapping[str, Effort]) -> Effort:
+        """Return the effort for a dataset. Stand-ins are small, whatever they replace."""
+        is_stand_in = self.study.settings.data_spec(dataset).source == "stand_in"
+        return efforts["images" if is_stand_in else self.flow.samples[dataset]]
 
 
 _MODULES: dict[str, Callable[[Workflow, Wildcards], str]] = {
