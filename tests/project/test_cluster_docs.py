@@ -8,7 +8,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.helpers.checkout import output_of, planned_jobs
-from warlab.pipeline import cluster
+from warlab.pipeline.workflow import PREPARING, TRAINING, Effort
 
 RULES = "\n".join(path.read_text() for path in [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))])
 BODIES = dict(re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)*)", RULES, re.MULTILINE))
@@ -55,18 +55,12 @@ def test_a_profile_for_clusters_takes_no_memory_or_time_from_a_rule(name: str) -
 
 
 @pytest.mark.parametrize(
-    ("row", "dataset"), [("images", "cifar10"), ("tiles of Vaihingen", "vaihingen"), ("Clothing1M", "clothing1m")]
+    ("row", "samples"), [("images", "images"), ("tiles of Vaihingen", "tiles"), ("Clothing1M", "stored")]
 )
-def test_the_page_says_what_a_training_asks_for(row: str, dataset: str) -> None:
-    asked = cluster.training(dataset, "real")
-    assert f"| {row} | {asked.mem_mb} MB | {asked.minutes} min |" in PAGE
-    assert cluster.training(dataset, "stand_in").mem_mb == 4000
-
-
-def test_a_million_images_have_a_day_to_be_resized_and_memory_grows_with_a_retry() -> None:
-    assert cluster.preparing("clothing1m", "real") == cluster.Effort(8000, 1440, threads=4)
-    assert cluster.preparing("cifar10", "real").minutes == cluster.preparing("clothing1m", "stand_in").minutes == 30
-    assert [cluster.grow_memory(16000, attempt) for attempt in (1, 2, 3, 6)] == [16000, 32000, 48000, 48000]
+def test_the_page_says_what_a_training_asks_for(row: str, samples: str) -> None:
+    """tests/pipeline/test_pipeline.py has the jobs that ask for it."""
+    assert f"| {row} | {TRAINING[samples].mem_mb} MB | {TRAINING[samples].minutes} min |" in PAGE
+    assert PREPARING["stored"] == Effort(8000, 1440, threads=4), "a million images take a day"
 
 
 def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:
