@@ -11,9 +11,8 @@ from tests.conftest import logged
 from tests.helpers.on_logits import evaluate, make, some_logits
 from warlab import methods
 from warlab.errors import WarlabError
-from warlab.methods import backward
+from warlab.losses import ScoreNorm, backward
 from warlab.methods.base import Method
-from warlab.methods.unhinged import ScoreNorm
 
 SURE = torch.eye(5, dtype=torch.float64).repeat(8, 1)  # predictions whose estimated transition matrix is the identity
 

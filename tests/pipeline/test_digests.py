@@ -75,7 +75,7 @@ NOTHING = {
     "engine/train.py": [("resumed from", "goes on from"), ("is not a finite number in epoch", "is infinite in epoch")],
     "engine/build.py": [("are not given.", "are missing."), (") -> Trainer:\n", ") -> object:\n    # why\n")],
     "methods/war.py": [("mean losses of its last two epochs", "the last losses")],
-    "methods/backward.py": [("uses its pseudo-inverse", "takes the pseudo-inverse")],
+    "losses/backward.py": [("uses its pseudo-inverse", "takes the pseudo-inverse")],
     "ot/sinkhorn.py": [('"""\n\n', 'In other words.\n"""\n\n')],
 }
 
@@ -108,7 +108,8 @@ def test_other_words_types_or_layouts_of_files_train_nothing(package: Path, file
         ("war/adversarial.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", "war"}),
         ("ot/sinkhorn.py", "1e-18", "1e-17", {"war"}),
         ("methods/coteaching_plus.py", "EARLY = 5000", "EARLY = 4000", {"coteaching_plus"}),
-        ("methods/backward.py", "1e3", "1e4", {"backward"}),
+        ("losses/backward.py", "1e3", "1e4", {"backward"}),
+        ("losses/gce.py", "1 - p**self.q", "1 + p**self.q", {"gce"}),
         ("war/tv.py", "0.5 *", "0.6 *", {"tv"}),
         ("war/ar.py", "(clean, adversarial) if", "(adversarial, clean) if", {"ar"}),
         ("methods/_selection.py", "MOST = 0.9", "MOST = 0.8", {"coteaching", "coteaching_plus", "jocor"}),
@@ -163,7 +164,7 @@ def test_an_edited_asset_changes_the_digest_of_the_job_that_reads_it(
 
 # The packages that compute the numbers of a training: its data, labels, ground cost, networks, method and loop.
 COMPUTES = ("audit.record", "common.precision", "common.readings", "common.seeds", "common.vision", "data", "engine")
-COMPUTES += ("methods", "nets", "noise", "ot", "war")
+COMPUTES += ("losses", "methods", "nets", "noise", "ot", "war")
 
 
 def is_listed(module: str) -> bool:

@@ -11,32 +11,30 @@ discarded predictions, so that later rows may read zeros; here every class uses 
 
 import logging
 import math
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-import torch
 
 from warlab.errors import WarlabError
-from warlab.methods.base import Method, Task
+from warlab.losses.forward import ForwardLoss
+from warlab.methods._robust import Robust
 
 logger = logging.getLogger(__name__)
 
 
-class Corrected(Method):
-    """A method that corrects its loss by a matrix (C, C): T, whose rows sum to 1, or its `correction` of T."""
+class Corrected(Robust):
+    """A method that corrects its loss by the estimated transition matrix."""
 
-    def __init__(self, config: Any, task: Task) -> None:
-        super().__init__(config, task)
-        if task.predictions is None:
+    corrected: ClassVar[type[ForwardLoss]]
+
+    def make_loss(self) -> ForwardLoss:
+        if self.task.predictions is None:
             raise WarlabError(
                 "A transition matrix needs the predictions of the CCE run of the same cell; train it first."
             )
-        transition = estimate(task.predictions.double().numpy(), config.percentile)
+        transition = estimate(self.task.predictions.double().numpy(), self.config.percentile)
         logger.info(f"condition number of the estimated transition matrix: {np.linalg.cond(transition):.3g}")
-        self.matrix = torch.from_numpy(self.correction(transition)).float().to(task.device)
-
-    def correction(self, transition: np.ndarray) -> np.ndarray:
-        return transition
+        return self.corrected(transition)
 
 
 def estimate(predictions: np.ndarray, percentile: float | None) -> np.ndarray:

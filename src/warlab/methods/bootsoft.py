@@ -9,8 +9,8 @@ Reed et al., Training deep neural networks on noisy labels with bootstrapping, 2
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import clipped_softmax, to_one_hot
-from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+from warlab.losses.bootstrapping import BootstrappingLoss
+from warlab.methods._robust import Robust
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,8 @@ class Config:
     b: float = setting(0.95, "baseline's code", minimum=0, maximum=1)  # share of the label in the target
 
 
-class Algorithm(Method):
+class Algorithm(Robust):
     label = "Bootsoft"
 
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        p = clipped_softmax(models[0](batch.x))
-        target = self.config.b * to_one_hot(batch.y, self.task.classes) + (1 - self.config.b) * p
-        return -(target * p.log()).sum(1).mean(), {}
+    def make_loss(self) -> BootstrappingLoss:
+        return BootstrappingLoss(self.config.b)

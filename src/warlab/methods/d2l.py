@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import soft_cross_entropy, to_one_hot
+from warlab.losses.probabilities import soft_cross_entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating, features
 
 logger = logging.getLogger(__name__)

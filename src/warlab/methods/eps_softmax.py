@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from torch.nn.functional import nll_loss
 
 from warlab.common.setting import setting
+from warlab.losses.probabilities import to_one_hot
 from warlab.methods._normalised import label_probability
-from warlab.methods._probabilities import to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 

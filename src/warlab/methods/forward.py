@@ -8,12 +8,9 @@ Patrini et al., Making deep neural networks robust to label noise: a loss correc
 
 from dataclasses import dataclass
 
-from torch.nn.functional import nll_loss
-
 from warlab.common.setting import setting
-from warlab.methods._probabilities import EPSILON, clipped_softmax
+from warlab.losses.forward import ForwardLoss
 from warlab.methods._transition import Corrected
-from warlab.methods.base import Batch, Log, Losses, Models, Step
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,4 @@ class Config:
 class Algorithm(Corrected):
     label = "Forward"
     needs_run = "cce"
-
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        noisy = clipped_softmax(models[0](batch.x)) @ self.matrix
-        return nll_loss(noisy.clamp_min(EPSILON).log(), batch.y), {}
+    corrected = ForwardLoss

@@ -11,10 +11,9 @@ Zhang and Sabuncu, Generalized cross entropy loss for training deep neural netwo
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import EPSILON
+from warlab.losses.gce import GCELoss, label_probability
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating
 
 
@@ -33,6 +32,7 @@ class Algorithm(Method):
 
     def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
+        self.gce = GCELoss(config.q, None if config.form == "plain" else config.k)
         self.kept = torch.ones(len(task.labels), dtype=torch.bool, device=task.device)
 
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
@@ -41,17 +41,12 @@ class Algorithm(Method):
             return
         with evaluating(*models):
             for batch in samples.ordered_batches():
-                self.kept[batch.index] = _label_probability(models[0](batch.x), batch.y) > self.config.k
+                self.kept[batch.index] = label_probability(models[0](batch.x), batch.y) > self.config.k
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        q, k = self.config.q, self.config.k
-        values = (1 - _label_probability(models[0](batch.x), batch.y) ** q) / q
+        logits = models[0](batch.x)
         if self.config.form == "plain":
-            return values.mean(), {}
+            return self.gce(logits, batch.y), {}
         kept = self.kept[batch.index]
-        return (kept * (values - (1 - k**q) / q)).mean(), {SELECTED: kept[None], "kept": kept.float().mean()}
-
-
-def _label_probability(logits: Tensor, y: Tensor) -> Tensor:
-    """p_y (B,), not below 1e-7: the gradient of p^q is infinite at zero."""
-    return logits.softmax(1).gather(1, y[:, None])[:, 0].clamp_min(EPSILON)
+        log: Log = {SELECTED: kept[None], "kept": kept.float().mean()}
+        return self.gce.masked(logits, batch.y, kept), log

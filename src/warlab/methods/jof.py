@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import EPSILON, entropy, soft_cross_entropy, to_one_hot
+from warlab.losses.probabilities import EPSILON, entropy, soft_cross_entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task
 
 

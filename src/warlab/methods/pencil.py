@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import entropy, to_one_hot
+from warlab.losses.probabilities import entropy, to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Step, Task
 
 

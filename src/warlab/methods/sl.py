@@ -5,13 +5,11 @@
 With a = 1 and b = 0 this is CCE. Wang et al., Symmetric cross entropy for robust learning with noisy labels, 2019.
 """
 
-import math
 from dataclasses import dataclass
 
-from torch.nn.functional import cross_entropy
-
 from warlab.common.setting import setting
-from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+from warlab.losses.symmetric import SymmetricCrossEntropyLoss
+from warlab.methods._robust import Robust
 
 
 @dataclass(frozen=True)
@@ -21,11 +19,8 @@ class Config:
     zero: float = setting(1e-4, "baseline's code", above=0, maximum=1)  # for the zeros of the label in the logarithm
 
 
-class Algorithm(Method):
+class Algorithm(Robust):
     label = "SL"
 
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        logits = models[0](batch.x)
-        p_label = logits.softmax(1).gather(1, batch.y[:, None])
-        reverse = -math.log(self.config.zero) * (1 - p_label).mean()
-        return self.config.a * cross_entropy(logits, batch.y) + self.config.b * reverse, {}
+    def make_loss(self) -> SymmetricCrossEntropyLoss:
+        return SymmetricCrossEntropyLoss(self.config.a, self.config.b, self.config.zero)

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import to_one_hot
+from warlab.losses.probabilities import to_one_hot
 from warlab.methods.base import Batch, Log, Losses, Method, Models, Samples, Step, Task
 
 LEAST = 1e-4

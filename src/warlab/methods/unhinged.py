@@ -7,27 +7,17 @@ ever; the class with the highest z is predicted. van Rooyen et al., Learning wit
 importance of being unhinged, 2015; the batch norm is in the code of Patrini et al., 2017.
 """
 
-from torch import Tensor, nn
-from torch.nn.functional import batch_norm
+from torch import nn
 
-from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+from warlab.losses.unhinged import ScoreNorm, UnhingedLoss
+from warlab.methods._robust import Robust
 
 
-class Algorithm(Method):
+class Algorithm(Robust):
     label = "Unhinged"
+
+    def make_loss(self) -> UnhingedLoss:
+        return UnhingedLoss()
 
     def extend(self, network: nn.Module) -> nn.Module:
         return nn.Sequential(network, ScoreNorm(self.task.classes))
-
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        scores = models[0](batch.x)
-        return 1 - scores.gather(1, batch.y[:, None]).mean() / self.task.classes, {}
-
-
-class ScoreNorm(nn.BatchNorm1d):
-    """Batch norm that uses its running statistics for a single sample, which has no batch statistics."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        if len(input) > 1:
-            return super().forward(input)
-        return batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)

@@ -1,4 +1,4 @@
-"""Probabilities and cross entropies in the losses of the baselines: logits (B, C) → one row per sample."""
+"""Probabilities and cross entropies that robust losses are made of: logits (B, C) → one row per sample."""
 
 import torch
 from torch import Tensor
