@@ -195,10 +195,19 @@ def test_a_reader_can_check_every_settled_verdict_and_rank_never_contradicts_bes
             )
         )
         assert {best.verdict, rank.verdict} != {"held", "did not hold"}
+        each = [
+            verdicts.conclude(check("difference", ours, [AT], left=one, right=two)).verdict
+            for other in among[1:]
+            for one, two in (("a", other), (other, "a"))
+        ]
+        assert best.verdict != "held" or (set(each[0::2]), set(each[1::2])) == ({"held"}, {"did not hold"})
+        assert best.verdict != "did not hold" or "held" in each[1::2]
         for row in (best, lead, rank, near):
             low, high = ([float(n) for n in re.findall(f"{w} (-?[0-9.]+)", row.threshold)] for w in ("above", "most"))
-            inside = all(row.low >= limit for limit in low) and all(row.high <= limit for limit in high)
-            outside = any(row.high <= limit for limit in low) or any(row.low >= limit for limit in high)
+            printed = re.search(r": (\S+) to (\S+)\)", verdicts.difference_text(row).replace("−", "-"))
+            first, last = map(float, printed.groups()) if printed else (-math.inf, math.inf)
+            inside = all(first > limit for limit in low) and all(last < limit for limit in high)
+            outside = any(last < limit for limit in low) or any(first > limit for limit in high)
             assert (inside, outside) == (row.verdict == "held", row.verdict == "did not hold"), row
             settled.append(row.verdict)
     assert min(settled.count(verdict) for verdict in ("held", "did not hold")) >= 15

@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from tests.helpers.reports import LABELS, figure_inputs, noisy_labels, runs_table, texts
+from tests.helpers.reports import LABELS, PUBLISHED, figure_inputs, noisy_labels, runs_table, texts
 from warlab.reporting import figures, style
 from warlab.reporting.figures import time_and_accuracy
 from warlab.reporting.figures.base import NEEDS, Inputs
 from warlab.reporting.page import SECTIONS, category
+from warlab.reporting.read import results
 
 
 @pytest.mark.parametrize("name", figures.names())
@@ -59,7 +60,7 @@ def test_many_methods_are_grey_and_named_by_their_number() -> None:
     inputs = Inputs(runs=runs_table(series).assign(seconds=1.0), labels=LABELS)
     (axes,) = figures.get("learning_curves").draw(inputs).axes
     colours = [line.get_color() for line in axes.lines]
-    assert colours.count(style.GREY) == 4 and {style.line("cce")[0], style.line("war_w2v")[0]} <= set(colours)
+    assert colours.count(style.GREY) == 4 and {style.looks([])[name][0] for name in ("cce", "war_w2v")} <= set(colours)
     shown = texts(axes.figure)
     assert "4 others" in shown and "CCE" in shown and "WAR$_{" in shown and not axes.figure.legends
     assert "Grey: sl, d2l, gce, jof." in figures.get("learning_curves").caption(inputs)
@@ -99,3 +100,46 @@ def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:
     boxes = [ax.title.get_window_extent() for ax in figure.axes[:3]]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     assert boxes[-1].x1 <= figure.bbox.x1
+
+
+HIGH_AND_LOW = [99.9, float("nan"), 57.35, 3.0, float("nan"), 80.0]
+
+
+@pytest.mark.parametrize("name", ["learning_curves", "purity", "beta_sensitivity", "time_and_accuracy", "agreement"])
+def test_a_figure_draws_every_value_where_it_is(name: str) -> None:
+    """Nothing is clamped, cut off or interrupted, whatever the values are."""
+    series = {(m, s): HIGH_AND_LOW for m in ("cce", "coteaching", "war_w2v", "war_w2v+beta=5") for s in range(3)}
+    runs = runs_table(series).assign(processor_seconds=1.0).astype({"epoch": "Int64"})
+    runs = runs.assign(purity=runs["test_accuracy"], processor_seconds=1.0 + 9 * (runs["method"] == "war_w2v"))
+    if name in ("time_and_accuracy", "agreement", "beta_sensitivity"):  # they show means, which need every epoch
+        runs = runs[runs["test_accuracy"].notna()]
+    inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
+    (axes,) = figures.get(name).draw(inputs).axes
+    drawn = {
+        tuple(np.round(np.asarray(line.get_ydata(), float), 4)) for line in axes.lines if len(line.get_ydata()) != 2
+    }
+    tested = tuple(value for value in HIGH_AND_LOW if value == value)
+    expected = {tested} if name in ("learning_curves", "purity") else {(round(float(np.mean(tested)), 4),)}
+    assert expected <= drawn
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    for line in axes.lines:
+        x, y = (np.asarray(values, float) for values in (line.get_xdata(), line.get_ydata()))
+        assert not np.isnan(y).any() and ((low <= y) & (y <= high)).all()
+        assert line.get_transform() != axes.transData or ((left <= x) & (x <= right)).all()
+
+
+def test_times_are_the_processors_and_a_small_difference_is_small() -> None:
+    """Another job made the wall time of AR twenty times as long; the accuracies differ by a tenth of a point."""
+    values = {("cce", s): [84.16] for s in range(3)} | {("ar", s): [84.26 + 0.01 * s] for s in range(3)}
+    runs = runs_table(values).assign(seconds=[1.0] * 3 + [20.0] * 3, processor_seconds=[2.0] * 3 + [5.2] * 3)
+    inputs = Inputs(runs=runs, labels=LABELS, held_out=["fashion_mnist"])
+    (axes,) = figures.get("time_and_accuracy").draw(inputs).axes
+    assert sorted(float(line.get_xdata()[0]) for line in axes.lines) == [1.0, 2.6] and np.ptp(axes.get_ylim()) >= 4
+    bars = [segment for found in axes.collections for segment in found.get_segments()]
+    assert sorted(round(float(np.ptp(bar[:, 1])), 3) for bar in bars if len(bar)) == [0, 0.05]
+    said = figures.get("time_and_accuracy").caption(inputs)
+    assert "mean processor time" in said and "95 % intervals" in said
+    clean, noisy = (figures.get("learning_curves").caption(replace(inputs, held_out=h)) for h in ([], inputs.held_out))
+    assert "clean test set" in clean and "clean" not in noisy and "right or wrong" in noisy and "right or wrong" in said
+    without = replace(inputs, runs=runs.drop(columns="processor_seconds"))
+    assert "mean time of" in figures.get("time_and_accuracy").caption(without)

@@ -79,7 +79,7 @@ def test_learning_curves_draw_the_mean_and_the_band_of_the_seeds() -> None:
     axes = figure.axes[0]
     assert len(axes.lines) == 2
     np.testing.assert_allclose(axes.lines[0].get_ydata(), 50.5 + np.arange(6))
-    assert axes.lines[1].get_color() == style.line("war_w2v")[0]
+    assert axes.lines[1].get_color() == style.looks([])["war_w2v"][0]
     assert len(axes.collections) == 2
     assert "2 seeds" in figures.get("learning_curves").caption(inputs)
 
@@ -161,11 +161,15 @@ def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:
 
 
 def test_a_method_has_one_look_everywhere() -> None:
-    assert style.line("cce") == (style.BLACK, "-")
-    assert style.line("war_w2v+beta=5")[0] == style.line("war_w2v")[0]
-    assert style.line("my_own") == style.line("my_own")
-    looks = [style.line(m) for m in style._METHODS]
-    assert len(set(looks)) == len(looks)
+    listed = style.looks([])
+    own = ["ls_twist", "label_smoothing", "elr", "war+cost=file", "war_w2v+beta=5", "war_w2v+beta=1", "gce+q=0.5"]
+    own += [f"method{k}" for k in range(12)]
+    looks = style.looks([*own, "cce"])
+    assert looks["cce"] == (style.BLACK, "-") and {name: looks[name] for name in listed} == listed
+    assert looks["war_w2v+beta=5"][0] == looks["war_w2v"][0] and set(own) < set(looks)
+    assert len(set(looks.values())) == len(looks), "no two methods look the same"
+    assert len({looks[name][0] for name in ("ls_twist", "label_smoothing", "elr")}) == 3
+    assert len(style.looks([f"method{k}" for k in range(99)])) == len(listed) + 99
 
 
 # ---- figures of the paper
@@ -174,7 +178,7 @@ def test_a_method_has_one_look_everywhere() -> None:
 def test_beta_has_our_points_and_the_papers() -> None:
     (axes,) = figures.get("beta_sensitivity").draw(figure_inputs()).axes
     drawn = {(line.get_color(), tuple(line.get_xdata())) for line in axes.lines if len(line.get_xdata())}
-    orange = style.line("war_w2v")[0]
+    orange = style.looks([])["war_w2v"][0]
     assert (orange, (0.5, 1.0, 5.0, 10.0, 20.0)) in drawn and (orange, (1.0, 10.0)) in drawn
 
 

@@ -1,6 +1,7 @@
 """The first screen of the report: what it says of studies of every kind, and what it leaves unsaid."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,7 @@ from warlab.reporting.tables import results_table
 
 def study(series: dict[tuple[str, int], list[float]], data: str = "real", published: bool = True, **more: Any) -> str:
     """The page of a study with these runs in one setting, as plain text of its first screen."""
-    runs = more.pop("runs", None)
+    runs, clean = more.pop("runs", None), more.pop("clean_test", True)
     runs = runs_table(series, data) if runs is None else runs
     paper = results.read_published(PUBLISHED, "ar_war_variants") if published else no_published()
     cells = runs[["dataset", "noise", "net", "method"]].drop_duplicates().to_dict("records")
@@ -29,7 +30,7 @@ def study(series: dict[tuple[str, int], list[float]], data: str = "real", publis
         tables=[TableSection("main_benchmark", "All", table)],
         curves=make_panels(runs, LABELS),
         evidence=evidence.load_evidence(runs, LABELS, {}, tested_on={"fashion_mnist": 2000}),
-        datasets=[description(data)],
+        datasets=[replace(description(data), clean_test=clean)],
         **more,
     )
     return report_page.render(context)
@@ -84,12 +85,29 @@ def test_an_interval_of_other_seeds_is_not_printed_beside_a_difference() -> None
 
 def test_a_study_without_war_has_no_word_on_it_and_no_equation() -> None:
     own = [{"what": "Photographs: epochs", "paper": "60", "here": "20"}]  # a default, not the paper's number
-    text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False, reductions=own)
+    claims = [Verdict(claim="Proposition 2", verdict="held")]
+    text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False, reductions=own, claims=claims)
     said = first_screen(text)
     assert "<math" not in text and "Wasserstein" not in said
-    assert "No variant of WAR was run." in said and "AR ends at 71.3 %, CCE at 70.0 %" in said
+    assert "WAR" not in said and "AR ends at 71.3 %, CCE at 70.0 %" in said
+    assert 'id="claims"' not in text and 'id="settings"' not in text
     assert "paper" not in said, "nothing was published of these runs"
     assert ">Results<" in text and "the paper's numbers" not in text
+
+
+def test_labels_as_noisy_as_the_others_are_not_called_clean() -> None:
+    for clean in (True, False):
+        text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False, clean_test=clean)
+        said = first_screen(text)
+        assert ("accuracy on clean test images (%)" in said) is clean and ("labels as given (%)" in said) is not clean
+        assert ("Test labels as noisy as the training labels." in text) is not clean
+
+
+def test_own_runs_show_their_spread_between_seeds() -> None:
+    series = {("cce", s): [60.0 + s, 70.0 + s] for s in range(3)} | {("ar", s): [70.0, 75.0] for s in range(3)}
+    own, paper = study(series, published=False), study(series)
+    assert "± 1.00" in own and "between the means of the runs" in own and "paper" not in own[own.index("<main") :]
+    assert "± 5.00" in paper and "as most likely in the paper" in paper
 
 
 def test_a_study_without_cce() -> None:

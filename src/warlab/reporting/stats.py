@@ -6,7 +6,7 @@ interval says how far other test images could change a number; it does not inclu
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -160,6 +160,13 @@ def mean_over_seeds(values: Sequence[float]) -> Estimate:
     numbers = np.asarray(values, float)
     error = float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
     return Estimate(float(numbers.mean()), error, len(numbers) - 1, f"{len(numbers)} seeds, Student's t")
+
+
+def half_interval(values: Iterable[float]) -> float:
+    """Return half the width of the interval of a mean over seeds; NaN for fewer than three."""
+    numbers = list(values)
+    estimate = mean_over_seeds(numbers) if len(numbers) >= MIN_SEEDS else Estimate(math.nan)
+    return estimate.interval()[1] - estimate.value
 
 
 def difference(one: Number, two: Number) -> Estimate:

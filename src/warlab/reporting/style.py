@@ -1,10 +1,10 @@
 """The look of all figures: sizes, colours of methods, panels, lines with their names, and how figures are saved."""
 
 import math
-import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -30,11 +30,12 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CRIMSON = "#C8102E"  # for a class that is called red; not a method's colour
 Dashes = Literal["-", "--", ":"] | tuple[int, tuple[int, ...]]
+Look = tuple[str, Dashes]  # colour and dashes
 _OTHERS: tuple[Dashes, ...] = ((0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))  # not used by any method below
 
 # Fixed, so that a method looks the same in every figure of every scale. There are more methods than colours: the WAR
 # family has solid lines, the others differ by their dashes.
-_METHODS: dict[str, tuple[str, Dashes]] = {
+_METHODS: dict[str, Look] = {
     "cce": (BLACK, "-"),
     "ar": (BLUE, "-"),
     "tv": (SKY, "-"),
@@ -68,12 +69,18 @@ def context() -> AbstractContextManager[None]:
     return matplotlib.style.context(STYLE)
 
 
-def line(method: str) -> tuple[str, Dashes]:
-    """Return colour and dashes of a method. They are the same in all figures, also for methods that are not listed."""
-    if method in _METHODS:
-        return _METHODS[method]
-    known, number = _METHODS.get(base_method(method)), zlib.crc32(method.encode())
-    return known[0] if known else _COLOURS[number % len(_COLOURS)], _OTHERS[number % len(_OTHERS)]
+def looks(methods: Iterable[str]) -> dict[str, Look]:
+    """Return the look of each method of a study and of its base. Those that are not listed above get the free looks in
+    the order of the study: colours first, then dashes. A method with changed settings has the colour of its base."""
+    distinct = list(dict.fromkeys(methods))
+    dealt = dict(_METHODS)
+    free = [(colour, dashes) for dashes, colour in product((*_OTHERS, "--", ":"), _COLOURS)]
+    for method in dict.fromkeys([*map(base_method, distinct), *distinct]):
+        base = dealt.get(base_method(method))
+        wanted = [(base[0], dashes) for dashes in _OTHERS] if base else []
+        left = [look for look in [*wanted, *free] if look not in dealt.values()]
+        dealt.setdefault(method, (left or free)[0])
+    return dealt
 
 
 def ink(colour: str) -> str:
@@ -131,9 +138,9 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     return moved.tolist()
 
 
-def draw_curve(ax: Axes, curve: Curve, labels: Labels) -> Mark:
+def draw_curve(ax: Axes, curve: Curve, labels: Labels, looks: Mapping[str, Look]) -> Mark:
     """Draw a learning curve with a band from the lowest to the highest seed. Return the name for its end."""
-    colour, dashes = line(curve.method)
+    colour, dashes = looks[curve.method]
     ax.plot(curve.epochs, curve.mean, color=colour, linestyle=dashes)
     if curve.seeds > 1:
         ax.fill_between(curve.epochs, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
@@ -145,6 +152,13 @@ def value_range(curves: Sequence[Curve]) -> tuple[float, float]:
     bright = prominent(curve.method for curve in curves)
     drawn = [(*curve.low, *curve.high) if curve.method in bright else curve.mean for curve in curves]
     return min(map(min, drawn)), max(map(max, drawn))
+
+
+def widen(limits: tuple[float, float], least: float) -> tuple[float, float]:
+    """Return limits around the same middle that are `least` apart or further."""
+    low, high = limits
+    spare = max(0.0, least - (high - low)) / 2
+    return low - spare, high + spare
 
 
 def epochs_axis(ax: Axes, last: float) -> None:

@@ -7,7 +7,9 @@ the claim names.
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -16,7 +18,7 @@ from warlab.artefacts.claim import Claim
 from warlab.errors import WarlabError
 from warlab.reporting.claims.checks import CHECKS, Item, judge_settings
 from warlab.reporting.claims.evidence import Evidence
-from warlab.reporting.formats import number, render, signed
+from warlab.reporting.formats import DIGITS, number, render, signed
 from warlab.reporting.read.csv_rows import rows_of, table_of
 from warlab.reporting.read.results import Scenario
 
@@ -140,6 +142,11 @@ def kind(verdict: str) -> str:
     return next(one for one in KINDS if verdict.startswith(one))
 
 
+def is_partial(row: Verdict) -> bool:
+    """Return whether a settled verdict rests on a part of its settings or methods, or on fewer than three seeds."""
+    return kind(row.verdict) in (HELD, FAILED) and (row.verdict not in KINDS or "images" in row.interval_from)
+
+
 def count_verdicts(verdicts: Iterable[str]) -> str:
     """Count all verdicts in the order of the table: "3 held; 2 held in this setting; 1 undecided, points for; …"."""
     listed = list(verdicts)
@@ -148,12 +155,20 @@ def count_verdicts(verdicts: Iterable[str]) -> str:
     return "; ".join(f"{listed.count(verdict)} {verdict}" for verdict in order)
 
 
+def _digits(row: Verdict) -> int:
+    """Return how many digits show on which side of the threshold the interval ends."""
+    limits = [float(limit) for limit in re.findall(r"(?:above|at most) (\S+)", row.threshold)]
+    ends = [float(end) for end in (row.low, row.high, row.difference) if end != ""]
+    apart = [abs(end - limit) for end in ends for limit in limits if end != limit]
+    return next((digits for digits in (DIGITS, 3, 4) if min(apart, default=1) >= 0.6 * 10**-digits), 6)
+
+
 def difference_text(row: Verdict) -> str:
     """Return "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images"."""
     if row.difference == "":
         return ""
     known = row.low != "" and row.high != ""
-    text = number if " / " in row.decided_by else signed  # a ratio needs no sign
+    text = partial(number if " / " in row.decided_by else signed, digits=_digits(row))  # a ratio needs no sign
     ends = f"{text(float(row.low))} to {text(float(row.high))}" if known else ""
     interval = f" ({100 * float(row.level):.4g}\N{NO-BREAK SPACE}%: {ends})" if known else " (no interval)"
     basis = f"; {row.interval_from}" if row.interval_from else ""

@@ -68,4 +68,4 @@ def _look(method: str, inputs: Inputs) -> tuple[str, str]:
     base = base_method(method)
     if base not in style.FAMILY:
         return style.GREY, "other methods"
-    return style.line(base)[0], names.plot_method(inputs.labels, base)
+    return inputs.looks[base][0], names.plot_method(inputs.labels, base)

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from warlab.ids import RunId
 from warlab.reporting import style
 from warlab.reporting.figures import FIGURES
 from warlab.reporting.names import Labels, display_name
-from warlab.reporting.read.artefacts import PredictedMap, paths_by_role
+from warlab.reporting.read.artefacts import PredictedMap, held_out, paths_by_role
 from warlab.reporting.read.results import (
     EPOCH,
     PUBLISHED,
@@ -40,7 +41,7 @@ RED = "#B00020"  # marks stand-in data, and nothing else
 @dataclass(frozen=True)
 class Inputs:
     """What a figure can read. Its NEEDS name the fields that it reads; the other fields are empty, except the last
-    two, which every figure has.
+    three, which every figure has.
 
     `READERS` says how an input is read; its files are listed in the workflow.
     """
@@ -56,7 +57,12 @@ class Inputs:
     activations: Arrays = field(default_factory=dict)  # of a network on test images
     audit: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TABLE))
     sources: Mapping[str, str] = field(default_factory=dict)  # dataset → sentence: where its data come from
+    held_out: Collection[str] = ()  # datasets whose test labels are as noisy as those that came with the data
     labels: Labels = field(default_factory=dict)
+
+    @cached_property
+    def looks(self) -> dict[str, style.Look]:
+        return style.looks(self.runs["method"])
 
 
 READERS: dict[str, Callable[[list[Path]], Any]] = {
@@ -78,8 +84,9 @@ def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels) -> Inp
     """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets."""
     paths = paths_by_role(files)
     needed = {kind: read(paths[kind]) for kind, read in READERS.items() if kind in paths}
-    sources = {about.dataset: about.source for about in map(DataDescription.load, paths.get("meta", []))}
-    return Inputs(**needed, sources=sources, labels=labels)
+    described = [DataDescription.load(path) for path in paths.get("meta", [])]
+    sources = {about.dataset: about.source for about in described}
+    return Inputs(**needed, sources=sources, held_out=held_out(described), labels=labels)
 
 
 class NothingToDraw(WarlabError):
@@ -135,6 +142,13 @@ def stand_in_sentence(inputs: Inputs, shown: Collection[str] | None = None) -> s
 def mention_stand_in(caption: str, inputs: Inputs, shown: Collection[str] | None = None) -> str:
     sentence = stand_in_sentence(inputs, shown)
     return f"{caption} {sentence[0].upper()}{sentence[1:]}." if sentence else caption
+
+
+def mention_held_out(caption: str, inputs: Inputs, shown: Collection[str]) -> str:
+    """Add that the accuracy of some datasets is not measured on clean labels."""
+    printed = [display_name(inputs.labels, "dataset", dataset) for dataset in inputs.held_out if dataset in shown]
+    words = ": the test images are held out from the given ones, and their labels are as given, right or wrong."
+    return f"{caption} {', '.join(printed)}{words}" if printed else caption
 
 
 def mark_stand_in(figure: Figure, inputs: Inputs, shown: Collection[str] | None = None) -> None:

@@ -23,7 +23,7 @@ def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, ours: pd.DataFrame, setting: Scenario) -> None:
         paper, ends = published[(published[SETTING] == list(setting[:3])).all(axis=1)], []
         for method in dict.fromkeys([*paper["varied"], *ours["varied"]]):
-            colour, name = style.line(method)[0], names.plot_method(inputs.labels, method)
+            colour, name = inputs.looks[method][0], names.plot_method(inputs.labels, method)
             theirs, here = paper[paper["varied"] == method], ours[ours["varied"] == method]
             for numbers, face, width in ((theirs, "white", 0.6), (here, colour, 1.4)):
                 x, y = numbers["beta"], numbers["mean"].astype(float)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from warlab.common.wording import several
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, complete_runs, draw_panels, mention_stand_in
+from warlab.reporting.figures.base import Inputs, complete_runs, draw_panels, mention_held_out, mention_stand_in
 from warlab.reporting.read.curves import learning_curves
 from warlab.reporting.read.results import CELL, Scenario, group_by_setting
 
@@ -27,7 +27,7 @@ def draw(inputs: Inputs) -> Figure:
         margin = max(0.5, 0.05 * (max(highs) - min(lows)))
         ax.set_ylim(max(0.0, min(lows) - margin), min(100.5, max(highs) + margin))
         bright, curves = style.prominent(rows["method"]), learning_curves(rows)
-        ends = [style.draw_curve(ax, curve, inputs.labels) for curve in curves if curve.method in bright]
+        ends = [style.draw_curve(ax, curve, inputs.labels, inputs.looks) for curve in curves if curve.method in bright]
         grey = [curve for curve in curves if curve.method not in bright]
         for curve in grey:
             ax.plot(curve.epochs, curve.mean, color=style.GREY, linewidth=0.7, zorder=1.5)
@@ -42,10 +42,13 @@ def draw(inputs: Inputs) -> Figure:
 def caption(inputs: Inputs) -> str:
     runs = complete_runs(inputs)
     seeds = runs.groupby(list(CELL))["seed"].nunique().max()
-    text = "Accuracy on the clean test set over the epochs of training on noisy labels."
+    measured = set(runs["dataset"])
+    clean = "" if measured & set(inputs.held_out) else "clean "
+    text = f"Accuracy on the {clean}test set over the epochs of training on noisy labels."
     if seeds > 1:
         text += f" A line is the mean of up to {seeds} seeds; its band goes from the lowest to the highest of them."
     panels = [list(dict.fromkeys(panel["method"])) for _, panel in group_by_setting(runs)]
     grey = dict.fromkeys(method for methods in panels for method in methods if method not in style.prominent(methods))
     printed = ", ".join(names.display_name(inputs.labels, "method", method) for method in grey)
-    return mention_stand_in(text + (f" Grey: {printed}." if printed else ""), inputs)
+    text = mention_held_out(text + (f" Grey: {printed}." if printed else ""), inputs, measured)
+    return mention_stand_in(text, inputs)

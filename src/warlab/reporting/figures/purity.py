@@ -17,7 +17,7 @@ ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
 
 def draw(inputs: Inputs) -> Figure:
     def panel(ax: Axes, rows: pd.DataFrame, setting: Scenario) -> None:
-        ends = [style.draw_curve(ax, curve, inputs.labels) for curve in learning_curves(rows, "purity")]
+        ends = [style.draw_curve(ax, curve, inputs.labels, inputs.looks) for curve in learning_curves(rows, "purity")]
         manifests = [entry.manifest for entry in inputs.noise]
         rates = [m.realised_rate for m in manifests if (m.dataset, m.noise) == setting[:2]]
         if rates:

@@ -1,4 +1,7 @@
-"""Time of an epoch against test accuracy; the time is relative to CCE of the same setting, if that was run."""
+"""Time of an epoch against test accuracy; the time is relative to CCE of the same setting, if that was run.
+
+On CPUs it is processor time, as other processes may share the machine; a GPU is not shared.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,9 +11,17 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, complete_runs, draw_panels, mention_stand_in
+from warlab.reporting.figures.base import (
+    Inputs,
+    NothingToDraw,
+    complete_runs,
+    draw_panels,
+    mention_held_out,
+    mention_stand_in,
+)
 from warlab.reporting.read import results
 from warlab.reporting.read.results import SETTING, Scenario
+from warlab.reporting.stats import half_interval
 
 TITLE = "Time against accuracy"
 SECTION = "results"
@@ -18,6 +29,7 @@ NEEDS = ("runs",)
 ASKS = {"together": 2, "timed": True}
 QUIET = "#666666"
 NAME_SIZE = 6.0  # points
+LEAST_POINTS, LEAST_TIMES = 4.0, 0.5  # of an axis: a small difference must not fill a panel
 
 
 def draw(inputs: Inputs) -> Figure:
@@ -26,33 +38,49 @@ def draw(inputs: Inputs) -> Figure:
         cce = rows.loc[rows["method"] == "cce", "seconds"]
         unit = float(cce.iloc[0]) if len(cce) else 1.0
         bright, marks = style.prominent(rows["method"]), []
-        for method, seconds, y in rows[["method", "seconds", "test_accuracy"]].itertuples(index=False):
-            x, colour = seconds / unit, style.line(method)[0] if method in bright else style.GREY
-            ax.plot(x, y, "o", color=colour, markersize=5, zorder=3 if method in bright else 2)
+        columns = ["method", "seconds", "test_accuracy", "reach"]
+        for method, seconds, y, reach in rows[columns].itertuples(index=False):
+            x, colour = seconds / unit, inputs.looks[method][0] if method in bright else style.GREY
+            order = 3 if method in bright else 2
+            ax.errorbar(x, y, reach, fmt="o", color=colour, markersize=5, elinewidth=0.8, zorder=order)
             length = len(names.display_name(inputs.labels, "method", method))
             words = style.ink(colour) if method in bright else QUIET
             marks.append(style.Mark(x, y, names.plot_method(inputs.labels, method), words, length))
         ax.set_xlabel("time of an epoch / CCE's" if len(cce) else "seconds per epoch")
         ax.margins(0.15, 0.1)
+        ax.set_xlim(*style.widen(ax.get_xlim(), LEAST_TIMES * (1.0 if len(cce) else rows["seconds"].mean())))
+        ax.set_ylim(*style.widen(ax.get_ylim(), LEAST_POINTS))
         name_points(ax, sorted(marks, key=lambda mark: mark.colour == QUIET))
 
     return draw_panels(_table(inputs), inputs, panel, 2.9, "test accuracy (%)", most=2)
 
 
 def caption(inputs: Inputs) -> str:
+    table, runs = _table(inputs), complete_runs(inputs)
     text = (
-        "Mean test accuracy of the last ten epochs over the mean time of one of these epochs, relative to CCE in "
-        "panels where CCE was run. Runs that shared a machine with others took longer."
+        f"Mean test accuracy of the last ten epochs over the mean {_clock(runs)[1]} of one of these epochs, relative "
+        "to CCE in panels where CCE was run."
     )
-    return mention_stand_in(text, inputs)
+    if table["reach"].notna().any():
+        text += " Bars are 95 % intervals of the accuracy over the seeds."
+    return mention_stand_in(mention_held_out(text, inputs, set(table["dataset"])), inputs)
+
+
+def _clock(runs: pd.DataFrame) -> tuple[str, str]:
+    """Return the column of the times, and what it measures."""
+    logged = runs[["processor_seconds"]].notna().all(axis=None) if "processor_seconds" in runs else False
+    if not logged and "seconds" not in runs:
+        raise NothingToDraw("These runs were kept without their times.")
+    return ("processor_seconds", "processor time") if logged else ("seconds", "time")
 
 
 def _table(inputs: Inputs) -> pd.DataFrame:
     runs = complete_runs(inputs)
-    if "seconds" not in runs:
-        raise NothingToDraw("These runs were kept without their times.")
-    summary = results.summarise(runs, metrics=("test_accuracy", "seconds"))
-    wide = summary.pivot_table(index=list(results.CELL), columns="metric", values="mean", sort=False).reset_index()
+    clock, _ = _clock(runs)
+    summary = results.summarise(runs, metrics=("test_accuracy", clock))
+    wide = summary.pivot_table(index=list(results.CELL), columns="metric", values="mean", sort=False)
+    by_cell = results.readings(runs).groupby(list(results.CELL))["last10_mean"]
+    wide = wide.assign(reach=by_cell.agg(half_interval)).reset_index().rename(columns={clock: "seconds"})
     counts = wide.groupby(SETTING)["method"].transform("nunique")
     several = wide[counts > 1].dropna(subset=["seconds", "test_accuracy"])
     if several.empty:

@@ -1,7 +1,7 @@
 """Learning curves of the page: the data of the interactive plot, and the coordinates of the picture at the top."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -41,16 +41,16 @@ class Panel:
 
 def make_panels(runs: pd.DataFrame, labels: Labels) -> list[Panel]:
     """Return a panel per dataset, noise and network, with a line per method."""
-    panels = []
+    panels, looks = [], style.looks(runs["method"])
     for setting, rows in group_by_setting(complete_cells(runs)):
         stand_in = kind_of_data(rows["data"]) == "stand-in"
         title = setting.display_name(labels) + " (stand-in data)" * stand_in
-        panels.append(Panel(setting, title, stand_in, [_line(curve, labels) for curve in learning_curves(rows)]))
+        panels.append(Panel(setting, title, stand_in, [_line(curve, labels, looks) for curve in learning_curves(rows)]))
     return panels
 
 
-def _line(curve: Curve, labels: Labels) -> Line:
-    colour, dashes = style.line(curve.method)
+def _line(curve: Curve, labels: Labels, looks: Mapping[str, style.Look]) -> Line:
+    colour, dashes = looks[curve.method]
     if isinstance(dashes, tuple):
         svg_dashes = " ".join(str(2 * length) for length in dashes[1])  # a line is two pixels wide
     else:

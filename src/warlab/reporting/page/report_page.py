@@ -20,12 +20,13 @@ from warlab.common.progress import duration
 from warlab.common.wording import several
 from warlab.ids import base_method
 from warlab.reporting import names
-from warlab.reporting.claims.verdicts import UNTESTED, difference_text, kind
+from warlab.reporting.claims.verdicts import UNTESTED, difference_text, is_partial, kind
 from warlab.reporting.formats import Row, number, signed
 from warlab.reporting.names import Labels
 from warlab.reporting.page import SECTIONS
 from warlab.reporting.page.context import Context
 from warlab.reporting.page.opening import make_headlines, make_opening
+from warlab.reporting.read.artefacts import held_out
 from warlab.reporting.read.results import CELL
 from warlab.reporting.stats import MIN_SEEDS
 from warlab.reporting.style import leading_variant
@@ -37,6 +38,8 @@ def render(context: Context) -> str:
     """Return the whole page as text; it loads nothing."""
     ids = {base_method(str(value)) for table in context.tables for kind in CELL for value in table.data[kind]}
     context = replace(context, fidelity=select_relevant(context.fidelity, ids))
+    if not (context.has_papers_numbers or leading_variant(ids)):  # neither WAR nor data of the paper
+        context = replace(context, claims=(), fidelity=(), reductions=())
     first = make_headlines(context)
     content = {
         "page": context,
@@ -44,6 +47,7 @@ def render(context: Context) -> str:
         "sections": list_sections(context),
         "headlines": first,
         "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
+        "held_out": held_out(context.datasets),
         "seconds": sum(result.provenance["seconds"] for result in context.results),
         "settled": [row for row in context.claims if row.verdict != UNTESTED],
         "untested": [row for row in context.claims if row.verdict == UNTESTED],
@@ -92,7 +96,7 @@ def make_environment(labels: Labels) -> Environment:
     jinja.globals.update(
         display_name=partial(names.display_name, labels), leading_variant=leading_variant, min_seeds=MIN_SEEDS
     )
-    jinja.tests["missing"] = pd.isna
+    jinja.tests.update(missing=pd.isna, partial=is_partial)
     jinja.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
     return jinja
 

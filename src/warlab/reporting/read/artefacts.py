@@ -1,12 +1,13 @@
 """Files of other steps: their paths, and measured times and predicted maps, which have no type in warlab.artefacts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 
+from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import TimingSpec
 from warlab.common.files import read_arrays
 from warlab.ids import RunId
@@ -17,6 +18,11 @@ def paths_by_role(files: Mapping[str, str | Sequence[str]]) -> dict[str, list[Pa
     return {
         role: [Path(path) for path in ([given] if isinstance(given, str) else given)] for role, given in files.items()
     }
+
+
+def held_out(described: Iterable[DataDescription]) -> list[str]:
+    """Return the datasets whose test labels are as noisy as those that came with the data."""
+    return [about.dataset for about in described if not about.clean_test]
 
 
 class Timing(TypedDict):

@@ -265,5 +265,8 @@ def _run(folder: Path) -> pd.DataFrame:
     data = result.get("data")
     if data not in ("real", "stand-in"):
         raise WarlabError(f"{folder / 'result.json'} does not say real or stand-in data; train this run again.")
-    memory = result.get("provenance", {}).get("peak_memory_mb", np.nan)
+    provenance = result.get("provenance", {})
+    if not str(provenance.get("processor", "CPU")).startswith("CPU"):  # the processor only waits for the GPU
+        metrics = metrics.drop(columns="processor_seconds", errors="ignore")
+    memory = provenance.get("peak_memory_mb", np.nan)
     return metrics.assign(**vars(run), data=data, peak_memory_mb=memory)

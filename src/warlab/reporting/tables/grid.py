@@ -80,8 +80,16 @@ class Grid:
         return [(dataset, [s for s in self.settings if s.dataset == dataset]) for dataset in datasets]
 
 
-def grid(table: pd.DataFrame, spread: Spread = "std_epochs") -> Grid:
+def usual_spread(table: pd.DataFrame) -> Spread:
+    """Return which ± a table shows: the paper's, over the epochs of a run; between the runs if there are several and
+    nothing of the paper to compare them with."""
+    own = table["published"].isna().all() and table["std_runs"].notna().any()
+    return "std_runs" if own else "std_epochs"
+
+
+def grid(table: pd.DataFrame, spread: Spread | None = None) -> Grid:
     """Return settings and methods in the order in which the tidy table first names them."""
+    spread = spread or usual_spread(table)
     columns = [*Scenario._fields, "method", "mean", spread, "published", "difference", "data"]
     cells: dict[Key, Cell] = {}
     for *at, method, mean, std, published, difference, data in _noise_in_columns(table)[columns].to_numpy(object):

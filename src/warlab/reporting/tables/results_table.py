@@ -65,7 +65,7 @@ def read_tidy(path: Path) -> pd.DataFrame:
 
 
 def to_markdown(
-    table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", spread: Spread = "std_epochs"
+    table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", spread: Spread | None = None
 ) -> str:
     """Return the paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
     layout = grid(table, spread)
@@ -80,7 +80,7 @@ def to_latex(
     labels: Labels,
     caption: str = "",
     label: str = "",
-    spread: Spread = "std_epochs",
+    spread: Spread | None = None,
 ) -> str:
     r"""Return the same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
 
