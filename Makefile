@@ -109,12 +109,16 @@ audit: $(TOOLS)/.ready
 # Pin what pyproject.toml needs; look at the difference before you commit it. Existing pins stay, unless you name a package:
 # make lock UPGRADE="-P numpy". (The recorded numbers were trained with these versions of torch and torchvision.)
 # torch's CUDA packages are left out: pip adds them if the torch wheel needs them. So are local labels such as +cpu.
+# envs/warlab.yaml has the part of them that the jobs of the workflow need; warlab itself comes from src, by rules/common.smk.
+COMPILE = $(TOOLS)/bin/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header --no-emit-index-url \
+  --no-emit-trusted-host --no-emit-find-links
 lock: $(TOOLS)/.ready
-	$(TOOLS)/bin/pip-compile --quiet --extra dev $(UPGRADE) --strip-extras --allow-unsafe --no-annotate --no-header \
-	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.txt pyproject.toml
+	$(COMPILE) --extra dev $(UPGRADE) --output-file requirements.txt pyproject.toml
 	sed -i -E '/^(#|$$|warlab|nvidia-|cuda-|triton)/d; s/\+.*//' requirements.txt
+	$(COMPILE) --extra workflow --constraint requirements.txt --output-file envs/pins.txt pyproject.toml
 	sed -i '/^ *- pip:$$/q' envs/warlab.yaml
-	sed 's/^/      - /' requirements.txt >>envs/warlab.yaml
+	sed -E '/^(#|$$|warlab|nvidia-|cuda-|triton)/d; s/\+.*//; s/^/      - /' envs/pins.txt >>envs/warlab.yaml
+	rm envs/pins.txt
 	sed -i '1i # Written by `make lock` from pyproject.toml; pip installs exactly these.' requirements.txt
 
 clean:

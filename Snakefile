@@ -1,11 +1,14 @@
 # warlab: download → noise → ground costs verified with POT → training → tables, figures, report.
 # `snakemake --cores all` runs the demo. The rules below are the targets; edit config/config.yaml.
+from os.path import exists
+
 from snakemake.utils import min_version
 
 min_version("9.27")
 
 
-configfile: "config/config.yaml"
+# The one in the working folder, else our own.
+configfile: "config/config.yaml" if exists("config/config.yaml") else str(workflow.current_basedir.join("config/config.yaml"))
 
 
 include: "rules/common.smk"

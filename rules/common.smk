@@ -1,9 +1,19 @@
 # What the rules cannot say by themselves: the study, and the objects that answer for it (src/warlab/pipeline).
 import gc
+import os
+import sys
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+# The code of this repository, whatever is installed. Snakemake also gives its search path to the scripts of all jobs, in
+# environments of --sdm conda as well.
+sys.path.insert(0, os.path.realpath(str(workflow.current_basedir.join("../src"))))
+
+from warlab.pipeline.bare import plan_without_packages, share_source
+
+share_source()
+plan_without_packages()
 from warlab.config.reading import check_files, expand_home
 from warlab.config.reductions import used_settings
 from warlab.errors import WarlabError

@@ -19,11 +19,9 @@ from pathlib import Path
 
 import pytest
 
-import warlab
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.helpers.checkout import PATIENCE
-from tests.helpers.environments import environment_without_warlab, run
 from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
@@ -150,24 +148,6 @@ def test_half_written_files_of_killed_processes_are_removed(tmp_path: Path) -> N
 
 
 # ---- without an installed warlab
-
-ALONE = """
-import importlib.metadata, importlib.util, json, sys
-assert importlib.util.find_spec("warlab") is None and not any(importlib.metadata.distributions(name="warlab"))
-scripts, tests = sys.argv[1:3]
-sys.path.extend([scripts, tests])  # scripts: what Snakemake appends for a script, so that it can import its neighbours
-from tests.helpers.train_process import train
-train(json.loads(sys.argv[3]))
-"""
-
-
-def test_a_job_trains_where_warlab_is_not_installed_and_from_another_folder(tmp_path: Path) -> None:
-    """As with `--sdm conda`: packages of envs/warlab.yaml, no metadata of warlab, no PYTHONPATH."""
-    python, files, out = environment_without_warlab(tmp_path / "environment"), write_files(tmp_path), tmp_path / "out"
-    named = {name: str(path) for name, path in vars(files).items() if path}
-    given = json.dumps({"run": resolved("cce", epochs=1), "files": named, "out": str(out)})
-    run([python, "-c", ALONE, str(ROOT / "workflow" / "scripts"), str(ROOT), given], tmp_path)
-    assert read_json(out / "result.json")["provenance"]["versions"]["warlab"] == warlab.__version__
 
 
 def test_a_package_that_is_missing_loses_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

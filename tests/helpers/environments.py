@@ -4,9 +4,11 @@ import importlib.metadata as metadata
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 
 def run(call: list[str], cwd: Path, **environment: str) -> str:
@@ -17,30 +19,32 @@ def run(call: list[str], cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
+def closure(*packages: str, extra: str = "") -> set[str]:
+    """Return the names of these packages, with an extra of theirs, and of all that they need."""
+    todo, found = [(name, extra) for name in packages], dict[str, set[str]]()
+    while todo:
+        name, wanted = todo.pop()
+        if wanted not in found.setdefault(canonicalize_name(name), set()):
+            found[canonicalize_name(name)].add(wanted)
+            needs = [Requirement(text) for text in metadata.requires(name) or []]
+            needs = [one for one in needs if one.marker is None or one.marker.evaluate({"extra": wanted})]
+            todo += [(one.name, also) for one in needs for also in ("", *one.extras)]
+    return set(found)
+
+
 def core() -> set[str]:
     """Return the names of torch, numpy and their dependencies."""
-    todo, found = ["torch", "numpy"], set[str]()
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            needs = [Requirement(text) for text in metadata.requires(name) or []]
-            todo += [one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
-    return found
+    return closure("torch", "numpy")
 
 
 def core_environment(folder: Path, *further: Path) -> str:
     """Make an environment with the core and these folders on its path, and return its Python."""
-    return _environment(folder, core(), further)
+    return linked_environment(folder, core(), further)
 
 
-def environment_without_warlab(folder: Path) -> str:
-    """Make an environment that has all installed packages except warlab, and return its Python."""
-    return _environment(folder, {one.name for one in metadata.distributions()} - {"warlab"}, ())
-
-
-def _environment(folder: Path, packages: set[str], further: tuple[Path, ...]) -> str:
-    """The packages are links outside of the environment, where pip removes nothing."""
+def linked_environment(folder: Path, packages: set[str], further: Iterable[Path] = ()) -> str:
+    """Make an environment with these packages and return its Python. They are links outside of it, where pip removes
+    nothing."""
     links = folder / "packages"
     run([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder.parent)
     links.mkdir()

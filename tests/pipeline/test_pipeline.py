@@ -111,8 +111,8 @@ def test_params_of_a_training_are_its_settings_and_the_code_of_its_method(jobs: 
 def test_resources_grow_with_the_attempt_and_with_the_samples() -> None:
     paper, clothing = jobs_of("paper").runs, wildcards(dataset="clothing1m")
     assert [paper.memory(wildcards(), attempt) for attempt in (1, 2, 3, 6)] == [4000, 8000, 12000, 12000]
-    assert paper.minutes(clothing) == 12 * paper.predict_minutes(clothing) == 2160
-    assert jobs_of().runs.minutes(clothing) == 720, "stand-ins are small"
+    assert paper.minutes(clothing, 1) == 12 * paper.predict_minutes(clothing) == 2160
+    assert jobs_of().runs.minutes(clothing, 1) == 11, "stand-ins are small"
 
 
 def test_the_run_that_is_trained_again_is_chosen_by_its_number_or_by_the_day(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,15 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
 from tests.helpers.checkout import output_of, planned_jobs
+from warlab.pipeline.jobs import load_jobs
+from warlab.pipeline.run_times import load_run_times
 from warlab.pipeline.workflow import PREPARING, TRAINING, Effort
 
 RULES = "\n".join(path.read_text() for path in [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))])
@@ -61,6 +64,22 @@ def test_the_page_says_what_a_training_asks_for(row: str, samples: str) -> None:
     """tests/pipeline/test_pipeline.py has the jobs that ask for it."""
     assert f"| {row} | {TRAINING[samples].mem_mb} MB | {TRAINING[samples].minutes} min |" in PAGE
     assert PREPARING["stored"] == Effort(8000, 1440, threads=4), "a million images take a day"
+
+
+def test_a_training_requests_three_times_its_estimate_and_ten_minutes_but_no_more_than_the_page_says() -> None:
+    jobs = load_jobs({"scale": "smoke"}, str(ROOT / "rules"), print).runs
+    assert {jobs.minutes(SimpleNamespace(**vars(run)), 1) for run in jobs.study.plan.runs} == {11}  # a few seconds each
+    jobs = load_jobs({"scale": "paper"}, str(ROOT / "rules"), print).runs
+    asked = {run.dataset: jobs.minutes(SimpleNamespace(**vars(run)), 1) for run in jobs.study.plan.runs}
+    assert asked["vaihingen"] == asked["clothing1m"] == 2160 and asked["cifar10"] == 720  # on one core of the reference
+
+
+def test_the_limit_follows_the_times_of_finished_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = load_jobs({"scale": "paper"}, str(ROOT / "rules"), print).runs
+    first, second = [run for run in jobs.study.plan.runs if (run.dataset, run.method) == ("cifar10", "cce")][:2]
+    times = load_run_times(jobs.study, ROOT, {first: 1200.0})  # on a GPU
+    monkeypatch.setattr(jobs, "_times", times)
+    assert [jobs.minutes(SimpleNamespace(**vars(second)), attempt) for attempt in (1, 2, 30)] == [70, 140, 720]
 
 
 def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:

@@ -31,9 +31,8 @@ rule mine:
 def test_another_workflow_imports_ours_and_moves_its_results(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(IMPORTING)
     (tmp_path / "config.yaml").write_text("warlab: {scale: smoke}\n")
-    source = {"PYTHONPATH": str(ROOT / "src")}
-    assert "warlab_train" in output_of("snakemake --cores 1 -n warlab_all", tmp_path, **source)
-    output_of("snakemake --cores 1 mine", tmp_path, **source)
+    assert "warlab_train" in output_of("snakemake --cores 1 -n warlab_all", tmp_path, PYTHONPATH="")
+    output_of("snakemake --cores 1 mine", tmp_path, PYTHONPATH="")
     made = tmp_path / "elsewhere" / "noise" / "fashion_mnist" / "asym-40" / "seed0.npz"
     assert (tmp_path / "mine.npz").read_bytes() == made.read_bytes()
     assert (tmp_path / "elsewhere" / "logs" / "corrupt" / "fashion_mnist" / "asym-40" / "seed0.log").exists()

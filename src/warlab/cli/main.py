@@ -18,8 +18,9 @@ from warlab.pipeline.run_times import overview
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        root = options.root or Path()
-        config = read_yaml(root / "config" / "config.yaml")
+        root = options.root or find_repository()
+        file = Path("config", "config.yaml")  # the one in the working folder counts, as it does for Snakemake
+        config = read_yaml(file if options.root is None and file.is_file() else root / file)
         if options.configfile:
             config = _merged(config, read_yaml(options.configfile))
         config["scale"] = options.scale or config.get("scale")
@@ -29,6 +30,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     print(text)
     return 0 if good else 1
+
+
+def find_repository() -> Path:
+    """Return the working folder if it is the repository, else the one that this package belongs to."""
+    own = Path(__file__).parents[3]
+    return Path() if (Path("config") / "scales").is_dir() or not (own / "config" / "scales").is_dir() else own
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,7 +64,7 @@ _COMMANDS = {
 def _options(before: bool) -> argparse.ArgumentParser:
     """Options of every command, before or after its name; a default after the name must not undo an option before."""
     options = argparse.ArgumentParser(add_help=False, argument_default=None if before else argparse.SUPPRESS)
-    options.add_argument("--root", type=Path, help="the repository (default: here)")
+    options.add_argument("--root", type=Path, help="the repository (default: this folder, or where warlab is)")
     options.add_argument("--configfile", type=Path, help="your settings, which override config/config.yaml")
     options.add_argument("--scale", help="smoke, demo, laptop, cifar, paper or a YAML file (default: the settings')")
     return options

@@ -63,7 +63,7 @@ def read_arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
 def digest(data: bytes | np.ndarray, algorithm: str = "sha256") -> str:
     """Return the checksum of bytes, or of an array's dtype, shape and content."""
     checksum = hashlib.new(algorithm)
-    if isinstance(data, np.ndarray):
+    if not isinstance(data, bytes):
         checksum.update(f"{data.dtype.str}{data.shape}".encode())
         data = np.ascontiguousarray(data).tobytes()
     checksum.update(data)

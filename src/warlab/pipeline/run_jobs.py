@@ -1,6 +1,8 @@
 """What the rules ask that train runs, use the trained networks, or read all runs."""
 
+import math
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from warlab import noise
@@ -10,10 +12,12 @@ from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
 from warlab.pipeline import sources
 from warlab.pipeline.paths import IN_RULES
+from warlab.pipeline.run_times import RunTimes, load_run_times
 from warlab.pipeline.sources import code_of_run, sources_of_run
 from warlab.pipeline.workflow import TRAINING, JobGroup, Wildcards, run_of
 
 MOST_TRIES = 3  # the memory grows with every try, up to this one
+CAUTION, START = 3, 10  # a training requests this many times its estimated time, and these minutes
 
 
 class RunJobs(JobGroup):
@@ -60,11 +64,21 @@ class RunJobs(JobGroup):
         """Return the memory of a job at its first, second or third attempt."""
         return self.effort_for(wildcards.dataset, TRAINING).mem_mb * min(attempt, MOST_TRIES)
 
-    def minutes(self, wildcards: Wildcards) -> int:
+    def minutes(self, wildcards: Wildcards, attempt: int) -> int:
+        """Return the time limit of a training, by its estimated time where the size of its data is known."""
+        most, (train, _, _) = self._longest(wildcards), self._times.sizes[wildcards.dataset]
+        estimate = CAUTION * self._times.seconds_of_run(run_of(wildcards)) / 60
+        return min(most, attempt * math.ceil(estimate + START)) if train else most
+
+    def _longest(self, wildcards: Wildcards) -> int:
         return self.effort_for(wildcards.dataset, TRAINING).minutes
 
+    @cached_property
+    def _times(self) -> RunTimes:
+        return load_run_times(self.study, self.flow.root)
+
     def predict_minutes(self, wildcards: Wildcards) -> int:
-        return self.minutes(wildcards) // 12
+        return self._longest(wildcards) // 12
 
     # ---- all runs; with the runs of a finished study (`runs_from`) nothing is prepared or trained here
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from warlab.errors import WarlabError
 
-EIGHT = np.ones((3, 3), bool)  # pixels that touch at a corner belong together
+EIGHT = ((True,) * 3,) * 3  # pixels that touch at a corner belong together
 
 
 @dataclass(frozen=True)

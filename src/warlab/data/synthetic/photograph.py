@@ -7,14 +7,14 @@ from warlab.data.synthetic.aerial import METRES, Scene, smooth
 
 _SUN = (0.8, 0.6)  # direction in which shadows fall: rows, columns
 _SLOPE = 0.95  # metres that the sun's ray falls per metre
-_SHADOW = np.array([0.42, 0.46, 0.54])  # light from the sky is blue: the last channel loses least
+_SHADOW = (0.42, 0.46, 0.54)  # light from the sky is blue: the last channel loses least
 _LONGEST = 40  # pixels
 
 
 def irrg(scene: Scene) -> np.ndarray:
     """uint8 (H, W, 3): near infrared, red and green, as in the owners' tiles."""
     light = 1 - ndimage.gaussian_filter(shadows(scene.height).astype(float), 0.6)
-    seen = scene.colour * (light + (1 - light) * _SHADOW[:, None, None])
+    seen = scene.colour * (light + (1 - light) * np.array(_SHADOW)[:, None, None])
     seen = ndimage.gaussian_filter(seen, (0, 0.6, 0.6))
     gain = scene.rng.uniform(0.88, 1.12) * (1 + 0.03 * smooth(scene.height.shape, 50, scene.rng))
     seen = seen * gain * scene.rng.uniform(0.95, 1.05, (3, 1, 1)) + scene.rng.normal(0, 5, seen.shape)

@@ -1,0 +1,68 @@
+"""Plan a study where Snakemake is installed and nothing else, as the workflow catalog and `--sdm conda` do.
+
+Planning reads the declarations of datasets and noises, whose files import numpy and others and name their types. It
+computes nothing with them: the jobs do, in their own environment.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from warlab.errors import WarlabError
+
+_OF_JOBS = ("numpy", "scipy", "PIL")
+
+
+class _Name(type):
+    """A class or function of a package that is not installed: it has a name and no instances."""
+
+    def __getattr__(cls, name: str) -> "_Name":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Name(f"{cls.__name__}.{name}", (), {})
+
+    def __getitem__(cls, _types: Any) -> "_Name":
+        return cls
+
+    def __call__(cls, *_values: Any, **_named: Any) -> None:
+        package = cls.__name__.partition(".")[0]
+        problem = f"The plan calls {cls.__name__}, and {sys.executable} has no {package}"
+        raise WarlabError(f"{problem}; install it there, or run make setup in the repository of warlab.")
+
+
+class _Absent(ModuleType):
+    """A package that is not installed, or a module of it."""
+
+    def __getattr__(self, name: str) -> _Name:
+        return getattr(_Name(self.__name__, (), {}), name)
+
+
+class _Finder(MetaPathFinder, Loader):
+    def find_spec(self, name: str, _path: Sequence[str] | None, _target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in _OF_JOBS else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Absent(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is."""
+
+
+def plan_without_packages() -> None:
+    """Let modules import packages that only the jobs need; those that are installed are found first."""
+    sys.meta_path.append(_Finder())
+
+
+def share_source() -> None:
+    """Give the source of this repository to all jobs, before any installed version of it.
+
+    Snakemake removes the variable from environments of --sdm conda, in which no other version is installed.
+    """
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    source = str(Path(__file__).parents[2])
+    os.environ["PYTHONPATH"] = os.pathsep.join([source, *(other for other in others if other not in ("", source))])
