@@ -1,5 +1,5 @@
 # warlab: download → noise → ground costs verified with POT → training → tables, figures, report.
-# `snakemake --cores all` runs the demo. The rules below are the targets; edit config/config.yaml.
+# `snakemake --cores all` runs the demo. The rules below are the targets; edit config/config.yaml, or one in your folder.
 from os.path import exists
 
 from snakemake.utils import min_version
@@ -7,7 +7,6 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-# The one in the working folder, else our own.
 configfile: "config/config.yaml" if exists("config/config.yaml") else str(workflow.current_basedir.join("config/config.yaml"))
 
 
