@@ -6,14 +6,12 @@ import sys
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-# The code of this repository, whatever is installed. Snakemake also gives its search path to the scripts of all jobs, in
-# environments of --sdm conda as well.
+# The code of this repository, whatever is installed. Snakemake passes its search path on to the scripts of all jobs.
 sys.path.insert(0, os.path.realpath(str(workflow.current_basedir.join("../src"))))
 
-from warlab.pipeline.bare import plan_without_packages, share_source
+from warlab.pipeline.bare import set_up
 
-share_source()
-plan_without_packages()
+set_up()
 from warlab.config.reading import check_files, expand_home
 from warlab.config.reductions import used_settings
 from warlab.errors import WarlabError

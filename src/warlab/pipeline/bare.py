@@ -53,16 +53,13 @@ class _Finder(MetaPathFinder, Loader):
         """Leave the module as it is."""
 
 
-def plan_without_packages() -> None:
-    """Let modules import packages that only the jobs need; those that are installed are found first."""
-    sys.meta_path.append(_Finder())
+def set_up() -> None:
+    """Let modules import packages that only the jobs need; those that are installed are found first.
 
-
-def share_source() -> None:
-    """Give the source of this repository to all jobs, before any installed version of it.
-
-    Snakemake removes the variable from environments of --sdm conda, in which no other version is installed.
+    Jobs get the source of this repository before any installed version of it. Snakemake removes the variable from
+    environments of --sdm conda, in which no other version is installed.
     """
-    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.meta_path.append(_Finder())
     source = str(Path(__file__).parents[2])
-    os.environ["PYTHONPATH"] = os.pathsep.join([source, *(other for other in others if other not in ("", source))])
+    others = [other for other in os.environ.get("PYTHONPATH", "").split(os.pathsep) if other not in ("", source)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([source, *others])
