@@ -27,6 +27,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in method_ids()},
     "war with a smaller epsilon later": ("war_w2v", {"epsilon_rule": "always"}),
     "cce by sgd": ("cce", {}),
+    "gjs with two views": ("gjs", {}),
 }
 
 
@@ -35,6 +36,8 @@ def run_of(name: str) -> dict[str, Any]:
     run = resolved(method, epochs=EPOCHS, batch_size=32, **settings)
     if name == "cce by sgd":
         run["training"] |= {"optimiser": "sgd", "momentum": 0.9, "lr": 0.05, "drops": [4, 8]}
+    if name == "gjs with two views":
+        run["training"]["augmentation"] = "two_views"
     return run
 
 

@@ -149,3 +149,26 @@ def test_sop_explains_wrong_labels_by_u() -> None:
     for _ in range(20):
         evaluate(method, logits, y)
     assert (method.u[:3].abs() > 0.7).all() and (method.u[3:].abs() < 1e-3).all()
+
+
+def test_gjs_is_the_scaled_divergence_of_the_label_and_two_predictions() -> None:
+    """Two views, by hand for one sample: m = 0.3 e_1 + 0.35 (p + q)."""
+    p, q, label = ([0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.0, 1.0, 0.0])
+    m = [0.3 * c + 0.35 * (a + b) for a, b, c in zip(p, q, label, strict=True)]
+    terms = zip((0.3, 0.35, 0.35), (label, p, q), strict=True)
+    value = sum(w * a * math.log(a / b) for w, part in terms for a, b in zip(part, m, strict=True) if a > 0)
+    y = torch.tensor([1])
+    batch = Batch(torch.tensor([p]).log(), y, torch.tensor([0]), torch.tensor([q]).log())
+    batch.x.requires_grad_()
+    total, log = add_gradients(make("gjs", y, 3), [nn.Identity()], batch, LATER)
+    assert float(total) == pytest.approx(-value / (0.7 * math.log(0.7)), rel=1e-5)
+    torch.testing.assert_close(log["logits"], batch.x.detach())  # the audit sees the first view
+
+
+@pytest.mark.parametrize(("pi", "limit"), [(1e-3, "cce"), (1 - 1e-6, "mae")])
+def test_gjs_of_one_view_lies_between_cce_and_the_mean_absolute_error(pi: float, limit: str) -> None:
+    logits, y = some_logits()
+    value, _, _ = evaluate(make("gjs", y, 5, pi=pi), logits, y)
+    p = logits.double().softmax(1)[torch.arange(12), y]
+    expected = {"cce": -p.log().mean(), "mae": (1 - p).mean()}[limit]
+    assert value == pytest.approx(float(expected), rel=0.1)

@@ -9,6 +9,7 @@ from torch import nn
 from tests.helpers.nets import count_parameters
 from warlab import nets
 from warlab.errors import WarlabError
+from warlab.nets.preact_resnet18 import Block
 
 COUNTS = {
     ("cnn9", 3, 10): 4_434_570,
@@ -16,6 +17,8 @@ COUNTS = {
     ("cnn9", 1, 10): 4_432_266,
     ("cnn2", 3, 10): 62_006,
     ("cnn6", 3, 10): 518_150,
+    # 11 171 146 of public code without a last batch norm, and 2 · 512 for it
+    ("preact_resnet18", 3, 10): 11_171_146 + 1024,
 }
 
 
@@ -24,7 +27,7 @@ def test_parameter_counts(name: str, channels: int, classes: int) -> None:
     assert count_parameters(nets.build(name, channels, classes)) == COUNTS[name, channels, classes]
 
 
-@pytest.mark.parametrize("name", ["cnn2", "cnn6", "cnn9"])
+@pytest.mark.parametrize("name", ["cnn2", "cnn6", "cnn9", "preact_resnet18"])
 @pytest.mark.parametrize("side", [16, 28, 32])
 def test_every_size_of_image_goes_through(name: str, side: int) -> None:
     net = nets.build(name, 3, 7)
@@ -32,6 +35,16 @@ def test_every_size_of_image_goes_through(name: str, side: int) -> None:
     assert net(x).shape == (2, 7)
     net.eval()
     torch.testing.assert_close(net.head(net.features(x)), net(x))  # Iterative and D2L ask for both parts
+
+
+def test_a_block_of_the_pre_activation_network_adds_to_its_input_before_any_activation() -> None:
+    block = Block(4, 4, 1).eval()
+    x = torch.randn(2, 4, 8, 8)
+    change = block.second(block.norms[1](block.first(block.norms[0](x).relu())).relu())
+    torch.testing.assert_close(block(x), x + change)
+    nn.init.zeros_(block.second.weight)
+    assert torch.equal(block(x), x)
+    assert nets.build("preact_resnet18", 1, 10, width=0.25).body(torch.randn(1, 1, 32, 32)).shape == (1, 128, 4, 4)
 
 
 def test_the_six_layers_have_no_dropout_and_a_grid_only_for_other_sizes() -> None:

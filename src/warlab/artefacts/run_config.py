@@ -19,6 +19,7 @@ class Training(TypedDict):
     momentum: float
     validation: NotRequired[float]
     evaluate_every: NotRequired[int]
+    augmentation: NotRequired[str]  # none if it is not there
     mean: NotRequired[list[float]]
     std: NotRequired[list[float]]
     steps: NotRequired[int]  # this and the following are for tiles

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from warlab import methods, nets
 from warlab.artefacts.ground_cost import read_matrix
-from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
+from warlab.artefacts.labelled_data import DataDescription, NoisyLabels, PreparedData
 from warlab.artefacts.run_config import RunConfig, Training
 from warlab.artefacts.run_identity import input_checksums
 from warlab.audit.record import Means
@@ -18,6 +18,7 @@ from warlab.common.files import read_arrays
 from warlab.common.seeds import derive_seed
 from warlab.data import weights_file
 from warlab.engine import images, stored, tiles
+from warlab.engine.augment import Augmentation
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.device import best_device, place
 from warlab.engine.images import RunData, SampleSet
@@ -97,6 +98,7 @@ def build_trainer(
         networks=networks,
         on_epoch=on_epoch,
         evaluate_every=training.get("evaluate_every", 1),
+        augment=make_augmentation(run, inputs.data.about),
         recorder=Recorder(models, len(samples.data), method.task.classes, samples.units and samples.units()),
     )
 
@@ -125,6 +127,14 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, N
         return models
 
     return samples, method, networks
+
+
+def make_augmentation(run: RunConfig, about: DataDescription) -> Augmentation:
+    """Return the augmentation of a run's training images."""
+    kind = run.training.get("augmentation", "none")
+    if kind != "none" and about.samples not in ("images", "stored"):
+        raise WarlabError(f"{about.dataset} has no images to augment; set `augmentation` of its training to none.")
+    return Augmentation(kind, run.training.get("mean", about.mean), run.training.get("std", about.std))
 
 
 def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimizer:

@@ -127,6 +127,7 @@ class Trainer:
     on_epoch: Callable[[list[Row]], object]
     recorder: Recorder
     evaluate_every: int = 1  # epochs
+    augment: Callable[[Batch], Batch] = lambda batch: batch  # draws from torch, which is seeded for every step
     rows: list[Row] = field(default_factory=list)  # one for each finished epoch
     meter: _Meter = field(default_factory=_Meter)  # of the unfinished epoch
 
@@ -175,7 +176,7 @@ class Trainer:
 
     def _step(self, step: Step, index: Tensor) -> tuple[Tensor, Log]:
         """Train on one batch; return its loss and the numbers to log."""
-        batch = self.data.batch(index)
+        batch = self.augment(self.data.batch(index))
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
         self.recorder.start_step()

@@ -18,11 +18,13 @@ from warlab.errors import WarlabError
 
 @dataclass(frozen=True)
 class Batch:
-    """All that a method may see of the data: inputs, noisy labels, and the indices of the samples."""
+    """All that a method may see of the data: inputs, noisy labels, and the indices of the samples. `view` are the same
+    samples as `x` in another augmentation, if the training asks for two."""
 
     x: Tensor
     y: Tensor
     index: Tensor
+    view: Tensor | None = None
 
 
 class Samples(Protocol):
