@@ -6,7 +6,7 @@
     two_views   the same, and a second view of every image, drawn by itself, for methods that compare two (`Batch.view`)
 
 The training loop seeds torch by (seed, epoch, step) before it reads a batch, and all draws are made on the CPU, so a
-resumed run and every device see the same views. Methods that look at all samples between two epochs see them as they are.
+resumed run and every device see the same views. Estimates between two epochs see the images as they are.
 """
 
 from collections.abc import Sequence
