@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from warlab.common.setting import setting
-from warlab.methods._probabilities import EPSILON, to_one_hot
+from warlab.losses.probabilities import EPSILON, to_one_hot
 from warlab.methods.base import LOGITS, Batch, Log, Losses, Method, Models, Step
 
 
