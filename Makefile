@@ -88,7 +88,7 @@ format: $(READY)
 # The finished results of a scale for Zenodo or WorkflowHub: make crate SCALE=demo
 SCALE ?= demo
 crate: $(READY)
-	$(BIN)/python tools/make_crate.py results/$(SCALE) crate-$(SCALE)
+	$(BIN)/python tools/make_crate.py "results/$(SCALE)" "crate-$(SCALE)"
 
 benchmark: $(READY)
 	$(BIN)/python benchmarks/step.py

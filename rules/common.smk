@@ -33,6 +33,10 @@ data, runs, audits = jobs.data, jobs.runs, jobs.audits
 tables, figures, page = jobs.tables, jobs.figures, jobs.page
 
 
+onstart:
+    jobs.start()
+
+
 # The beginnings of all paths, which rules write in angle brackets; another workflow can redirect them.
 pathvars:
     raw=flow.paths.raw,  # fetched files

@@ -14,6 +14,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -79,7 +80,7 @@ def describe_crate(results: Path, names: list[str]) -> list[Entity]:
         "license": {"@id": "LICENSE"},
         "author": [{"@id": author["@id"]} for author in authors],
         "mainEntity": {"@id": "Snakefile"},
-        "hasPart": [{"@id": name} for name in names],
+        "hasPart": [{"@id": quote(name)} for name in names],
     }
     conforms = [{"@id": SPECIFICATION}, {"@id": PROFILE}]
     descriptor = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": conforms}
@@ -96,7 +97,7 @@ def describe_crate(results: Path, names: list[str]) -> list[Entity]:
 def describe_file(target: Path, name: str) -> Entity:
     path, kind = target / name, mimetypes.guess_type(name)[0]
     size, checksum = str(path.stat().st_size), file_digest(path)
-    entity: Entity = {"@id": name, "@type": "File", "name": name, "contentSize": size, "sha256": checksum}
+    entity: Entity = {"@id": quote(name), "@type": "File", "name": name, "contentSize": size, "sha256": checksum}
     if kind:
         entity["encodingFormat"] = kind
     if name == "Snakefile":

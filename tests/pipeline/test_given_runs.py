@@ -13,6 +13,7 @@ from tests.helpers.rules import Rules
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import Jobs, load_jobs
+from warlab.reporting.read.results import read_runs, select_declared, summarise
 
 EVIDENCE = ROOT / "docs" / "evidence"
 SCALES = {path.stem: path for path in [*(ROOT / "config/scales").glob("*.yaml"), EVIDENCE / "demo/demo_seeds.yaml"]}
@@ -73,6 +74,15 @@ def test_the_results_of_the_scale_itself_are_refused(tmp_path: Path) -> None:
     shutil.copytree(STUDIES["laptop"], tmp_path / "laptop")
     with pytest.raises(WarlabError, match="where the results of this scale are; leave runs_from out"):
         jobs_with("laptop", tmp_path / "laptop" / ".." / "laptop", results_root=str(tmp_path))
+
+
+def test_a_table_of_which_nothing_was_given_has_gaps() -> None:
+    """Its metrics are no columns of the given runs; they are required of runs that are there."""
+    runs, declared = read_runs(STUDIES["demo_seeds"] / "runs.csv"), [["vaihingen", "clean", "unet", "cce", 0]]
+    empty = summarise(select_declared(runs, declared), 10, ["f1_buildings"])
+    assert empty["mean"].isna().all() and empty["seeds"].tolist() == [0]
+    with pytest.raises(WarlabError, match="lacks the column 'f1_buildings'"):
+        summarise(runs, 10, ["f1_buildings"])
 
 
 SMOKE = yaml.safe_load((ROOT / "config" / "scales" / "smoke.yaml").read_text())

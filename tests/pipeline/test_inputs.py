@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -17,6 +18,7 @@ from tests.helpers.rules import Rules
 from tests.helpers.runs import assert_same, metrics, resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
+from warlab.config.models import Layer, UserConfig
 from warlab.config.study import Study, load_study
 from warlab.data.base import Classes
 from warlab.data.fetch import fetch
@@ -26,6 +28,7 @@ from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.digests import ROOT as PACKAGE
 from warlab.pipeline.digests import asset_patterns
+from warlab.pipeline.jobs import load_jobs
 from warlab.pipeline.script import files_by_role
 from warlab.pipeline.sources import Source, datasets, gated, list_sources
 
@@ -237,3 +240,43 @@ def test_what_is_timed_or_drawn_needs_no_weights() -> None:
     assert study.settings.net("resnet50", "clothing1m") == {"weights": "imagenet"}
     assert study.settings.untrained_net("resnet50", "clothing1m") == {}
     assert "weights" not in json.dumps([study.plan.timing(cell.dataset, cell.net)["net"] for cell in study.plan.timed])
+
+
+# ---- keys of the configuration that do not concern a study
+
+PLACES = {"scale", "data_root", "results_root", "runs_from"}  # each names another study or other files
+UNCONCERNED = {
+    "local_data": {"cifar100": "/nowhere", "fashion_mnist": "/nowhere"},  # the demo has its own part of the latter
+    "noise_files": {"file_mine": "mine.csv"},
+    "verify": 7,
+    "device": {"tf32": False, "channels_last": False, "compile": False},
+    "overrides": {
+        "training": {"cifar100": {"lr": 0.5}, "fashion_mnist@openset": {"lr": 0.5}, "fashion_mnist@gce": {"lr": 0.5}},
+        "nets": {"resnet50": {"weights": "none"}, "cnn9@cifar10": {"width": 2.0}},
+        "methods": {"gce": {"q": 0.5}, "war_01@cifar10": {"beta": 1.0}},
+        "costs": {"random": {"seed": 5}, "w2v@cifar10": {"binary": True}},
+        "noise": {},
+    },
+}
+
+
+def answers(**config: Any) -> Any:
+    """Everything that rules ask about data, noise, costs and trainings of the demo."""
+    jobs = load_jobs({"scale": "demo", **config}, str(ROOT / "rules"), print)
+    found: dict[str, Any] = {}
+    for run in jobs.flow.study.plan.runs:
+        names = SimpleNamespace(**vars(run), cost=jobs.flow.study.settings.cost_key(run) or "w2v")
+        of_run = (jobs.runs.settings, jobs.runs.modules, jobs.runs.sources, jobs.runs.ground_cost, jobs.runs.needed_run)
+        of_data = (jobs.data.source, jobs.data.settings, jobs.data.noise_settings, jobs.data.label_file)
+        of_cost = (jobs.data.cost_settings, jobs.data.cost_uses, jobs.data.features_of_cost)
+        found[str(run)] = [ask(names) for ask in (*of_run, *of_data, *of_cost)]
+    tables = [jobs.tables.spec(SimpleNamespace(experiment=name)) for name in jobs.flow.study.plan.tables]
+    return found, tables, jobs.page.spec()
+
+
+@pytest.mark.parametrize("key", UNCONCERNED)
+def test_a_key_that_does_not_concern_a_study_changes_no_answer(key: str) -> None:
+    """So Snakemake has nothing to do, which tests/workflow/test_edits.py sees for some of them."""
+    assert PLACES | UNCONCERNED.keys() == UserConfig.__annotations__.keys(), "a new key belongs to one of the two"
+    assert UNCONCERNED["overrides"].keys() == Layer.__annotations__.keys()
+    assert answers(**{key: UNCONCERNED[key]}) == answers()

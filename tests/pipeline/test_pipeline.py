@@ -158,7 +158,8 @@ def test_an_audit_judges_runs_with_wrong_labels_and_the_report_shows_war(jobs: J
 
 def test_a_table_names_its_runs_and_its_cells(jobs: Jobs, rules: Rules) -> None:
     spec = jobs.tables.spec(wildcards())
-    assert [*WAR.cell, 0] in spec["runs"] and WAR.cell in spec["cells"] and spec["last"] == 10
+    assert [*WAR.cell, 0] in spec["runs"] and WAR.cell in spec["cells"] and spec["last"]["fashion_mnist"] == 10
+    assert jobs_of("readings").tables.spec(wildcards(experiment="readings"))["last"]["clothing1m"] == 1
     assert len(rules.inputs("table", experiment="main_benchmark").metrics) == len(spec["runs"])
     assert (jobs.tables.section("vaihingen"), jobs.tables.section("ablations")) == ("maps", "adversarial")
 
@@ -182,6 +183,39 @@ def test_the_report_knows_a_section_and_a_log_for_everything(jobs: Jobs) -> None
     assert list(spec["tables"]) == jobs.flow.study.plan.tables and list(spec["figures"]) == jobs.figures.names
     assert set(spec["logs"]) == {str(run) for run in jobs.flow.study.plan.runs}
     json.dumps(spec)  # what Snakemake keeps as the job's parameters
+
+
+# ---- the start of a study
+
+
+def test_two_scales_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
+    text = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
+    files = [tmp_path / folder / "mine.yaml" for folder in ("one", "copy", "changed")]
+    for file, content in zip(files, (text, text, text + "# changed\n"), strict=True):
+        file.parent.mkdir()
+        file.write_text(content)
+    for file in files[:2]:
+        jobs_of(str(file), results_root=str(tmp_path)).start()
+    with pytest.raises(WarlabError) as caught:
+        jobs_of(str(files[2]), results_root=str(tmp_path))
+    assert str(caught.value) == (
+        f"{tmp_path}/mine has the results of {files[1]}, another scale with the name of {files[2]}; rename one of the "
+        "two files, or choose another results_root."
+    )
+    files[1].rename(tmp_path / "moved.yaml")
+    jobs_of(str(files[2]), results_root=str(tmp_path))
+
+
+def test_the_start_of_a_study_says_how_much_there_is_to_train(tmp_path: Path) -> None:
+    jobs = jobs_of(results_root=str(tmp_path))
+    runs = jobs.runs.trained()
+    result = tmp_path / "smoke" / "runs" / str(runs[0]) / "result.json"
+    result.parent.mkdir(parents=True)
+    result.write_text("{}")
+    MESSAGES.clear()
+    jobs.start()
+    left = re.escape(f"smoke: {len(runs)} trainings, {len(runs) - 1} without a result: about ")
+    assert re.fullmatch(left + r"[0-9].* one after the other, by the reference machine\. .*", MESSAGES[-1])
 
 
 # ---- runs of a finished study

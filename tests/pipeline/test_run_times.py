@@ -84,3 +84,19 @@ experiments: {{main_benchmark: {{datasets: [{dataset}], noises: [sym-40], nets: 
     (run,) = times.study.plan.runs
     assert times.seconds_of_run(run) == pytest.approx(PER_RUN + 0.0011 * 16 * 2 * 4 * (1000 + 100))
     assert main(call) == 0 and "is unknown" not in capsys.readouterr().out
+
+
+def test_images_of_the_users_own_are_counted_before_they_are_prepared(tmp_path: Path) -> None:
+    for k in range(20):
+        (tmp_path / "photos" / "ab"[k % 2]).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "photos" / "ab"[k % 2] / f"{k}.png").touch()
+    (tmp_path / "photos" / "classes.txt").write_text("a\nb\n")
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "description: mine\ndatasets: { image_folder: { source: real, size: 64 } }\n"
+        "experiments: { main_benchmark: { datasets: [image_folder], noises: [clean], methods: [cce] } }\n"
+    )
+    config = {"scale": str(own), "results_root": str(tmp_path)}
+    photos = load_study(config | {"local_data": {"image_folder": str(tmp_path / "photos")}}, ROOT)
+    assert load_run_times(photos, ROOT).sizes["image_folder"] == (16, 4, 64 * 64)
+    assert re.search(r"^own +\d+ +\d+ +\?  the reference machine", overview(config, ROOT), re.MULTILINE)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -14,7 +15,7 @@ CRATE = load("tools/make_crate.py")
 
 @pytest.fixture
 def finished(tmp_path: Path) -> Path:
-    folder, run = tmp_path / "results" / "tiny", "runs/fashion_mnist/asym-40/cnn9/cce/seed0"
+    folder, run = tmp_path / "results" / "my tiny", "runs/fashion_mnist/asym-40/cnn9/cce/seed0"
     for name in ("report.html", "runs.csv", "tables/main_benchmark.csv", f"{run}/metrics.csv", f"{run}/weights.pt"):
         write_text(folder / name, name)
     write_text(folder / run / "checkpoint" / "x" / "result.json", "{}")
@@ -28,12 +29,13 @@ def test_every_file_is_described_by_its_checksum_and_every_name_by_an_entity(fin
     root = graph["./"]
     assert graph["ro-crate-metadata.json"]["about"] == {"@id": "./"}
     assert {"name", "description", "datePublished", "license"} <= set(root) and "Fashion-MNIST" in root["description"]
-    parts = {part["@id"] for part in root["hasPart"]}
+    assert not [name for name in graph if " " in name], "RO-Crate wants addresses"
+    parts = {unquote(part["@id"]) for part in root["hasPart"]}
     there = {p.relative_to(tmp_path / "crate").as_posix() for p in (tmp_path / "crate").rglob("*") if p.is_file()}
     assert parts == there - {"ro-crate-metadata.json"}
     for name in parts:
-        assert graph[name]["sha256"] == file_digest(tmp_path / "crate" / name)
-    assert {"Snakefile", "config/config.yaml", "LICENSE", "results/tiny/report.html"} <= parts
+        assert graph[quote(name)]["sha256"] == file_digest(tmp_path / "crate" / name)
+    assert {"Snakefile", "config/config.yaml", "LICENSE", "results/my tiny/report.html"} <= parts
     assert not [name for name in parts if name.endswith(".pt") or "checkpoint" in name]
     named = [value for entity in graph.values() for value in entity.values() if isinstance(value, dict)]
     inside = {value["@id"] for value in named if "://" not in value["@id"]}
@@ -58,4 +60,4 @@ def test_the_rocrate_package_reads_it(finished: Path, tmp_path: Path) -> None:
     assert crate.mainEntity.id == "Snakefile" and crate.root_dataset["license"].id == "LICENSE"
     assert len(crate.data_entities) == len(crate.root_dataset["hasPart"])
     crate.write(tmp_path / "again")
-    assert (tmp_path / "again" / "results" / "tiny" / "report.html").read_text() == "report.html"
+    assert (tmp_path / "again" / "results" / "my tiny" / "report.html").read_text() == "report.html"

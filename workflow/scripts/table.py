@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.read.results import collect, read_published, read_runs, select_declared, summarise
@@ -12,7 +14,8 @@ with job(snakemake.log[0]):
     published = read_published(Path(snakemake.input.published), snakemake.wildcards.experiment)
     given, folders = snakemake.input.runs, [Path(result).parent for result in snakemake.input.results]
     runs = select_declared(read_runs(Path(given)), spec["runs"]) if given else collect(folders)
-    summary = summarise(runs, spec["last"], spec["metrics"])
+    parts = runs.groupby("dataset", sort=False)
+    summary = pd.concat([summarise(part, spec["last"][dataset], spec["metrics"]) for dataset, part in parts])
     table = tidy(summary, spec["cells"], published, spec["ranks"], spec["metrics"])
     write_text(snakemake.output.csv, table.to_csv(index=False))
     name = f"tab:{snakemake.wildcards.experiment}"

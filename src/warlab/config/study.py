@@ -65,7 +65,7 @@ def load_study(config: dict[str, Any], root: Path) -> Study:
     config = expand_home(config)
     config |= {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
     check(config, UserConfig, "the configuration")
-    file = _scale_file(config["scale"], folder / "scales")
+    file = scale_file(config["scale"], folder / "scales")
     scale, experiments = read_yaml(file), read_yaml(folder / "experiments.yaml")
     check(scale, Scale, str(file))
     check(experiments, Experiments, "experiments.yaml")
@@ -74,7 +74,8 @@ def load_study(config: dict[str, Any], root: Path) -> Study:
     return study
 
 
-def _scale_file(name: str, folder: Path) -> Path:
+def scale_file(name: str, folder: Path) -> Path:
+    """Return the file of a scale: its own path, or that of a name in config/scales."""
     if name.endswith((".yaml", ".yml")):
         return Path(name)
     known = sorted(path.stem for path in folder.glob("*.yaml"))

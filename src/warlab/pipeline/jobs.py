@@ -8,16 +8,20 @@ from typing import Any
 
 from warlab import data, nets
 from warlab.artefacts.run_config import Options
+from warlab.common.files import read_json, write_json
+from warlab.common.progress import duration
 from warlab.common.readings import LAST
+from warlab.common.wording import several
 from warlab.config.claim_list import check_claims, read_claims
 from warlab.config.reductions import reductions, used_settings
-from warlab.config.study import load_study
+from warlab.config.study import load_study, scale_file
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.data_jobs import DataJobs
 from warlab.pipeline.given_runs import find_given_runs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.run_jobs import AuditJobs, RunJobs
+from warlab.pipeline.run_times import load_run_times
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
 from warlab.reporting import figures
@@ -154,6 +158,31 @@ class Jobs:
         self.tables = TableJobs(flow)
         self.figures = FigureJobs(flow)
         self.page = ReportJobs(flow, self.tables, self.figures)
+        self.owner = Path(flow.paths.results, ".scale.json")  # whose results the folder has
+        self.scale = scale_file(flow.study.config["scale"], flow.root / "config" / "scales").resolve()
+
+    def check_owner(self) -> None:
+        """Refuse a scale if the results in its folder are those of another file with the same name."""
+        other = Path(read_json(self.owner)["file"]) if self.owner.is_file() else self.scale
+        if other.is_file() and other.read_bytes() != self.scale.read_bytes() and other != self.scale:
+            raise WarlabError(
+                f"{self.owner.parent} has the results of {other}, another scale with the name of {self.scale}; rename "
+                "one of the two files, or choose another results_root."
+            )
+
+    def start(self) -> None:
+        """Record whose results the folder gets, and say how much there is to train. Snakemake calls it before the first
+        job, but not in a dry run."""
+        write_json(self.owner, {"file": str(self.scale)})
+        runs, flow = self.runs.trained(), self.flow
+        left = [run for run in runs if not Path(flow.paths.run(run), "result.json").is_file()]
+        if left:
+            times = load_run_times(flow.study, flow.root)
+            seconds = sum(map(times.seconds_of_run, left))
+            flow.tell(
+                f"{flow.study.name}: {several(len(runs), 'training')}, {len(left)} without a result: about "
+                f"{duration(seconds)} one after the other, by {times.source}. `warlab status` shows how far they are."
+            )
 
 
 def load_jobs(config: dict[str, object], rules: str, tell: Callable[[str], object]) -> Jobs:
@@ -166,4 +195,6 @@ def load_jobs(config: dict[str, object], rules: str, tell: Callable[[str], objec
     root = Path(rules).resolve().parent
     study = load_study(config, root)
     check_claims(read_claims(root / "config" / "claims.yaml"), study)
-    return Jobs(Workflow(study, root, Paths.of(study), find_given_runs(study, tell), tell))
+    jobs = Jobs(Workflow(study, root, Paths.of(study), find_given_runs(study, tell), tell))
+    jobs.check_owner()
+    return jobs

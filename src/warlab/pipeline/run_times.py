@@ -21,6 +21,8 @@ from warlab.common.files import read_json
 from warlab.common.readings import tested_epochs
 from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
+from warlab.data.in_place import CLASSES, InPlace
+from warlab.data.user_data import HELD_OUT
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
@@ -82,7 +84,7 @@ class RunTimes:
 def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
     """Return the numbers of training and test images (of tiles: patches) in an epoch, and the pixels of one.
 
-    The size of the user's own data is known once they are prepared.
+    The size of the user's own data is known once they are prepared; before that the images in a folder are counted.
     """
     spec, known, training = study.settings.data_spec(dataset), data.get(dataset), study.settings.training(dataset)
     train, test = spec.train or known.images[0], spec.test or known.images[1]
@@ -95,6 +97,10 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
     if prepared.is_file():
         about = read_json(prepared)
         return about["n_train"], about["n_test"], about["shape"][1] * about["shape"][2]
+    local = Path(study.config.get("local_data", {}).get(dataset, ""))
+    if not train and isinstance(known, InPlace) and local != Path() and local.is_dir():
+        images = sum(path.name != CLASSES for path in known.watched(local))
+        train, test = images - images // HELD_OUT, images // HELD_OUT
     _, height, width = (1, spec.size, spec.size) if spec.size else known.pixels.shape
     return train, test, height * width / spec.pool**2
 
@@ -122,7 +128,8 @@ def overview(config: Mapping[str, object], root: Path) -> str:
     for one in times:
         runs, settings, hours = one.study.plan.runs, one.study.settings, one.hours()
         epochs = sum(settings.training(run.dataset, run.noise, run.method)["epochs"] for run in runs)
-        counts = f"{len(runs):>10}{epochs:>10}{hours:>10.{2 if hours < 100 else 0}f}"
+        known = all(one.sizes[run.dataset][0] or run in one.observed for run in runs)
+        counts = f"{len(runs):>10}{epochs:>10}" + (f"{hours:>10.{2 if hours < 100 else 0}f}" if known else f"{'?':>10}")
         lines.append(f"{one.study.name:{width}}{counts}  {one.source}{' (this scale)' * (one.study is chosen)}")
     unknown = sorted({name for one in times for name, (train, _, _) in one.sizes.items() if train == 0})
     lines += [f"The size of {name} is unknown until it is prepared: snakemake --cores 1 data" for name in unknown]

@@ -30,7 +30,7 @@ class TableJobs(JobGroup):
         return {
             "title": entry["title"],
             "metrics": entry.get("metrics", [entry["metric"]]),
-            "last": entry.get("last", LAST),
+            "last": {cell.dataset: self.epochs_read().get(cell.dataset, LAST) for cell in study.plan.cells(name)},
             "quoted": [method for method in study.plan.quoted(name) if method not in ran],
             "orientation": entry["orientation"],
             "ranks": entry.get("ranks", []),
@@ -110,7 +110,7 @@ class TableJobs(JobGroup):
         }
 
     def epochs_read(self) -> dict[str, int]:
-        """Return dataset → how many of the last epochs its table averages, where that is not `LAST`"""
+        """Return dataset → how many of the last epochs every table averages, where that is not `LAST`."""
         entries = [entry for entry in self.study.experiments.values() if "last" in entry]
         return {dataset: entry["last"] for entry in entries for dataset in entry["datasets"]}
 

@@ -143,9 +143,8 @@ def summarise(runs: pd.DataFrame, last: int = LAST, metrics: Sequence[str] = (AC
     A cell with a missing run has empty numbers; `seeds` counts the finished runs. The metric best_on_validation is
     the test accuracy of the epoch with the best val_accuracy, for runs that have one.
     """
-    require_columns(
-        runs.columns, (*RUN, *EPOCH, *(metric for metric in metrics if metric != BEST)), "the table of runs"
-    )
+    measured = [metric for metric in metrics if metric != BEST] if runs["epoch"].notna().any() else []
+    require_columns(runs.columns, (*RUN, *EPOCH, *measured), "the table of runs")
     cell = list(CELL)
     by_cell = runs.groupby(cell, sort=False)
     about = pd.DataFrame(
