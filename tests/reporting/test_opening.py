@@ -12,7 +12,7 @@ from warlab.reporting.claims import evidence
 from warlab.reporting.claims.verdicts import Verdict
 from warlab.reporting.page import report_page
 from warlab.reporting.page.context import Context, TableSection
-from warlab.reporting.page.curves import Panel, choose_panel, draw_picture, make_panels
+from warlab.reporting.page.curves import Panel, choose_panel, make_panels
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
 
@@ -37,7 +37,7 @@ def study(series: dict[tuple[str, int], list[float]], data: str = "real", publis
 
 
 def svg(panel: Panel) -> str:
-    return report_page.make_environment({}).get_template("picture.html").render(picture=draw_picture(panel))
+    return report_page.make_environment({}).get_template("chart.html").module.chart(panel, panel.bright, True)
 
 
 def first_screen(text: str) -> str:
@@ -54,7 +54,7 @@ def test_the_story_with_the_numbers_and_how_sure_they_are() -> None:
     text = study(series | {(method, 0): [50.0, 60.0, 65.0] for method in ("sl", "gce", "d2l")})
     said = first_screen(text)
     assert "learns the wrong ones by heart" in said and "Wasserstein adversarial regularisation" in said
-    assert "<math" in text and "stay the same nearby" in said
+    assert 'role="math"' in text and "stay the same nearby" in said
     estimate = "+1.3 points (95 %: −1.5 to +4.2; 2000 test images, binomial)"
     assert "WARw2v ends at 71.3 %, CCE at 70.0 %" in said and estimate in said
     assert "The paper, at full scale: WARw2v 90.41 % and CCE 78.85 %." in said
@@ -88,7 +88,7 @@ def test_a_study_without_war_has_no_word_on_it_and_no_equation() -> None:
     claims = [Verdict(claim="Proposition 2", verdict="held")]
     text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False, reductions=own, claims=claims)
     said = first_screen(text)
-    assert "<math" not in text and "Wasserstein" not in said
+    assert 'role="math"' not in text and "Wasserstein" not in said
     assert "WAR" not in said and "AR ends at 71.3 %, CCE at 70.0 %" in said
     assert 'id="claims"' not in text and 'id="settings"' not in text
     assert "paper" not in said, "nothing was published of these runs"
@@ -170,7 +170,7 @@ def test_of_many_methods_cce_ar_and_war_are_in_colour(methods: list[str], bright
     (panel,) = make_panels(runs_table(series), LABELS)
     assert {line.method for line in panel.bright} == set(bright)
     drawn = svg(panel)
-    strokes = re.findall(r'polyline [^>]* stroke="([^"]*)"', drawn)
+    strokes = re.findall(r'polyline [^>]*stroke="([^"]*)"', drawn)
     assert len(strokes) == len(methods) and strokes.count("var(--grey)") == len(methods) - len(bright)
     assert drawn.count('class="end"') == len(bright) + (len(methods) > len(bright))
 
@@ -178,17 +178,24 @@ def test_of_many_methods_cce_ar_and_war_are_in_colour(methods: list[str], bright
 def test_every_value_is_drawn_where_it_is() -> None:
     """Also the lowest one: on the axis, 57.35 is not 60. Epochs that were not tested are left out."""
     values = [float("nan"), 70.0, float("nan"), 57.35, 72.0, 80.0]
-    series = {("war_w2v", 0): values, ("cce", 0): [70.0] * 6, ("sl", 0): values}
+    series = {("war_w2v", 0): values, ("war_w2v", 1): [70.0, 80.0, 70.0, 59.35, 74.0, 99.0], ("sl", 0): values}
     (panel,) = make_panels(runs_table(series), LABELS)
-    (line,) = [line for line in panel.lines if line.method == "war_w2v"]
-    assert (line.epochs, line.mean) == ([2, 4, 5, 6], [70.0, 57.35, 72.0, 80.0])
-    labels = re.findall(r'y="([\d.]+)" text-anchor="end" class="tick">(\d+)', svg(panel))
-    ticks = {int(value): float(y) for y, value in labels}
-    low, high = min(ticks), max(ticks)
-    per_point = (ticks[low] - ticks[high]) / (high - low)
-    (drawn,) = {points for points in re.findall(r'polyline points="([^"]*)"', svg(panel)) if len(points.split()) == 4}
-    heights = [high - (float(point.split(",")[1]) - ticks[high] + 4) / per_point for point in drawn.split()]
-    assert heights == pytest.approx([70.0, 57.35, 72.0, 80.0], abs=0.05) and low <= 57.35
+    assert (panel.lines[0].epochs, panel.lines[0].mean) == ([1, 2, 3, 4, 5, 6], [70.0, 75.0, 70.0, 58.35, 73.0, 89.5])
+    drawn = svg(panel)
+    left, top, width, height = map(float, re.findall(r'viewBox="([^"]*)"', drawn)[0].split())
+    outlines = [
+        [tuple(map(float, point.split(","))) for point in found.split()]
+        for found in re.findall(r'points="([^"]*)"', drawn)
+    ]
+    assert [(2.0, -70.0), (4.0, -57.35), (5.0, -72.0), (6.0, -80.0)] in outlines and (4.0, -59.35) in outlines[0]
+    for x, y in (point for outline in outlines for point in outline):
+        assert left <= x <= left + width and top <= y <= top + height
+    ticks = {int(value): float(at) for at, value in re.findall(r'value-tick" style="top:([\d.]+)%">(\d+)', drawn)}
+    assert (
+        all(at == pytest.approx(100 * (-value - top) / height, abs=0.01) for value, at in ticks.items())
+        and len(ticks) > 2
+    )
+    assert re.findall(r'epoch-tick" style="left:([\d.]+)%">(\d)', drawn)[-1] == ("100.0", "6")
 
 
 def test_a_name_cannot_end_the_picture() -> None:

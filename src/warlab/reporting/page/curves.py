@@ -1,8 +1,9 @@
-"""Learning curves of the page: the data of the interactive plot, and the coordinates of the picture at the top."""
+"""Learning curves of the page, as chart.html draws them: lines in the units of the data, text at percentages."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from warlab.reporting.names import BASELINE, Labels, display_name, split_subscri
 from warlab.reporting.read.curves import Curve, learning_curves
 from warlab.reporting.read.results import Scenario, complete_cells, group_by_setting, kind_of_data
 
-LINE = 15  # height of a name, in pixels
+LINE = 6.5  # height of a name at the end of a line, in percent of the plot's height
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,15 @@ class Line(Curve):
     colour: str
     dashes: str
 
+    def points(self, values: Iterable[float]) -> str:
+        """Return points as SVG writes them, whose y axis points down."""
+        return " ".join(f"{epoch},{-value:.6g}" for epoch, value in zip(self.epochs, values, strict=True))
+
+    @property
+    def band(self) -> str:
+        """Return the outline of the area between the lowest and the highest seed."""
+        return f"{self.points(self.high)} {' '.join(self.points(self.low).split()[::-1])}"
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -32,11 +42,63 @@ class Panel:
     stand_in: bool
     lines: list[Line]
 
-    @property
+    @cached_property
     def bright(self) -> list[Line]:
         """Return the lines in colour."""
         by_method = {line.method: line for line in self.lines}
         return [by_method[method] for method in style.prominent(by_method)]
+
+    @cached_property
+    def grey(self) -> list[Line]:
+        return [line for line in self.lines if line not in self.bright]
+
+    @cached_property
+    def last(self) -> int:
+        """Return the last epoch; the first one is 1."""
+        return max(2, *(line.epochs[-1] for line in self.lines))
+
+    @cached_property
+    def limits(self) -> tuple[int, int]:
+        """Return multiples of five around all values that are drawn."""
+        values = [value for line in self.lines for value in (*line.low, *line.high)]
+        low = math.floor(min(values) / 5)
+        return 5 * low, 5 * max(math.ceil(max(values) / 5), low + 1)
+
+    @property
+    def view_box(self) -> str:
+        low, high = self.limits
+        return f"1 {-high} {self.last - 1} {high - low}"
+
+    def left(self, epoch: float) -> float:
+        """Return where an epoch is, in percent of the width."""
+        return round(100 * (epoch - 1) / (self.last - 1), 2)
+
+    def top(self, value: float) -> float:
+        """Return where a value is, in percent of the height."""
+        low, high = self.limits
+        return round(100 * (high - value) / (high - low), 2)
+
+    def value_ticks(self) -> range:
+        low, high = self.limits
+        return range(low, high + 1, 20 if high - low > 50 else 10 if high - low > 25 else 5)
+
+    def epoch_ticks(self) -> range:
+        every = max(1, -(-self.last // 6))
+        return range(every, self.last + 1, every)
+
+    @property
+    def longest_name(self) -> int:
+        """Return the number of characters of the longest name at the end of a line."""
+        return max(len("".join(parts)) for _, parts, _ in self.ends())
+
+    def ends(self) -> list[tuple[float, tuple[str, str, str], str]]:
+        """Return height, name (with its subscript) and colour of what is written at the ends of the lines."""
+        ends = [(self.top(line.mean[-1]), line.name, line.colour) for line in self.bright]
+        if self.grey:
+            middle = sorted(self.top(line.mean[-1]) for line in self.grey)[len(self.grey) // 2]
+            ends.append((middle, several(len(self.grey), "other"), "var(--quiet)"))
+        heights = style.spread([height for height, *_ in ends], LINE)
+        return [(y, split_subscript(text), colour) for y, (_, text, colour) in zip(heights, ends, strict=True)]
 
 
 def make_panels(runs: pd.DataFrame, labels: Labels) -> list[Panel]:
@@ -68,60 +130,3 @@ def choose_panel(panels: Sequence[Panel]) -> Panel | None:
         return not panel.stand_in, noise != "clean", both, NoiseId.parse(noise).rate, len(methods)
 
     return max(panels, key=rank, default=None)
-
-
-@dataclass(frozen=True)
-class Picture:
-    """What picture.html draws: all lines, and where an epoch and a value are, in pixels."""
-
-    bright: list[Line]
-    grey: list[Line]
-    last: int  # epoch; the first one is 1
-    low: int
-    high: int
-    width = 600
-    height = 348
-    left = 40
-    right = 508
-    top = 12
-    bottom = 312
-
-    def x(self, epoch: float) -> float:
-        return round(self.left + (epoch - 1) / (self.last - 1) * (self.right - self.left), 1)
-
-    def y(self, value: float) -> float:
-        return round(self.top + (self.high - value) / (self.high - self.low) * (self.bottom - self.top), 1)
-
-    def points(self, epochs: Iterable[int], values: Iterable[float]) -> str:
-        """Return points as SVG writes them."""
-        return " ".join(f"{self.x(epoch)},{self.y(value)}" for epoch, value in zip(epochs, values, strict=True))
-
-    def band(self, line: Line) -> str:
-        """Return the outline of the area between the lowest and the highest seed."""
-        return self.points([*line.epochs, *reversed(line.epochs)], [*line.high, *reversed(line.low)])
-
-    def value_ticks(self) -> range:
-        height = self.high - self.low
-        return range(self.low, self.high + 1, 20 if height > 50 else 10 if height > 25 else 5)
-
-    def epoch_ticks(self) -> range:
-        every = max(1, -(-self.last // 8))
-        return range(every, self.last + 1, every)
-
-    def names(self) -> list[tuple[float, tuple[str, str, str], str]]:
-        """Return height, name (with its subscript) and colour of what is written at the ends of the lines."""
-        ends = [(self.y(line.mean[-1]), line.name, line.colour) for line in self.bright]
-        if self.grey:
-            middle = sorted(self.y(line.mean[-1]) for line in self.grey)[len(self.grey) // 2]
-            ends.append((middle, several(len(self.grey), "other"), "var(--quiet)"))
-        heights = style.spread([height for height, *_ in ends], LINE)
-        return [(y, split_subscript(text), colour) for y, (_, text, colour) in zip(heights, ends, strict=True)]
-
-
-def draw_picture(panel: Panel) -> Picture:
-    """Return the picture of a panel; its axis is multiples of five around all values that are drawn."""
-    bright = panel.bright
-    grey = [line for line in panel.lines if line not in bright]
-    low, high = style.value_range(panel.lines)
-    last = max(2, *(line.epochs[-1] for line in panel.lines))
-    return Picture(bright, grey, last, math.floor(low / 5) * 5, max(math.ceil(high / 5), math.floor(low / 5) + 1) * 5)

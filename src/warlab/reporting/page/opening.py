@@ -9,7 +9,7 @@ from typing import NamedTuple
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.names import BASELINE, PROPOSED, display_name
 from warlab.reporting.page.context import Context
-from warlab.reporting.page.curves import Panel, Picture, choose_panel, draw_picture
+from warlab.reporting.page.curves import Panel, choose_panel
 from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats import Estimate, difference, single
 from warlab.reporting.tables.grid import Grid, grid, setting_name
@@ -92,7 +92,6 @@ class Opening:
     """What the first screen shows of a study beside the context: one setting, and the most important reductions."""
 
     panel: Panel | None = None
-    picture: Picture | None = None
     headline: Headline | None = None  # of the panel
     singles: Sequence[tuple[str, Estimate]] = ()  # of a panel without a headline: its first methods and their numbers
     committed: Estimate | None = None  # the difference between WAR_w2v and CCE in the committed evidence
@@ -109,7 +108,6 @@ def make_opening(context: Context, headlines: Sequence[Headline]) -> Opening:
     numbers = {line.method: context.evidence.number(panel.setting, line.method) for line in panel.lines[:2]}
     return Opening(
         panel,
-        draw_picture(panel),
         next((headline for headline in headlines if headline.setting[:3] == panel.setting[:3]), None),
         [(method, single(number)) for method, number in numbers.items() if number],
         difference(one, two) if one and two else None,
