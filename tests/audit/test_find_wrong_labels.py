@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from tests.conftest import ROOT
@@ -59,7 +60,10 @@ def held_out(photos: Path) -> set[str]:
     return {f"cat/{file.name}" for file in sorted((photos / "cat").iterdir())[::5]}
 
 
-def test_the_python_of_the_page_runs_and_finds_the_wrong_labels() -> None:
+def test_the_python_of_the_page_runs_and_finds_the_wrong_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     names: dict = {}
     with contextlib.redirect_stdout(io.StringIO()) as said:
         for block in blocks("python"):
@@ -68,6 +72,7 @@ def test_the_python_of_the_page_runs_and_finds_the_wrong_labels() -> None:
     listed = names["listed"]
     assert set(listed["index"][:20]) == set(range(20))
     np.testing.assert_array_equal(listed["suggested"][:20], (listed["label"][:20] - 1) % 3)
+    assert len(names["table"]) == len(names["tasks"]) == len(listed) and (tmp_path / "review.html").is_file()
     assert "['combined', 'confident', 'loss', 'margin', 'transport']" in said.getvalue()
 
 

@@ -50,6 +50,7 @@ def test_wheel_and_sdist_hold_all_modules_and_assets(built: tuple[Path, Path]) -
     reporting = package / "warlab" / "reporting"
     templates = [*reporting.rglob("*.html"), *(reporting / "templates").iterdir()]
     pages = {path.relative_to(package).as_posix() for path in templates}
+    pages |= {f"warlab/audit/review.{kind}" for kind in ("html", "css", "js")}
     expected = modules | pages | ASSETS | {"warlab/py.typed", "warlab/reporting/warlab.mplstyle"}
     in_wheel = set(zipfile.ZipFile(built[0]).namelist())
     with tarfile.open(built[1]) as archive:
