@@ -21,7 +21,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torch.utils.flop_counter import FlopCounterMode
 
 from warlab.engine.device import place
-from warlab.engine.images import Evaluator, Images
+from warlab.engine.images import Evaluator, Images, TrainingData, WrongLabels
 from warlab.methods import make
 from warlab.methods.base import Task, evaluating
 from warlab.nets import build
@@ -39,6 +39,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     images = Images(rng.integers(0, 256, (options.test, 1, 14, 14), dtype=np.uint8), [0.5], [0.5], CPU)
     labels = torch.randint(10, (options.test,))
+    wrong = WrongLabels(TrainingData(images, labels, 16, 0))
     model = place(build("cnn9", 1, 10, width=0.25, dropout=0.125, head_dropout=0.0), CPU)
     method = make("cce", {}, Task(labels, 10, 0.0, 0.0, CPU))
     steps = options.train // 16
@@ -46,13 +47,13 @@ def main() -> None:
     print(f"epoch of {options.train} images: {epoch:.2f} s of the processor")
     accuracies, seconds_at_500 = set(), 0.0
     for size in (100, 250, 500, 1000, 2000, 4000):
-        evaluate = Evaluator(images, labels, labels == labels, size)
+        evaluate = Evaluator(images, labels, wrong, size)
         taken = [processor(lambda: accuracies.add(evaluate(method, [model])["test_accuracy"])) for _ in range(3)]  # noqa: B023
         seconds = statistics.median(taken)
         seconds_at_500 = seconds if size == 500 else seconds_at_500
         print(f"evaluation in batches of {size:5}: {seconds:.3f} s, {seconds / (epoch + seconds):6.1%} of the epoch")
     print(f"different accuracies among them: {len(accuracies)}")
-    with_folded = processor(lambda: Evaluator(images, labels, labels == labels)(method, [folded(model)]))
+    with_folded = processor(lambda: Evaluator(images, labels, wrong)(method, [folded(model)]))
     share = with_folded / (epoch + with_folded)
     print(f"batch norm folded, batches of 500: {with_folded:.3f} s, {share:6.1%} of the epoch")
     work = options.test * flops(model) / 1e9

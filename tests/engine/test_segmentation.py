@@ -23,8 +23,9 @@ from warlab.data.sets import vaihingen
 from warlab.engine.build import RunFiles, build_trainer
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import map_run
+from warlab.engine.images import confusion
 from warlab.engine.run import train_run
-from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, confusion, f1, orient, scores
+from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, f1, orient, scores
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.nets import build

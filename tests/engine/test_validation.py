@@ -55,18 +55,6 @@ def test_methods_see_the_rest_only(tmp_path: Path) -> None:
     assert torch.equal(built.data.batch(torch.arange(48)).x, whole.data.batch(torch.from_numpy(kept)).x)
 
 
-def test_its_accuracy_is_by_the_noisy_labels(tmp_path: Path) -> None:
-    """The accuracy of a network that always predicts class 2 is the share of class 2 in the noisy labels."""
-    files = written(tmp_path, n=64, noise="sym-40")
-    labels = read_arrays(files.noise)["labels"]
-    built = trainer(wanted(), files, tmp_path)
-    back = np.setdiff1d(np.arange(64), training_part(64, 0.25, 0))
-    built.method.predict = lambda models, x: torch.eye(4)[2].expand(1, len(x), 4)  # type: ignore[method-assign]
-    found = built.evaluate(built.method, built.models)
-    assert found["validation_accuracy"] == pytest.approx(100 * (labels[back] == 2).mean())
-    assert found["test_accuracy"] == pytest.approx(100 * (read_arrays(files.data)["test_y"] == 2).mean())
-
-
 def test_a_share_of_zero_changes_not_one_bit(tmp_path: Path) -> None:
     files = written(tmp_path)
     for share, name in ((None, "without"), (0.0, "zero")):

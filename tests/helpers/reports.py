@@ -116,7 +116,7 @@ def figure_inputs(data: str = "real") -> Inputs:
     arrays = {"train_x": images, "train_y": np.repeat(np.arange(5), 8)}
     tiles, of_tiles = vars(drawn.arrays()), DataDescription(**drawn.description(data))
     runs = runs_table(series, data).assign(seconds=2.0)
-    runs = runs.assign(purity=np.where(runs["method"] == "cce", np.nan, 70.0))
+    runs = runs.assign(purity=np.where(runs["method"] == "cce", np.nan, 70.0), memorised=4.0 * runs["epoch"])
     return Inputs(
         runs=pd.concat([runs, _beta_runs(data)], ignore_index=True),
         published=results.read_published(PUBLISHED),

@@ -220,7 +220,7 @@ def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     kept = np.setdiff1d(np.arange(64), arrays["replaced"])
     np.testing.assert_array_equal(seen[kept], own[kept])
     np.testing.assert_array_equal(seen[arrays["replaced"]], (255 - blobs(64, 4, seed=9)[0])[arrays["by"]])
-    assert trainer.evaluate.trusted.numpy().nonzero()[0].tolist() == kept.tolist()
+    assert trainer.evaluate.wrong.trusted.numpy().nonzero()[0].tolist() == kept.tolist()
     np.testing.assert_array_equal(trainer.evaluate.images.pixels.numpy(), blobs(40, 4, seed=1)[0])
     inputs = CostInputs.read({"data": files.data, "noise": files.noise, "images": files.images})
     np.testing.assert_array_equal(inputs.images, seen)

@@ -142,11 +142,11 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
 
 
 def test_no_picture_averages_the_seeds_that_happen_to_be_there() -> None:
-    runs = with_a_gap().assign(seconds=1.0, purity=50.0)
+    runs = with_a_gap().assign(seconds=1.0, purity=50.0, memorised=50.0)
     (panel,) = make_panels(runs, LABELS)
     assert [line.name for line in panel.lines] == ["AR", "WAR_w2v"]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
-    for name in ("learning_curves", "purity", "time_and_accuracy", "agreement"):
+    for name in ("learning_curves", "memorised", "purity", "time_and_accuracy", "agreement"):
         shown = texts(figures.get(name).draw(inputs)).splitlines()
         assert "AR" in shown and "CCE" not in shown, name
 

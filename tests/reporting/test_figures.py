@@ -32,7 +32,7 @@ def test_an_unknown_figure_is_refused_with_the_known_ones() -> None:
 
 
 OF_DATA = sorted({"activations", "agreement", "beta_sensitivity", "flipped_samples", "purity"}
-    | {"learning_curves", "matrices", "time_and_accuracy"})  # fmt: skip
+    | {"learning_curves", "matrices", "memorised", "time_and_accuracy"})  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OF_DATA)
@@ -187,6 +187,15 @@ def test_purity_is_compared_with_a_random_selection() -> None:
     assert [line.get_ydata()[0] for line in axes.lines] == [70.0, pytest.approx(87.5)]  # 1 − 5/40
 
 
+def test_memorised_shares_are_drawn_as_they_are() -> None:
+    inputs = figure_inputs()
+    (axes,) = figures.get("memorised").draw(inputs).axes
+    lines = [line.get_ydata() for line in axes.lines if len(line.get_xdata())]
+    shown = results.complete_cells(inputs.runs)
+    assert len(lines) == shown["method"].nunique() > 1
+    np.testing.assert_allclose(lines, np.tile(4.0 * np.arange(1, shown["epoch"].max() + 1), (len(lines), 1)))
+
+
 def test_agreement_draws_each_common_cell_once() -> None:
     (axes,) = figures.get("agreement").draw(figure_inputs()).axes
     points = [
@@ -264,7 +273,13 @@ def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name
         ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
         ("activations", design("cce", dataset="fashion_mnist"), design("cce"), "no run is of fashion_mnist"),
         ("beta_sensitivity", design("cce", name="beta_sensitivity"), design("cce"), "no experiment beta_sensitivity"),
-        ("time_and_accuracy", design("cce", "ar"), replace(design("cce", "ar"), timed=False), "without their times"),
+        (
+            "time_and_accuracy",
+            design("cce", "ar"),
+            replace(design("cce", "ar"), columns=frozenset({"epoch"})),
+            "without their seconds",
+        ),
+        ("memorised", design("cce", noise="sym-40"), design("cce", noise="clean"), "all labels are clean"),
         ("matrices", design(), Design({}, absent={"costs": "given runs come without costs"}), "given runs"),
     ],
 )

@@ -22,6 +22,7 @@ _METRICS = {
     "test_accuracy": "test accuracy",
     "best_on_validation": "epoch of the best validation",
     "purity": "true labels among those selected",
+    "memorised": "wrong labels reproduced",
 }
 
 

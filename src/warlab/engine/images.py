@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
@@ -18,6 +19,8 @@ from warlab.common.readings import HELD_OUT, LAST
 from warlab.common.seeds import derive_seed
 from warlab.engine.device import memory_format
 from warlab.methods.base import Batch, Method, Samples, evaluating
+
+MOST_WRONG = 1000  # samples with wrong labels on which memorisation is measured: a standard error of 1.6 points at most
 
 
 class Batches(Samples, Protocol):
@@ -83,6 +86,46 @@ def purity(selected: Tensor, trusted: Tensor) -> dict[str, Tensor]:
     return {"purity": 100 * (right / selected.sum(1).clamp_min(1)).mean()}
 
 
+def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
+    """Counts (C, C): row = true class, column = predicted class."""
+    pairs = truth.reshape(-1).astype(np.int64) * classes + predicted.reshape(-1)
+    return np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
+
+
+def recall(counts: np.ndarray) -> dict[str, float]:
+    """Return the recall of each class in percent, the mean over networks, from their confusions (M, C, C). A class
+    without test samples has none."""
+    right, total = counts.diagonal(axis1=1, axis2=2).mean(0), counts[0].sum(1)
+    return {f"recall_{k}": float(100 * right[k] / total[k]) for k in np.flatnonzero(total)}
+
+
+@dataclass(frozen=True)
+class WrongLabels:
+    """Measures the share of wrong training labels that the networks reproduce, in evaluation mode.
+
+    Evaluation mode, because dropout changes the predictions of training passes, and methods and networks with more of
+    it would seem to memorise less. `batches` are fixed for a run and small, since this is an extra forward pass; of
+    their samples only those count whose labels are wrong. A label is wrong if it differs from the true one, or if the
+    noise has put an image of another dataset in its place.
+    """
+
+    samples: Samples
+    batches: Sequence[Tensor] = ()
+    trusted: Tensor | None = None  # True where a label is right; None if that is unknown
+
+    def memorised(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
+        """Return the share in percent, averaged over the networks; {} if no label is known to be wrong."""
+        right, total = 0.0, 0
+        for index in self.batches:
+            assert self.trusted is not None
+            batch = self.samples.batch(index)
+            if not (wrong := ~self.trusted[batch.index]).any():
+                continue
+            hits = (method.predict(models, batch.x).argmax(2) == batch.y) & wrong
+            right, total = right + float(hits.sum(1).double().mean()), total + int(wrong.sum())
+        return {"memorised": 100 * right / total} if total else {}
+
+
 class Images:
     """uint8 images (N, C, H, W) on the device; indexing gives normalised float32."""
 
@@ -133,41 +176,51 @@ class TrainingData:
 
 
 class Evaluator:
-    """The accuracy on the test set in percent, averaged over the networks that the method reports.
+    """The accuracy on the test set in percent, averaged over the networks that the method reports, the recall of each
+    class, and the share of wrong training labels that are memorised.
 
-    `trusted` is True for the training samples whose labels are right, or None if that is unknown. `validation` maps
-    further columns of the metrics to images and labels. `recent` holds the predicted classes (M, N) of the last ten
-    evaluations, so that methods can be compared image by image.
+    `wrong` has the samples whose labels are wrong, if they are known. `validation` maps columns of accuracies to images
+    and labels; their loss is a column, too, because it chooses an epoch better than the accuracy. `recent` holds the
+    predicted classes (M, N) of the last ten evaluations, so that methods can be compared image by image.
     """
 
     def __init__(
         self,
         images: Images,
         labels: Tensor,
-        trusted: Tensor | None,
+        wrong: WrongLabels,
         batch_size: int = 500,
         validation: Mapping[str, tuple[Images, Tensor]] | None = None,
     ) -> None:
-        self.images, self.labels, self.trusted, self.batch_size = images, labels, trusted, batch_size
+        self.images, self.labels, self.wrong, self.batch_size = images, labels, wrong, batch_size
         self.validation = validation or {}
         self.recent: list[Tensor] = []
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         sets = {"test_accuracy": (self.images, self.labels), **self.validation}
         with evaluating(*models):
-            predicted = {name: self._classes(method, models, images) for name, (images, _) in sets.items()}
+            scores = {name: self._scores(method, models, images) for name, (images, _) in sets.items()}
+            memorised = self.wrong.memorised(method, models)
+        predicted = {name: one.argmax(2) for name, one in scores.items()}
         # Only now, because a run that is stopped while it evaluates will evaluate again.
         test = predicted["test_accuracy"]
         self.recent = [*self.recent, test.to("cpu", torch.int16 if test.max() > 255 else torch.uint8)][-LAST:]
-        return {name: 100 * float((predicted[name] == labels).double().mean()) for name, (_, labels) in sets.items()}
+        accuracies = {name: 100 * float((predicted[name] == y).double().mean()) for name, (_, y) in sets.items()}
+        losses = {
+            name.replace("accuracy", "loss"): float(torch.stack([cross_entropy(one, y) for one in scores[name]]).mean())
+            for name, (_, y) in self.validation.items()
+        }
+        truth, classes = self.labels.cpu().numpy(), scores["test_accuracy"].shape[2]
+        counts = np.stack([confusion(truth, one, classes) for one in test.cpu().numpy()])
+        return accuracies | losses | memorised | recall(counts)
 
-    def _classes(self, method: Method, models: Sequence[nn.Module], images: Images) -> Tensor:
-        """Return the predicted classes (M, N) of all images."""
+    def _scores(self, method: Method, models: Sequence[nn.Module], images: Images) -> Tensor:
+        """Return the class scores (M, N, C) of all images."""
         batches = (images[start : start + self.batch_size] for start in range(0, len(images), self.batch_size))
-        return torch.cat([method.predict(models, batch).argmax(2) for batch in batches], dim=1)
+        return torch.cat([method.predict(models, batch) for batch in batches], dim=1)
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return {} if self.trusted is None else purity(selected, self.trusted[index])
+        return {} if self.wrong.trusted is None else purity(selected, self.wrong.trusted[index])
 
 
 def sample_set(run: RunData) -> SampleSet:
@@ -180,8 +233,17 @@ def sample_set(run: RunData) -> SampleSet:
         return torch.from_numpy(arrays[f"{part}_y"]).to(labels.device).long()
 
     held = {HELD_OUT: (images("held"), classes("held"))} if "held_x" in arrays else {}
+    data = TrainingData(images("train"), labels, run.training["batch_size"], run.seed)
+    wrong = WrongLabels(data, draw_wrong(run).split(500), run.trusted)
     return SampleSet(
         channels=arrays["train_x"].shape[1],
-        data=TrainingData(images("train"), labels, run.training["batch_size"], run.seed),
-        evaluate=Evaluator(images("test"), classes("test"), run.trusted, validation=held),
+        data=data,
+        evaluate=Evaluator(images("test"), classes("test"), wrong, validation=held),
     )
+
+
+def draw_wrong(run: RunData) -> Tensor:
+    """Return the indices of the samples with wrong labels, or of MOST_WRONG of them, drawn by the seed."""
+    wrong = (~run.trusted).nonzero()[:, 0].cpu()
+    drawn = np.random.default_rng(derive_seed("memorised", run.seed)).permutation(len(wrong))[:MOST_WRONG]
+    return wrong[np.sort(drawn)].to(run.labels.device)

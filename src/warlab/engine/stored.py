@@ -10,7 +10,7 @@ from torch import Tensor
 
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.data.formats.shards import Pack
-from warlab.engine.images import Evaluator, Images, Normalise, RunData, SampleSet, TrainingData
+from warlab.engine.images import Evaluator, Images, Normalise, RunData, SampleSet, TrainingData, WrongLabels
 
 AHEAD = 4  # batches that are decoded in advance
 EVALUATED = 100  # images at once
@@ -72,8 +72,6 @@ def sample_set(run: RunData) -> SampleSet:
     def tested(part: str) -> tuple[StoredImages, Tensor]:
         return images(part), torch.from_numpy(arrays[f"{part}_y"]).to(device)
 
-    return SampleSet(
-        channels=len(about.mean),
-        data=TrainingData(images("train"), labels, run.training["batch_size"], run.seed),
-        evaluate=Evaluator(*tested("test"), None, EVALUATED, {CLEAN: tested("val")}),
-    )
+    data = TrainingData(images("train"), labels, run.training["batch_size"], run.seed)
+    evaluate = Evaluator(*tested("test"), WrongLabels(data), EVALUATED, {CLEAN: tested("val")})
+    return SampleSet(channels=len(about.mean), data=data, evaluate=evaluate)

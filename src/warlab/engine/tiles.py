@@ -22,12 +22,13 @@ from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.flat_tiles import objects, starts, unflat
-from warlab.engine.images import Normalise, RunData, SampleSet, purity
+from warlab.engine.images import Normalise, RunData, SampleSet, WrongLabels, confusion, purity, recall
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 
 # (top, lefts) of patches in one row → probabilities (M, len(lefts), C, patch, patch) of M networks
 Predict = Callable[[int, list[int]], Tensor]
+WATCHED = 16  # patches on which memorisation is measured
 BAND = 8  # patches: the width of a band of a tile, and how many go through the network at once
 
 
@@ -167,12 +168,12 @@ def _band(predict: Predict, window: Window, height: int, width: int, columns: sl
 
 
 class TileEvaluator:
-    """The scores on whole test tiles; `trusted` is True for the training pixels whose labels are right."""
+    """The scores on whole test tiles, and the share of the pixels with `wrong` labels that are memorised."""
 
     def __init__(
-        self, tiles: Tiles, truth: np.ndarray, trusted: Tensor, window: Window, about: DataDescription
+        self, tiles: Tiles, truth: np.ndarray, wrong: WrongLabels, window: Window, about: DataDescription
     ) -> None:
-        self.tiles, self.trusted, self.window = tiles, trusted, window
+        self.tiles, self.wrong, self.window = tiles, wrong, window
         self.truth = unflat(truth, tiles.sizes)
         self.recent: list[Tensor] = []  # not kept: finished.py makes maps from the weights
         names = about.class_names
@@ -185,7 +186,9 @@ class TileEvaluator:
         counts = np.sum([[confusion(truth, one, self.classes) for one in maps] for truth, maps in tiles], axis=0)
         networks = [scores(matrix, self.scored) for matrix in counts]
         means = {name: float(np.mean([one[name] for one in networks])) for name in networks[0]}
-        return {"test_accuracy": means["overall_accuracy"], **means}
+        with evaluating(*models):
+            memorised = self.wrong.memorised(method, models)
+        return {"test_accuracy": means["overall_accuracy"], **means, **memorised, **recall(counts)}
 
     def maps(self, method: Method, models: Sequence[nn.Module]) -> Iterator[np.ndarray]:
         """Return the label maps (M, H, W) of each test tile, one per network."""
@@ -210,13 +213,7 @@ class TileEvaluator:
         return labels
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return purity(selected, self.trusted[index])
-
-
-def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
-    """Counts (C, C): row = true class, column = predicted class."""
-    pairs = truth.reshape(-1).astype(np.int64) * classes + predicted.reshape(-1)
-    return np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
+        return {} if self.wrong.trusted is None else purity(selected, self.wrong.trusted[index])
 
 
 def f1(counts: np.ndarray) -> np.ndarray:
@@ -242,10 +239,13 @@ def sample_set(run: RunData) -> SampleSet:
         Tiles(arrays[f"{part}_x"], arrays[f"{part}_sizes"], about.mean, about.std, device) for part in ("train", "test")
     )
     window = Window(training["patch"], training["overlap"], training["sigma"])
+    data = Patches(train, labels, training, run.seed)
+    never_trained = data.epoch(-1)[: -(-WATCHED // training["batch_size"])]
+    wrong = WrongLabels(data, never_trained, run.trusted)
     return SampleSet(
         channels=len(arrays["train_x"]),
-        data=Patches(train, labels, training, run.seed),
-        evaluate=TileEvaluator(test, arrays["test_y"], run.trusted, window, about),
+        data=data,
+        evaluate=TileEvaluator(test, arrays["test_y"], wrong, window, about),
         adapt=PixelRows,
         units=lambda: torch.from_numpy(objects(labels.cpu().numpy(), arrays["train_sizes"])).to(device),
     )

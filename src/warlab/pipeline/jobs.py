@@ -77,7 +77,7 @@ class FigureJobs(JobGroup):
             [run.cell for run in study.plan.runs],
             published_cells(flow.root / "config" / "published.csv"),
             self._absent(),
-            not flow.given or "seconds" in flow.given.columns,
+            frozenset(flow.given.columns) if flow.given else None,
         )
 
     def _absent(self) -> dict[str, str]:

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from itertools import product
 from pathlib import Path
+from statistics import median
 from typing import Literal, NamedTuple
 
 import matplotlib.style
@@ -15,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from warlab.common.files import write_atomic
+from warlab.common.wording import several
 from warlab.ids import base_method
 from warlab.reporting.names import Labels, plot_method
 from warlab.reporting.read.curves import Curve
@@ -145,6 +147,18 @@ def draw_curve(ax: Axes, curve: Curve, labels: Labels, looks: Mapping[str, Look]
     if curve.seeds > 1:
         ax.fill_between(curve.epochs, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
     return Mark(1, curve.mean[-1], plot_method(labels, curve.method), ink(colour))
+
+
+def draw_curves(ax: Axes, curves: Sequence[Curve], labels: Labels, looks: Mapping[str, Look]) -> list[Mark]:
+    """Draw grey lines below those of prominent methods. Return the names for their ends, in the order of the table."""
+    bright = prominent(curve.method for curve in curves)
+    ends = [draw_curve(ax, curve, labels, looks) for curve in curves if curve.method in bright]
+    grey = [curve for curve in curves if curve.method not in bright]
+    for curve in grey:
+        ax.plot(curve.epochs, curve.mean, color=GREY, linewidth=0.7, zorder=1.5)
+    if grey:
+        ends.append(Mark(1, median(curve.mean[-1] for curve in grey), several(len(grey), "other"), "#777777"))
+    return ends
 
 
 def value_range(curves: Sequence[Curve]) -> tuple[float, float]:

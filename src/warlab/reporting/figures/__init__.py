@@ -41,7 +41,7 @@ class Design:
     runs: Sequence[Cell] = ()  # all cells that are trained
     published: frozenset[Cell] = frozenset()  # the cells for which the paper has a test accuracy
     absent: Mapping[str, str] = field(default_factory=dict)  # an input that the study does not have → why
-    timed: bool = True  # whether the runs have times
+    columns: frozenset[str] | None = None  # of given runs; None: our own runs have all
 
     @property
     def cells(self) -> set[Cell]:
@@ -59,7 +59,7 @@ def why_not(name: str, design: Design) -> str | None:
     """Return why a figure cannot be drawn for a study, as the end of a sentence, or None if it can.
 
     A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (the number of methods in one
-    setting), `published` and `timed`.
+    setting), `published`, `wrong_labels` (a noise other than clean), and `column` (what the runs have measured).
     """
     figure = declaration(name)
     absent = (design.absent[kind] for kind in figure.needs if kind in design.absent)
@@ -80,7 +80,11 @@ ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
         f"no setting has {count} methods",
     ),
     "published": lambda _, design: (design.cells & design.published, "the paper has no number for any of its runs"),
-    "timed": lambda _, design: (design.timed, "the given runs were kept without their times"),
+    "wrong_labels": lambda _, design: (any(cell[1] != "clean" for cell in design.cells), "all labels are clean"),
+    "column": lambda name, design: (
+        design.columns is None or name in design.columns,
+        f"the given runs were kept without their {name}",
+    ),
 }
 
 

@@ -1,12 +1,9 @@
 """Test accuracy over the epochs: a panel per setting, a line per method, a band for the seeds."""
 
-from statistics import median
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.common.wording import several
 from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, complete_runs, draw_panels, mention_held_out, mention_stand_in
 from warlab.reporting.read.curves import learning_curves
@@ -21,18 +18,11 @@ def draw(inputs: Inputs) -> Figure:
     runs = complete_runs(inputs)
 
     def panel(ax: Axes, rows: pd.DataFrame, setting: Scenario) -> None:
-        """Draw grey lines below the coloured ones, in the order of the table, with names at the ends of the lines."""
         same_dataset = group_by_setting(runs[runs["dataset"] == setting.dataset])  # its panels have the same axis
         lows, highs = zip(*(style.value_range(learning_curves(part)) for _, part in same_dataset), strict=True)
         margin = max(0.5, 0.05 * (max(highs) - min(lows)))
         ax.set_ylim(max(0.0, min(lows) - margin), min(100.5, max(highs) + margin))
-        bright, curves = style.prominent(rows["method"]), learning_curves(rows)
-        ends = [style.draw_curve(ax, curve, inputs.labels, inputs.looks) for curve in curves if curve.method in bright]
-        grey = [curve for curve in curves if curve.method not in bright]
-        for curve in grey:
-            ax.plot(curve.epochs, curve.mean, color=style.GREY, linewidth=0.7, zorder=1.5)
-        if grey:
-            ends.append(style.Mark(1, median(curve.mean[-1] for curve in grey), several(len(grey), "other"), "#777777"))
+        ends = style.draw_curves(ax, learning_curves(rows), inputs.labels, inputs.looks)
         style.epochs_axis(ax, rows["epoch"].max())
         style.name_ends(ax, ends)
 

@@ -26,7 +26,7 @@ from warlab.reporting.stats import half_interval
 TITLE = "Time against accuracy"
 SECTION = "results"
 NEEDS = ("runs",)
-ASKS = {"together": 2, "timed": True}
+ASKS = {"together": 2, "column": "seconds"}
 QUIET = "#666666"
 NAME_SIZE = 6.0  # points
 LEAST_POINTS, LEAST_TIMES = 4.0, 0.5  # of an axis: a small difference must not fill a panel
