@@ -134,6 +134,7 @@ def test_open_set_has_its_own_schedule_and_scaling(paper: Study, smoke: Study) -
             "weight_decay": 0.0001,
             "momentum": 0.9,
             "validation": 0.0,
+            "keep": "last",
             "evaluate_every": 1,
             "mean": [0.5] * 3,
             "std": [0.5] * 3,

@@ -69,6 +69,47 @@ def test_a_key_given_twice_in_an_id_is_refused(tmp_path: Path) -> None:
         study(str(own))
 
 
+def test_an_id_may_change_the_schedule_and_the_network_of_its_run() -> None:
+    run = study("sixteenth").settings.run
+    own = run(RunId.parse(FASHION.format("war_w2v+training.epochs=30+net.dropout=0.3+beta=2")))
+    assert (own.net.settings["dropout"], own.net.settings["head_dropout"], own.method.settings["beta"]) == (0.3, 0, 2)
+    assert own.training["epochs"] == 30 and own.training["drops"] == [10, 20] and own.method.settings["warmup"] == 8
+    dropout = run(RunId.parse(FASHION.format("cce_dropout")))
+    assert dropout.net.settings == {"width": 0.25, "dropout": 0.25, "head_dropout": 0.5} and not dropout.method.settings
+    early = study("sixteenth", training={"fashion_mnist": {"validation": 0.0}}).settings.run
+    training = early(RunId.parse(FASHION.format("cce_early"))).training
+    assert (training["validation"], training["keep"]) == (0.1, "best_validation")
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        ("cce+training.epoch=3", "training has no 'epoch'; did you mean 'epochs'"),
+        ("cce+training.lr=-1", "training.lr is -1; it must be greater than 0"),
+        ("cce+net.weights=none", "net has no 'weights'"),
+        ("cce+nets.dropout=0.1", "changes 'nets.dropout', which is not a setting of the method"),
+        (
+            "cce+training.patch=8",
+            r"cce\+training.patch=8 changes patch, which the schedule of fashion_mnist does not have",
+        ),
+        ("cce+training.keep=best_validation", "keep is best_validation, but nothing is held out; set `validation`"),
+    ],
+)
+def test_a_change_of_what_a_run_does_not_have_is_refused(method: str, says: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    text = (ROOT / "config" / "scales" / "demo.yaml").read_text()
+    own.write_text(text.replace("pencil, war_w2v]", f"{method}]"))
+    with pytest.raises(WarlabError, match=says):
+        study(str(own))
+
+
+@pytest.mark.parametrize(("transition", "needed"), [("validation", "cce_early"), ("last", "cce")])
+def test_a_setting_may_decide_which_run_a_method_needs(transition: str, needed: str) -> None:
+    plan = study("sixteenth", methods={"backward": {"transition": transition}}).plan
+    other = plan.needed_run(RunId.parse(FASHION.format("backward")))
+    assert other == RunId.parse(FASHION.format(needed)) and other in plan.runs
+
+
 # ---- explain
 
 METHODS, HERE = "src/warlab/methods/war.py", "config/hyperparameters.yaml"

@@ -89,18 +89,57 @@ def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
     assert "validation_accuracy" in last.rows[-1]
 
 
-def test_a_run_that_builds_on_another_must_leave_out_the_same(tmp_path: Path) -> None:
-    files = written(tmp_path)
-    train_run(RunConfig.from_dict(wanted()), {}, files, tmp_path / "cce", 1)
+def early(epochs: int, share: float = 0.25, keep: str = "best_validation") -> dict[str, Any]:
+    """A run that ends with the network of its best epoch; a large rate makes its last epoch another one."""
+    run = wanted(epochs=epochs, share=share)
+    run["training"] |= {"keep": keep, "lr": 0.03}
+    return run
+
+
+def test_a_run_may_end_with_the_network_that_the_noisy_labels_choose(tmp_path: Path) -> None:
+    """Its scores, weights and predictions are those of a run that was trained up to the epoch with the lowest loss."""
+    files = written(tmp_path, n=64, noise="sym-40")
+    every, chosen = (calm(early(8, keep=keep), files, tmp_path / keep).trainer for keep in ("last", "best_validation"))
+    losses = [row["validation_loss"] for row in every.rows]
+    assert [row["validation_loss"] for row in chosen.rows] == losses  # trained alike, and judged epoch by epoch
+    best = [int(np.argmin(losses[: epoch + 1])) for epoch in range(8)]
+    assert best[-1] < 7, "the last epoch is the best: nothing is tested"
+    assert [row["kept_epoch"] for row in chosen.rows] == [epoch + 1 for epoch in best]
+    for column in ("test_accuracy", "memorised", "recall_0"):
+        assert [row[column] for row in chosen.rows] == [every.rows[epoch][column] for epoch in best]
+    assert torch.equal(chosen.evaluate.recent[-1], every.evaluate.recent[best[-1] - 8])
+    found = chosen.evaluate(chosen.method, chosen.models)
+    assert found["validation_loss"] == min(losses) and found["test_accuracy"] == chosen.rows[-1]["test_accuracy"]
+
+
+def test_stopped_after_its_best_epoch_it_ends_with_the_same_network(tmp_path: Path) -> None:
+    files, run = written(tmp_path, n=64, noise="sym-40"), early(8)
+    whole, part = calm(run, files, tmp_path / "calm"), Part(run, files, tmp_path / "parts")
+    assert whole.trainer.rows[-1]["kept_epoch"] < 8
+    part.stop_at(part.trainer, "_step", 7)
+    with pytest.raises(Interrupted):
+        part.fit()
+    assert_same_bits(whole.trainer, calm(run, files, tmp_path / "parts").trainer)
+
+
+def test_forward_reads_predictions_of_all_images_by_the_chosen_network(tmp_path: Path) -> None:
+    """Held out or not, and whatever share Forward itself holds out."""
+    files, run = written(tmp_path, n=64, noise="sym-40"), RunConfig.from_dict(early(4))
+    train_run(run, {}, files, tmp_path / "cce", 1)
     made = tmp_path / "cce" / "predictions.npz"
-    predict_run(
-        RunConfig.from_dict(wanted()), RunFiles(files.data, files.noise), tmp_path / "cce" / "weights.pt", made, 1
-    )
-    assert len(read_arrays(made)["probabilities"]) == 48
-    given = RunFiles(files.data, files.noise, files.cost, made)
-    assert len(trainer(wanted("forward"), given, tmp_path).data) == 48
-    with pytest.raises(WarlabError, match="predictions for 48 samples, but this run trains on 64"):
-        trainer(wanted("forward", share=0.0), given, tmp_path)
+    predict_run(run, files, tmp_path / "cce" / "weights.pt", made, 1)
+    every = torch.from_numpy(read_arrays(made)["probabilities"])
+    built = trainer(early(4, share=0.0), files, tmp_path)
+    (state,) = runs.weights(tmp_path / "cce")
+    built.models[0].load_state_dict(state)
+    with torch.no_grad():
+        expected = built.models[0].eval()(built.data.batch(torch.arange(64)).x).softmax(1)
+    torch.testing.assert_close(every, expected)
+    for share in (0.0, 0.25):
+        task = trainer(wanted("forward", share=share), replace(files, predictions=made), tmp_path).method.task
+        assert task.predictions is not None and torch.equal(task.predictions, every[training_part(64, share, 0)])
+    with pytest.raises(WarlabError, match="predictions for 64 samples, but there are 60"):
+        trainer(wanted("forward"), replace(written(tmp_path / "other", n=60), predictions=made), tmp_path)
     with pytest.raises(WarlabError, match=r"`validation` of 0\.001 leaves 64 of 64 samples"):
         trainer(wanted(share=0.001), files, tmp_path)
 
@@ -110,7 +149,7 @@ def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
     assert study.settings.training("fashion_mnist", "asym-40", "cce")["validation"] == 0.1
     assert load_study({"scale": "demo"}, ROOT).settings.training("fashion_mnist")["validation"] == 0.0
     for share in (0.9, -0.1, "x"):
-        with pytest.raises(WarlabError, match=r"training.fashion_mnist.validation is .*of at most 0.5"):
+        with pytest.raises(WarlabError, match=rf"training\.fashion_mnist\.validation is '?{share}'?; it must be"):
             load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": share}}}}, ROOT)
     with pytest.raises(WarlabError, match=r"training\.vaihingen has no 'validation'"):
         load_study({"scale": "demo", "overrides": {"training": {"vaihingen": {"validation": 0.1}}}}, ROOT)

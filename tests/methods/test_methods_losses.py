@@ -146,6 +146,6 @@ def test_a_setting_that_does_not_exist_is_one_sentence(name: str, setting: dict[
 
 @pytest.mark.parametrize("name", ["forward", "backward"])
 def test_without_predictions_it_says_what_is_missing(name: str) -> None:
-    assert methods.declaration(name).needs_run == "cce"
+    assert methods.declaration(name).needs_run == ("transition", {"validation": "cce_early", "last": "cce"})
     with pytest.raises(WarlabError, match="CCE run of the same cell"):
         make(name, torch.zeros(4, dtype=torch.long), 2)

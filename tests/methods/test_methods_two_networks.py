@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -16,7 +18,7 @@ from warlab.config.study import load_study
 from warlab.engine.images import Evaluator, Images, TrainingData, WrongLabels
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
-from warlab.methods._selection import forget_rate, forget_share, select_smallest
+from warlab.methods._selection import forget_rate, forget_share
 from warlab.methods.base import Step
 
 
@@ -44,12 +46,23 @@ def test_the_forget_rate_has_its_names() -> None:
     assert forget_rate(0.3, task(y, 2)) == 0.3
 
 
-@pytest.mark.parametrize(
-    ("n", "forget", "kept"), [(10, 0.0, 10), (10, 0.4, 6), (5, 0.9, 5), (1, 0.4, 1), (10, 1.0, 10)]
-)
-def test_as_many_small_losses_as_the_formula_says_and_never_none(n: int, forget: float, kept: int) -> None:
-    losses = torch.randperm(n, generator=torch.Generator().manual_seed(n)).float()
-    assert sorted(losses[select_smallest(losses, forget)].tolist()) == list(range(kept))
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=60), st.floats(0, 0.99))
+def test_batches_of_any_size_keep_the_share_that_the_formula_says(sizes: list[int], forget: float) -> None:
+    """The share of all samples so far, and at most one sample more than the published int((1 - R) n) of a batch."""
+    method = make("coteaching", torch.zeros(1, dtype=torch.long), 2, forget=forget)
+    kept = [method.count_kept(n, Step(50, 60)) for n in sizes]
+    assert np.abs(np.cumsum(kept) - (1 - forget) * np.cumsum(sizes)).max() < 1.001
+    assert all(0 <= k - int((1 - forget) * n) <= 1 for k, n in zip(kept, sizes, strict=True))
+
+
+def test_batches_of_16_forget_40_percent_and_not_7_samples() -> None:
+    """Of 16 samples the published code forgets 7, or 43.75 %."""
+    y = torch.arange(16) % 5
+    pair = two_logits(16)[0]
+    for name, share in (("coteaching", 0.6), ("jocor", 0.8)):
+        method = make(name, y, 5)
+        used = [int(evaluate(method, pair, y)[2]["selected"][0].sum()) for _ in range(50)]  # type: ignore[index]
+        assert sum(used) == round(share * 800) and set(used) == {int(16 * share), int(16 * share) + 1}
 
 
 # ---- Co-Teaching
@@ -149,16 +162,21 @@ def test_networks_that_agree_learn_from_the_whole_batch(reading: str) -> None:
     method = make("coteaching_plus", y, 5, reading=reading)
     _, gradient, log = evaluate(method, pair, y, Step(50, 60, batch=1))
     assert (gradient.abs().sum(2) > 0).all() and log["disagreement"] == 0 and log["selected"].all()  # type: ignore[union-attr]
-    late, _, _ = evaluate(method, pair, y, Step(50, 60, batch=100))
-    assert (late == 0) == (reading == "code")  # the published gate: epoch * batch < 5000
+    late, _, log = evaluate(method, pair, y, Step(50, 60, batch=100))
+    assert (late == 0) == (reading == "code") == ("selected" not in log)  # the published gate: epoch * batch < 5000
 
 
-def test_a_single_dispute_is_kept_however_much_is_forgotten() -> None:
+def test_of_single_disputes_the_share_is_kept_and_the_others_teach_nothing() -> None:
     one, y = some_logits(6)
     other = one.clone()
     other[2] = -one[2]
-    _, gradient, log = evaluate(make("coteaching_plus", y, 5, forget=0.9), torch.stack([one, other]), y)
-    assert log["selected"].nonzero()[:, 1].tolist() == [2, 2] and torch.isfinite(gradient).all()  # type: ignore[union-attr]
+    method = make("coteaching_plus", y, 5, forget=0.75)
+    steps = [evaluate(method, torch.stack([one, other]), y) for _ in range(8)]
+    used = ["selected" in log for _, _, log in steps]  # without samples there is no purity
+    assert used == [False, False, False, True] * 2
+    for (_, gradient, log), learned in zip(steps, used, strict=True):
+        assert gradient.isfinite().all() and bool(gradient.any()) == learned
+        assert not learned or log["selected"].nonzero()[:, 1].tolist() == [2, 2]  # type: ignore[union-attr]
 
 
 # ---- JoCoR

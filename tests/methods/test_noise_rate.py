@@ -89,7 +89,8 @@ def test_all_three_methods_estimate_it_once_and_forget_it_from_then_on(name: str
     assert method.tau == 0.0
     method = train(name, data, labels, epochs=9)
     assert method.tau == pytest.approx(wrong, abs=0.05)
-    assert method.forget_share(Step(8, 20)) == method.forget_share(Step(15, 20)) == method.tau
+    method.remainder = 0.0
+    assert method.count_kept(1000, Step(8, 20)) == int(1000 * (1 - method.tau))
 
 
 def test_a_resumed_run_knows_the_estimate_and_does_not_make_it_again() -> None:
@@ -98,7 +99,7 @@ def test_a_resumed_run_knows_the_estimate_and_does_not_make_it_again() -> None:
     resumed = make("coteaching", labels, 4, UNKNOWN, forget="estimated", ramp=8)
     resumed.load_state_dict(first.state_dict())
     resumed.on_epoch_start([], Step(9, 20), data)  # without networks an estimate would fail
-    assert resumed.forget_share(Step(9, 20)) == first.tau > 0  # type: ignore[attr-defined]
+    assert resumed.tau == first.tau > 0  # type: ignore[attr-defined]
 
 
 def test_in_the_warm_up_no_network_sees_the_half_that_it_is_asked_about() -> None:

@@ -18,6 +18,7 @@ class Training(TypedDict):
     weight_decay: float
     momentum: float
     validation: NotRequired[float]
+    keep: NotRequired[str]  # last, or best_validation
     evaluate_every: NotRequired[int]
     augmentation: NotRequired[str]  # none if it is not there
     mean: NotRequired[list[float]]

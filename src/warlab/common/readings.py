@@ -1,6 +1,7 @@
 """Which epochs are tested: always the last ones, whose mean accuracy is the paper's figure of merit."""
 
 HELD_OUT = "validation_accuracy"  # by the noisy labels of the samples that are held out from training
+HELD_OUT_LOSS = "validation_loss"  # mean cross entropy of the same samples
 LAST = 10  # epochs that are averaged, unless an experiment has its own number
 
 

@@ -220,6 +220,7 @@ KINDS: dict[str, dict[str, Any]] = {  # of the settings that are in no file of a
         "weight_decay": kind_of("float", minimum=0, maximum=1),
         "momentum": kind_of("float", minimum=0, below=1),
         "validation": kind_of("float", minimum=0, maximum=0.5),
+        "keep": Literal["last", "best_validation"],
         "evaluate_every": kind_of("int", minimum=1, maximum=MOST_EPOCHS),
         "augmentation": Literal["none", "shift_flip", "two_views"],
         "mean": _list_of(kind_of("float"), min_length=1),

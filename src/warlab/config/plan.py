@@ -105,6 +105,9 @@ class Plan:
     def needed_run(self, cell: RunId) -> RunId | None:
         """Return the run of the same cell that this one reads, such as a CCE run for Forward."""
         needs = methods.declaration(self.settings.numbers.method_file(cell.method)).needs_run
+        if isinstance(needs, tuple):
+            setting, methods_by_value = needs
+            needs = methods_by_value[str(self._method(cell, cell.method)[setting])]
         return None if needs is None else replace(cell, method=needs)
 
     @cached_property

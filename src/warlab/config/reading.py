@@ -88,12 +88,17 @@ def expand_home(config: Any) -> Any:
     return str(Path(config).expanduser()) if config == "~" or str(config).startswith("~/") else config
 
 
+SECTIONS_OF_IDS = ("training", "net")
+
+
 def parse_changes(method_id: str, known: Iterable[str]) -> dict[str, Any]:
-    """Return the settings that a method id changes: {"beta": 5} for war_w2v+beta=5."""
+    """Return the settings that a method id changes: {"beta": 5} for war_w2v+beta=5. The settings of SECTIONS_OF_IDS,
+    such as training.lr, are checked where the dataset and the network are known."""
     names, changes = list(known), {}
     for change in MethodId.parse(method_id).changes:
         key, equals, value = change.partition("=")
-        if not equals or key not in names:
+        section = key.rpartition(".")[0]
+        if not equals or (key not in names and section not in SECTIONS_OF_IDS):
             reason = f"changes {key!r}, which is not a setting of the method"
             raise WarlabError(f"{method_id!r} {reason}; {suggest(key, names)}")
         if key in changes:

@@ -56,7 +56,7 @@ def _settings(study: Study) -> Iterator[Row]:
         }
         for section, owner in owners.items():
             for key, one in values.get(section, {}).items():
-                if one.value != one.paper:
+                if one.value != one.paper and one.layer != "id":
                     yield f"{owner}: {key.replace('_', ' ')}", _text(one.paper), _text(one.value)
 
 

@@ -64,7 +64,7 @@ class Settings:
         return RunConfig(
             cell.dataset,
             cell.noise,
-            NetConfig(cell.net, self.net(cell.net, cell.dataset)),
+            NetConfig(cell.net, _plain(self._net_of_run(cell))),
             MethodConfig(cell.method, self.numbers.method_file(cell.method), settings),
             self.training(cell.dataset, cell.noise, cell.method),
             cell.seed,
@@ -75,7 +75,7 @@ class Settings:
         """Return all settings of a run with their origins: section → key → value."""
         sections = {
             "training": self._values("training", cell.method, cell.dataset, cell.noise),
-            "nets": self._values("nets", cell.net, cell.dataset, ""),
+            "nets": self._net_of_run(cell),
             "methods": self._values("methods", cell.method, cell.dataset, cell.noise),
             "noise": self._values("noise", noise.parse(cell.noise)[0], cell.dataset, ""),
         }
@@ -176,15 +176,32 @@ class Settings:
         declared = self.numbers.section(section).get(file, {})
         values = self._from_files(section, base, file, places)
         typed = self._typed(section, owners)
-        if section == "methods":
-            typed |= {key: Value(value, "id", name) for key, value in parse_changes(name, values).items()}
+        if section in ("methods", "training"):
+            typed |= self._changes(section, name)
         units = {key: declared[key].unit for key in values if key not in typed}
-        values |= {key: replace(one, paper=values[key].paper) if key in values else one for key, one in typed.items()}
+        values = _override(values, typed)
         for key, unit in units.items():
             if unit:
                 training = values if section == "training" else self._values("training", name, dataset, noise_id)
                 values[key] = _multiply(values[key], unit, training["epochs"])
         return values
+
+    def _net_of_run(self, cell: RunId) -> Values:
+        return _override(self._values("nets", cell.net, cell.dataset, ""), self._changes("net", cell.method))
+
+    def _changes(self, section: str, method_id: str) -> dict[str, Value]:
+        """Return what a method id changes in a section: `training.lr=0.01` is the lr of training, `net.dropout=0.25` a
+        setting of the network, and a key without a section one of the method. Variants change sections as well."""
+        base, file = base_method(method_id), self.numbers.method_file(method_id)
+        variant = base in self.numbers.variants and section != "methods"
+        fixed = self.numbers.variants[base]["settings"] if variant else {}
+        typed = parse_changes(method_id, self.numbers.methods.get(file, {}))
+        return {
+            key.rpartition(".")[2]: Value(value, "id", source)
+            for source, changes in ((f"config/{FILE}: variants.{base}", fixed), (method_id, typed))
+            for key, value in changes.items()
+            if (key.rpartition(".")[0] or "methods") == section
+        }
 
     def _from_files(self, section: str, base: str, file: str, places: list[str]) -> dict[str, Value]:
         """Return the values of the first two layers."""
@@ -228,6 +245,12 @@ class Settings:
         """Return the layers that people type: name, name in messages, content."""
         overrides = self.config.get("overrides", {})
         return [("scale", f"scale {self.name}", self.scale), ("overrides", "overrides", overrides)]
+
+
+def _override(values: Values, typed: Values) -> dict[str, Value]:
+    """Return the values of the files, with those that people typed in their place."""
+    kept = {key: replace(one, paper=values[key].paper) if key in values else one for key, one in typed.items()}
+    return {**values, **kept}
 
 
 def _plain(values: Values) -> Options:

@@ -8,7 +8,7 @@ from warlab import data, methods, noise
 from warlab.artefacts.ground_cost import read_matrix
 from warlab.artefacts.run_config import Options
 from warlab.common.wording import short, suggest
-from warlab.config.models import Layer, Section
+from warlab.config.models import KINDS, Layer, Section
 from warlab.config.numbers import FILE, SECTIONS, Numbers
 from warlab.config.plan import Plan
 from warlab.config.reading import check_known, check_value, parse_changes
@@ -59,7 +59,7 @@ def check_numbers(numbers: Numbers) -> None:
     for name, variant in numbers.variants.items():
         where, file = f"{FILE}, variants.{name}", variant["method"]
         check_known(file, numbers.methods, f"{where}: there is no method {file!r}")
-        _check_values(numbers, "methods", file, variant["settings"], where)
+        _check_changes(numbers, file, variant["settings"], where)
 
 
 def check_layer(numbers: Numbers, layer: Layer, where: str) -> None:
@@ -83,6 +83,18 @@ def _check_values(numbers: Numbers, section: str, name: str, values: Options, wh
     for key, value in values.items():
         check_known(key, numbers.section(section).get(base, {}), f"{where}: {section}.{name} has no {key!r}")
         check_value(f"{section}.{base}.{key}", numbers.kind(section, base, key), value, where)
+
+
+def _check_changes(numbers: Numbers, file: str, changes: Options, where: str) -> None:
+    """Check what an id or a variant changes; that a dataset and a network have these settings is checked per run."""
+    _check_values(numbers, "methods", file, {key: value for key, value in changes.items() if "." not in key}, where)
+    of_nets = {key: numbers.kind("nets", net, key) for net, settings in numbers.nets.items() for key in settings}
+    kinds = {"training": KINDS["training"], "net": {key: kind for key, kind in of_nets.items() if key != "weights"}}
+    for key, value in changes.items():
+        section, _, name = key.rpartition(".")
+        if section:
+            check_known(name, kinds[section], f"{where}: {section} has no {name!r}")
+            check_value(key, kinds[section][name], value, where)
 
 
 def _check_place(numbers: Numbers, section: str, place: str, what: str) -> None:
@@ -134,7 +146,7 @@ def check_method(numbers: Numbers, method_id: str) -> None:
     if not _METHOD_ID.fullmatch(method_id):
         raise WarlabError(f"The method {short(method_id)} is also a folder: it must be letters, digits and +=._- only.")
     file = numbers.method_file(method_id)
-    _check_values(numbers, "methods", file, parse_changes(method_id, numbers.methods[file]), f"The method {method_id}")
+    _check_changes(numbers, file, parse_changes(method_id, numbers.methods[file]), f"The method {method_id}")
 
 
 def _check_timing(plan: Plan, name: str) -> None:
@@ -192,12 +204,24 @@ def _check_spellings(plan: Plan) -> None:
             raise WarlabError(f"The methods {other} and {method_id} are the same; write one of them everywhere.")
 
 
+def _check_sections(settings: Settings, cell: RunId) -> None:
+    """Check that the schedule and the network of a run have what the id of its method changes."""
+    for section, owner in (("training", f"the schedule of {cell.dataset}"), ("nets", f"the network {cell.net}")):
+        for key, one in settings.explain(cell)[section].items():
+            if one.layer == "id" and one.paper is None:
+                raise WarlabError(f"{cell.method} changes {key}, which {owner} does not have; choose another method.")
+    training = settings.training(cell.dataset, cell.noise, cell.method)
+    if training.get("keep") == "best_validation" and not training.get("validation"):
+        raise WarlabError(f"{cell}: keep is best_validation, but nothing is held out; set `validation` above 0.")
+
+
 def _check_run(settings: Settings, cell: RunId) -> None:
     noise.check(cell.noise, cell.dataset)
     images = noise.needs(cell.noise).get("images")
     if images and images not in settings.scale["datasets"]:
         raise WarlabError(f"The noise {cell.noise} takes images of {images}; add it to the datasets of the scale.")
     settings.cost_key(cell)
+    _check_sections(settings, cell)
     files = {f"noise_files.{cell.noise}": settings.noise_file(cell.noise)} if "given" in noise.needs(cell.noise) else {}
     if (cost := settings.cost_name(cell)) is not None:
         given = settings.cost_files(cost, cell.dataset)

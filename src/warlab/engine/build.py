@@ -99,6 +99,7 @@ def build_trainer(
         on_epoch=on_epoch,
         evaluate_every=training.get("evaluate_every", 1),
         augment=make_augmentation(run, inputs.data.about),
+        keeps_best=training.get("keep") == "best_validation",
         recorder=Recorder(models, len(samples.data), method.task.classes, samples.units and samples.units()),
     )
 
@@ -111,7 +112,8 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, N
     arrays, trusted = _replace_images(inputs)
     noisy, trusted = _hold_out(arrays, inputs.noise.labels, trusted, training.get("validation", 0.0), run.seed)
     labels = torch.from_numpy(noisy).to(device).long()
-    method = methods.make(run.method.file, run.method.settings, _make_task(inputs, labels))
+    part = training_part(len(inputs.noise.labels), training.get("validation", 0.0), run.seed)
+    method = methods.make(run.method.file, run.method.settings, _make_task(inputs, labels, part))
     true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     samples = SAMPLES[about.samples](RunData(arrays, about, labels, true, training, run.seed))
     settings = run.net.settings | ({"weights": str(inputs.initial)} if inputs.initial else {})
@@ -147,12 +149,12 @@ def make_optimiser(model: nn.Module, training: Training) -> torch.optim.Optimize
     raise WarlabError(f"The optimiser must be adam or sgd, not {kind!r}.")
 
 
-def _make_task(inputs: RunInputs, labels: Tensor) -> Task:
+def _make_task(inputs: RunInputs, labels: Tensor, part: np.ndarray) -> Task:
     noise, predictions = inputs.noise.manifest, inputs.predictions
-    if predictions is not None and len(predictions) != len(labels):
+    if predictions is not None and len(predictions) != len(inputs.noise.labels):
         raise WarlabError(
-            f"The run that this method builds on has predictions for {len(predictions)} samples, but this run trains "
-            f"on {len(labels)}; give both runs the same `validation`."
+            f"The run that this method builds on has predictions for {len(predictions)} samples, but there are "
+            f"{len(inputs.noise.labels)}; delete its predictions and run again."
         )
     return Task(
         labels=labels,
@@ -161,7 +163,7 @@ def _make_task(inputs: RunInputs, labels: Tensor) -> Task:
         realised_rate=noise.realised_rate,
         device=labels.device,
         cost=None if inputs.cost is None else torch.from_numpy(inputs.cost).float(),
-        predictions=None if predictions is None else torch.from_numpy(predictions),
+        predictions=None if predictions is None else torch.from_numpy(predictions[part]),
         noise_kind=noise.kind,
     )
 

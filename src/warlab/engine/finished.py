@@ -1,6 +1,7 @@
 """Predictions, features and maps of a finished run, computed with its weights."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,10 @@ BATCH = 500  # images whose features are computed at once
 
 
 def predict_run(run: RunConfig, files: RunFiles, weights: Path, out: Path, threads: int) -> None:
-    """Write the `probabilities` (N, C) of the training images, in their order: softmax in evaluation mode, averaged
-    over the networks. Other runs read them."""
-    samples, method, models = _load_trained(run, files.read(), weights, threads)
+    """Write the `probabilities` (N, C) of all training images, in their order: softmax in evaluation mode, averaged
+    over the networks. Other runs read them. Images that the run has held out are among them."""
+    whole = replace(run, training={**run.training, "validation": 0.0})
+    samples, method, models = _load_trained(whole, files.read(), weights, threads)
     with evaluating(*models):
         scores = [method.predict(models, batch.x) for batch in samples.data.ordered_batches()]
     write_arrays(out, probabilities=torch.cat([one.softmax(2).mean(0) for one in scores]).cpu().numpy())

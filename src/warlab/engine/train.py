@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from warlab.audit.record import Record
-from warlab.common.readings import LAST, is_tested
+from warlab.common.readings import HELD_OUT, HELD_OUT_LOSS, LAST, is_tested
 from warlab.common.seeds import derive_seed
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.images import Batches, Evaluation
@@ -128,6 +128,8 @@ class Trainer:
     recorder: Recorder
     evaluate_every: int = 1  # epochs
     augment: Callable[[Batch], Batch] = lambda batch: batch  # draws from torch, which is seeded for every step
+    keeps_best: bool = False
+    best: dict[str, Any] = field(default_factory=dict)  # of the epoch with the lowest loss on noisy validation labels
     rows: list[Row] = field(default_factory=list)  # one for each finished epoch
     meter: _Meter = field(default_factory=_Meter)  # of the unfinished epoch
 
@@ -135,6 +137,9 @@ class Trainer:
         self._restore(self.checkpoints.load())
         while len(self.rows) < self.schedule.epochs:
             self._epoch(stop)
+        if self.best:
+            for model, saved in zip(self.models, self.best["models"], strict=True):
+                model.load_state_dict(saved)
         return self.rows
 
     def _epoch(self, stop: StopRequest) -> None:
@@ -160,10 +165,22 @@ class Trainer:
         with self._interruptible(stop):
             tested = is_tested(epoch, self.schedule.epochs, self.evaluate_every)
             scores = self.evaluate(self.method, self.models) if tested else {}
+        if tested and self.keeps_best:
+            scores = self._keep_best(epoch, scores)
         self.rows.append({"epoch": epoch + 1, "lr": rate, **self.meter.means(), **scores, **self.meter.tick()})
         self.meter = _Meter()
         self.checkpoints.keep(self._state())
         self.on_epoch(self.rows)
+
+    def _keep_best(self, epoch: int, scores: Row) -> Row:
+        """Keep the networks of the best epoch so far, that with the lowest loss on noisy validation labels. Return its
+        scores: the run ends with these networks, so they are its result. The validation columns are of this epoch."""
+        if not self.best or scores[HELD_OUT_LOSS] < self.best["scores"][HELD_OUT_LOSS]:
+            states = [{name: one.clone() for name, one in model.state_dict().items()} for model in self.models]
+            scores |= {"kept_epoch": epoch + 1}
+            self.best = {"models": states, "scores": scores, "predictions": self.evaluate.recent[-1]}
+        self.evaluate.recent[-1] = self.best["predictions"]
+        return self.best["scores"] | {name: scores[name] for name in (HELD_OUT, HELD_OUT_LOSS)}
 
     def _begin(self, step: Step) -> None:
         if self.method.restarts(step):
@@ -236,6 +253,7 @@ class Trainer:
             "method": self.method.state_dict(),
             "rows": self.rows,
             "recent": self.evaluate.recent,
+            "best": self.best,
             "audit": self.recorder.audit.state_dict(),
             "meter": vars(self.meter),
         }
@@ -251,7 +269,7 @@ class Trainer:
         self.rows, self.meter = state["rows"], _Meter(**state["meter"])
         device = self.method.task.device  # a state is loaded on the CPU
         self.meter.sums = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in self.meter.sums.items()}
-        self.evaluate.recent = state["recent"]
+        self.evaluate.recent, self.best = state["recent"], state["best"]
         self.recorder.audit.load_state_dict(state["audit"])
         done = len(self.rows)
         place = self._place() if done < self.schedule.epochs else f"epoch {done}, which was the last"

@@ -20,7 +20,7 @@ class Declaration:
     """What is known of a method before its file is imported: the fields of `Config` and its class attributes."""
 
     settings: dict[str, Setting]
-    needs_run: str | None  # another method, whose run of the same cell must come first
+    needs_run: str | tuple[str, dict[str, str]] | None  # see `Method`
     label: str
 
 

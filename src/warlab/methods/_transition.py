@@ -5,8 +5,10 @@ the sample that looks most like class i (its anchor) is taken to be truly of cla
 
     T[i] = p(anchor_i),   anchor_i = argmax { p_i(x) : p_i(x) below its 97th percentile }
 
-Patrini et al., Making deep neural networks robust to label noise, 2017, and their code. That code overwrites the
-discarded predictions, so that later rows may read zeros; here every class uses the original ones.
+Patrini et al., Making deep neural networks robust to label noise, 2017, and their code. A network that has memorised
+its labels predicts them, and T would be the identity. So, as in that code, p are the predictions for all images by the
+network of the epoch with the lowest loss on a tenth of the noisy labels, which it was not trained on. That code
+overwrites the discarded predictions, so that later rows may read zeros; here every class uses the original ones.
 """
 
 import logging

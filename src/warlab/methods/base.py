@@ -58,7 +58,7 @@ class Task:
     realised_rate: float  # the share of labels that were really changed
     device: torch.device
     cost: Tensor | None = None
-    predictions: Tensor | None = None  # probabilities of the run named by `needs_run` on the training images
+    predictions: Tensor | None = None  # probabilities of the run that `needs_run` names for these samples
     noise_kind: str = ""  # asym, sym, pairflip, …: some baselines' code depends on it
 
 
@@ -74,7 +74,8 @@ class Method(ABC):
 
     label: ClassVar[str] = ""
     n_models: ClassVar[int] = 1
-    needs_run: ClassVar[str | None] = None
+    # another method, whose run of the same cell is trained first; or a setting, and the method for each of its values
+    needs_run: ClassVar[str | tuple[str, dict[str, str]] | None] = None
     saved: ClassVar[tuple[str, ...]] = ()  # attributes that a resumed run cannot recompute
 
     def __init__(self, config: Any, task: Task) -> None:

@@ -1,6 +1,6 @@
 """Co-Teaching: two networks, each trained on the samples of the batch on which the other has a small loss.
 
-    S_m = the k = int((1 - R(e)) B) samples with the smallest CE of network m
+    S_m = the share 1 - R(e) of the samples, those with the smallest CE of network m
     L_1 = mean_{i in S_2} CE(p_1(x_i), y_i),   L_2 = mean_{i in S_1} CE(p_2(x_i), y_i)
 
 R(e) rises linearly to the forget rate tau. With tau = 0 these are two CCE runs on the same batches.
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from warlab.common.setting import setting
-from warlab.methods._selection import Selecting, exchange
-from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
+from warlab.methods._selection import Selecting, exchange, log_selected
+from warlab.methods.base import Batch, Log, Losses, Step
 
 
 @dataclass(frozen=True)
@@ -32,5 +32,6 @@ class Algorithm(Selecting):
     label = "Co-Teaching"
 
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
-        losses, selected = exchange(logits, batch.y, self.forget_share(step), self.config.division)
-        return losses, {SELECTED: selected}
+        kept = self.count_kept(len(batch.y), step)
+        losses, selected = exchange(logits, batch.y, kept, self.config.division)
+        return losses, log_selected(selected, kept)

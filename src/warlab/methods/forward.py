@@ -2,7 +2,7 @@
 
     L = - mean_i log ( sum_c p_c(x_i) T[c, y_i] )        p (B, C), T (C, C)
 
-T is estimated from the CCE run of the same cell. With T = I this is CCE.
+T is estimated from a CCE run of the same cell (`_transition`). With T = I this is CCE.
 Patrini et al., Making deep neural networks robust to label noise: a loss correction approach, 2017.
 """
 
@@ -17,9 +17,11 @@ from warlab.methods._transition import Corrected
 class Config:
     # of the anchors; null is the plain argmax
     percentile: float | None = setting(97.0, "baseline's code", minimum=0, maximum=100)
+    # the CCE network: of the epoch with the lowest loss on a tenth of the noisy labels, or of the last epoch
+    transition: str = setting("validation", "baseline's code", choices=("validation", "last"))
 
 
 class Algorithm(Corrected):
     label = "Forward"
-    needs_run = "cce"
+    needs_run = ("transition", {"validation": "cce_early", "last": "cce"})
     corrected = ForwardLoss

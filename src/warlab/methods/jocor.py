@@ -1,7 +1,7 @@
 """JoCoR: two networks with one joint loss, trained on the samples where it is small.
 
     l_i = (1 - lam) ( CE(p_1(x_i), y_i) + CE(p_2(x_i), y_i) ) + lam ( KL(p_1 || p_2) + KL(p_2 || p_1) )(x_i)
-    L   = mean of the int((1 - R(e)) B) smallest l_i
+    L   = mean of the smallest l_i, the share 1 - R(e) of them
 
 No gradient is stopped. One Adam over both networks, as in the original, moves them exactly as two do. With lam = 0 and
 nothing forgotten this is the sum of two CCE losses. Under SGD, unlike under Adam, lam = 0.85 makes the steps of the
@@ -17,8 +17,8 @@ from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.methods._selection import Selecting, make_mask, select_smallest
-from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
+from warlab.methods._selection import Selecting, log_selected, make_mask, mean, select_smallest
+from warlab.methods.base import Batch, Log, Losses, Step, Task
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class Algorithm(Selecting):
         first, second = logits
         supervised = cross_entropy(first, batch.y, reduction="none") + cross_entropy(second, batch.y, reduction="none")
         joint = (1 - self.config.lam) * supervised + self.config.lam * disagreement(first, second)
-        chosen = select_smallest(joint, self.forget_share(step))
-        return joint[chosen].mean() / self.unit, {SELECTED: make_mask(chosen, len(batch.y))[None]}
+        kept = self.count_kept(len(joint), step)
+        chosen = select_smallest(joint, kept)
+        return mean(joint[chosen]) / self.unit, log_selected(make_mask(chosen, len(joint))[None], kept)
 
 
 def disagreement(first: Tensor, second: Tensor) -> Tensor:
