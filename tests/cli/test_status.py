@@ -16,7 +16,7 @@ from tests.helpers.runs import resolved, wait_for
 from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
 from warlab.cli import doctor, main
-from warlab.cli.status import run_state, status
+from warlab.cli.status import CLEAR, run_state, status, watch
 from warlab.common.files import write_json, write_text
 from warlab.common.progress import duration
 from warlab.config.study import Study, load_study
@@ -119,6 +119,26 @@ def test_a_result_that_will_be_trained_again_is_outdated_with_its_own_epochs(
     write_json(folder(study) / "runs" / str(CELL) / "result.json", {"id": "0", "data": "real"})
     state = run_state(study, ROOT, CELL)
     assert state.state == "outdated" and "result.json lacks 'code'" in state.note
+
+
+def test_watching_shows_what_is_in_progress_until_all_is_done(
+    study: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin(study)
+    first, *others = study.plan.runs
+    save_result(study, first)
+    finish = iter([lambda: [save_result(study, run) for run in others], lambda: pytest.fail("all runs are done")])
+    monkeypatch.setattr("time.sleep", lambda _: next(finish)())
+    assert watch(study, ROOT) == f"smoke: {len(study.plan.runs)} runs, {len(study.plan.runs)} done"
+    _, picture, end, _ = capsys.readouterr().out.split(CLEAR)
+    assert re.search(rf"^█{{10}}·{{10}}  50 %  stopped  {CELL} +2/4", picture, re.MULTILINE)
+    assert str(others[-1]) not in picture and "remaining: about" in picture and ", 1 done, 1 stopped" in picture
+    assert end.startswith("█" * 20 + " 100 % of all runs are done")
+
+
+def test_ctrl_c_ends_the_watch_with_the_summary(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: signal.raise_signal(signal.SIGINT))
+    assert watch(study, ROOT).endswith(f"smoke: {len(study.plan.runs)} runs, {len(study.plan.runs)} waiting")
 
 
 def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from warlab.cli.explain import explain
 from warlab.cli.main import main
+from warlab.cli.why import explain
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId

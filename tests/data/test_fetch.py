@@ -13,7 +13,7 @@ import pytest
 
 import warlab.data
 from tests.conftest import logged
-from warlab.data import download as http
+from warlab.data import fetch as http
 from warlab.data.base import Dataset, Package, Source
 from warlab.data.fetch import fetch
 from warlab.errors import WarlabError

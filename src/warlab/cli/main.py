@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from warlab.cli.doctor import doctor
-from warlab.cli.explain import explain
-from warlab.cli.status import audit, status
-from warlab.cli.why import why
+from warlab.cli.status import audit, status, watch
+from warlab.cli.why import explain, why
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
@@ -46,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, parents=[_options(before=False)])
         if name in ("explain", "why"):
             command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
+        if name == "status":
+            command.add_argument("--watch", action="store_true", help="show what is in progress, again and again")
         if name == "explain":
             command.add_argument("setting", nargs="?", help="one setting, such as warmup or training.lr (default: all)")
     return parser
@@ -93,4 +94,4 @@ def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> 
         return audit(study)
     if options.command == "doctor":
         return doctor(study, root, options.configfile)
-    return status(study, root), True
+    return (watch if options.watch else status)(study, root), True

@@ -4,6 +4,8 @@ Both can be used while a cluster is training.
 """
 
 import csv
+import shutil
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,15 +41,55 @@ class RunState:
 
 
 def status(study: Study, root: Path) -> str:
-    """A table of all runs, the remaining time, and the number of runs in each state."""
+    """Return a table of all runs, the remaining time, and the number of runs in each state."""
     states = {run: run_state(study, root, run) for run in study.plan.runs}
-    counts = Counter(run.state for run in states.values())
-    total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
-    summary = f"{study.name}: {len(states)} runs, {total or 'nothing to train'}"
     width = max([len(run.run) for run in states.values()], default=3)
     head = f"{'state':9}{'run':{width}}  {'epoch':>8}{'accuracy':>10}  remaining"
     lines = [_line(run, width) for run in states.values()]
-    return "\n".join([head, *lines, *remaining(study, root, states), summary])
+    return "\n".join([head, *lines, *summary(study, root, states)])
+
+
+def summary(study: Study, root: Path, states: Mapping[RunId, RunState]) -> list[str]:
+    """Return the remaining time and the number of runs in each state."""
+    counts = Counter(run.state for run in states.values())
+    total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    return [*remaining(study, root, states), f"{study.name}: {len(states)} runs, {total or 'nothing to train'}"]
+
+
+EVERY = 10.0  # seconds between two pictures of `watch`
+CLEAR = "\x1b[H\x1b[2J"  # the terminal, so that the next picture takes the place of the last one
+
+
+def watch(study: Study, root: Path) -> str:
+    """Print the runs in progress with their share of epochs again and again, in place. Return the summary when all runs
+    are done, or after Ctrl-C."""
+    done: dict[RunId, RunState] = {}
+    lines: list[str] = []
+    try:
+        while True:
+            states = {run: done.get(run) or run_state(study, root, run) for run in study.plan.runs}
+            done = {run: state for run, state in states.items() if state.state == "done"}  # not looked at again
+            lines = summary(study, root, states)
+            begun = [state for state in states.values() if state.state not in ("done", "waiting")]
+            rows = begun[: max(1, shutil.get_terminal_size().lines - len(lines) - 4)]
+            width = max([len(state.run) for state in rows], default=3)
+            bars = [f"{_bar(*map(int, (row.epochs or '0/1').split('/')))}  {_line(row, width)}" for row in rows]
+            whole = f"{_bar(len(done), len(states))} of all runs are done"
+            print(CLEAR + "\n".join([whole, *bars, *lines]), flush=True)
+            if len(done) == len(states):
+                break
+            time.sleep(EVERY)
+    except KeyboardInterrupt:
+        pass
+    print(CLEAR, end="")
+    return "\n".join(lines)
+
+
+def _bar(done: int, total: int, width: int = 20) -> str:
+    """Return a progress bar with the percentage."""
+    share = min(done / max(total, 1), 1)
+    full = int(share * width)
+    return f"{'█' * full}{'·' * (width - full)} {int(100 * share):3} %"
 
 
 def _line(run: RunState, width: int) -> str:
