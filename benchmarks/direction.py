@@ -28,7 +28,7 @@ from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.ot.ground import word_cost
 from warlab.war import WARLoss, probabilities
-from warlab.war.adversarial import perturbation, unit
+from warlab.war.perturbation import perturbation, unit
 
 BATCH, BETA = 16, 10
 CPU = torch.device("cpu")

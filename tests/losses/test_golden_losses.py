@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss
-from warlab.war.adversarial import perturbation
 from warlab.war.model import extra_pass, same_random_numbers
+from warlab.war.perturbation import perturbation
 
 SETTINGS = {
     "epsilon": 0.005,

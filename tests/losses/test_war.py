@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from warlab.common.precision import tf32_allowed
 from warlab.ot.sinkhorn import sinkhorn
-from warlab.war import ARLoss, TVLoss, WARLoss, adversarial, kl_divergence, probabilities
-from warlab.war.adversarial import AdversarialLoss, Direction, perturbation, unit
+from warlab.war import ARLoss, TVLoss, WARLoss, kl_divergence, probabilities
+from warlab.war.adversarial import AdversarialLoss, Direction
 from warlab.war.model import Dropout
+from warlab.war.perturbation import XI, perturbation, unit
 
 COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
 COST = (COST + COST.T) / 2
@@ -258,4 +259,4 @@ def test_unit_survives_tiny_gradients() -> None:
     tiny = torch.full((1, 4), 1e-30)
     torch.testing.assert_close(unit(tiny).norm(), torch.tensor(1.0))
     assert unit(torch.zeros(1, 4)).abs().max() == 0
-    assert adversarial.XI == 1e-6
+    assert XI == 1e-6

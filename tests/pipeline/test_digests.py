@@ -105,7 +105,7 @@ def test_other_words_types_or_layouts_of_files_train_nothing(package: Path, file
             ALL,
         ),
         ("methods/__init__.py", "    module = METHODS", '    settings["beta"] = 0\n    module = METHODS', ALL),
-        ("war/adversarial.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", "war"}),
+        ("war/perturbation.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", "war"}),
         ("ot/sinkhorn.py", "1e-18", "1e-17", {"war"}),
         ("methods/coteaching_plus.py", "EARLY = 5000", "EARLY = 4000", {"coteaching_plus"}),
         ("losses/backward.py", "1e3", "1e4", {"backward"}),

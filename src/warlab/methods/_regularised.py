@@ -29,15 +29,16 @@ class Regularised(Method):
 
     def options(self) -> dict[str, Any]:
         """Return the settings that all regularisers share."""
-        names = ("epsilon", "dropout", "batchnorm_update", "direction", "power_iterations")
-        return {name: getattr(self.config, name) for name in names}
+        relative = self.config.relative_epsilon is not None
+        names = ("dropout", "batchnorm_update", "direction", "power_iterations")
+        return {name: getattr(self.config, name) for name in ("relative_epsilon" if relative else "epsilon", *names)}
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         """Return the cross entropy; `regulariser` adds the second term after its gradient, in half the memory."""
         self.clean_logits = None
         if step.epoch < self.config.warmup or self.config.beta == 0:
             return cross_entropy(models[0](batch.x), batch.y), {}
-        if self.config.direction == "clean" and self.adversarial_loss.epsilon > 0:
+        if self.config.direction == "clean" and self.adversarial_loss.perturbs:
             # The direction is a gradient of the clean forward pass, whose graph must be kept: both terms at once.
             x = batch.x.detach().requires_grad_()
             logits = models[0](x)

@@ -16,6 +16,8 @@ from warlab.war.ar import ARLoss
 class Config:
     beta: float = setting(5.0, "paper", minimum=0)
     epsilon: float = setting(0.005, "paper", minimum=0)
+    # in place of epsilon: a share of each sample's norm
+    relative_epsilon: float | None = setting(None, "our choice", above=0)
     warmup: int = setting(15, "paper", unit="epochs")
     dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
     batchnorm_update: bool = setting(True, "authors' code")
@@ -29,4 +31,4 @@ class Algorithm(Regularised):
     label = "AR"
 
     def make_loss(self) -> ARLoss:
-        return ARLoss(self.config.order, **self.options())
+        return ARLoss.paper(self.config.order, **self.options())

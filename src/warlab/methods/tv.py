@@ -17,6 +17,8 @@ from warlab.war.tv import TVLoss
 class Config:
     beta: float = setting(10.0, "our choice", minimum=0)  # as WAR, whose 0-1 case it is
     epsilon: float = setting(0.005, "our choice", minimum=0)
+    # in place of epsilon: a share of each sample's norm
+    relative_epsilon: float | None = setting(None, "our choice", above=0)
     warmup: int = setting(15, "our choice", unit="epochs")
     dropout: str = setting("independent", "authors' code", choices=("independent", "shared", "off"))  # of extra passes
     batchnorm_update: bool = setting(True, "authors' code")
@@ -29,4 +31,4 @@ class Algorithm(Regularised):
     label = "TV"
 
     def make_loss(self) -> TVLoss:
-        return TVLoss(**self.options())
+        return TVLoss.paper(**self.options())

@@ -28,6 +28,8 @@ class Config:
     cost: str = setting("w2v", "paper", pattern=r"^[a-z][a-z0-9_]*(\.[0-9]+)?$")
     beta: float = setting(10.0, "paper", minimum=0)
     epsilon: float = setting(0.005, "paper", minimum=0)
+    # in place of epsilon: a share of each sample's norm
+    relative_epsilon: float | None = setting(None, "our choice", above=0)
     lam: float = setting(0.05, "paper", minimum=1e-6)  # below, costs of size 1 have no digits left in float32
     iterations: int = setting(20, "paper", minimum=1, maximum=100_000)
     warmup: int = setting(15, "paper", unit="epochs")
@@ -79,19 +81,20 @@ class Algorithm(Regularised):
 
     def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)
-        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, config.epsilon)
+        self.length = "epsilon" if config.relative_epsilon is None else "relative_epsilon"
+        self.rule = EpsilonRule(config.epsilon_rule, config.epsilon_after, getattr(config, self.length))
 
     def make_loss(self) -> WARLoss:
         if self.task.cost is None:
             raise WarlabError("WAR needs a ground cost between classes; name one in its settings (cost: w2v).")
         # `verify_cost` has refused a cost of the wrong sign before any training; random_raw may be signed.
-        return WARLoss(self.task.cost, self.config.lam, self.config.iterations, signed=True, **self.options())
+        return WARLoss.paper(self.task.cost, self.config.lam, self.config.iterations, signed=True, **self.options())
 
     def on_epoch_start(self, models: Models, step: Step, samples: Samples) -> None:
         self.rule.start_epoch(step.epoch)
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        self.adversarial_loss.epsilon = self.rule.epsilon
+        setattr(self.adversarial_loss, self.length, self.rule.epsilon)
         loss, log = super().loss(models, batch, step)
         self.first_term = torch.as_tensor(loss).detach()
         return loss, log

@@ -1,9 +1,11 @@
 """Adversarial regularisation with any divergence D between predictions: the step that WAR, AR and TV share.
 
     R(x) = D( p(x + r), sg[p(x)] )                sg stops the gradient: it flows through p(x + r) alone
-    d = xi * unit(N(0, I))                        a tiny random probe, per sample
+    d = xi * unit(N(0, I))                        a small random probe, per sample
     g = gradient of D( p(x + d), sg[p(x)] ) in d  one power iteration, as in the paper; further ones start from unit(g)
     r = epsilon * unit(g)                         detached: no gradient flows through the direction
+
+epsilon is a length, or relative_epsilon times the L2 norm of the sample.
 
 Two controls need no gradient: a random direction, r = epsilon * unit(N(0, I)), and Gaussian noise of about this length,
 r = epsilon * N(0, I) / sqrt(d) for samples of d values.
@@ -15,13 +17,14 @@ takes its place. The final pass gives p(x + r), the only one that the loss is di
 
 import math
 import numbers
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import nll_loss
 
 from warlab.common.precision import tf32_allowed
 from warlab.errors import WarlabError
@@ -39,12 +42,15 @@ from warlab.war.model import (
     refuse_static_graph,
     select_forwards,
 )
+from warlab.war.perturbation import XI, XI_RELATIVE, XI_SAME_MASKS, draw_direction, norms, perturbation, unit
+from warlab.war.watch import CALLS, Watch, has_dropout
 
 Direction = Literal["sum", "mean", "clean", "random", "gaussian"]
-Divergence = Callable[[Tensor, Tensor], Tensor]  # (adversarial probabilities, clean probabilities) → one per sample
 
-XI = 1e-6  # length of the probe, paper's appendix and authors' code
-XI_SAME_MASKS = 1e-4  # its length where no mask differs: what 1e-6 then changes in p is float32's rounding
+# The library's default, one of the two; `paper` stays the paper's whatever it is.
+EPSILON, RELATIVE_EPSILON = 0.005, None
+NEGLIGIBLE = 1e-3  # of the scale of D: with a weight of 10, a hundredth of a nat or less
+TF32_SPACING = 2.0**-10
 DRAWN = ("random", "gaussian")  # directions without a gradient
 
 
@@ -55,7 +61,8 @@ class AdversarialLoss(nn.Module, ABC):
     A subclass defines the divergence D; `WARLoss` describes the parameters.
     """
 
-    epsilon: float = 0.005
+    epsilon: float | None = None
+    relative_epsilon: float | None = None
     dropout: Dropout = "independent"
     batchnorm_update: bool = True
     direction: Direction = "sum"
@@ -63,15 +70,19 @@ class AdversarialLoss(nn.Module, ABC):
     class_dim: int | None = None
 
     slope_at_clean = False  # whether D(q, p) has a gradient in q where q = p
+    scale = 1.0  # the order of D between predictions that differ much
 
     def __post_init__(self) -> None:
         super().__init__()
         self._are_logits = False  # not yet known
-        if not (isinstance(self.epsilon, numbers.Real) and math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise WarlabError(
-                f"epsilon is the length of the perturbation and cannot be {self.epsilon}; give 0 or more."
-            )
-        self.epsilon = float(self.epsilon)
+        self._watch = Watch()
+        if self.epsilon is None and self.relative_epsilon is None:
+            self.epsilon, self.relative_epsilon = EPSILON, RELATIVE_EPSILON
+        if self.epsilon is not None and self.relative_epsilon is not None:
+            raise WarlabError("Give epsilon, a length, or relative_epsilon, a share of each sample's norm, not both.")
+        self.epsilon = _checked("epsilon", "length of the perturbation", self.epsilon)
+        share = "perturbation as a share of each sample's norm"
+        self.relative_epsilon = _checked("relative_epsilon", share, self.relative_epsilon)
         if self.dropout not in ("independent", "shared", "off"):
             raise WarlabError(f"dropout must be independent, shared or off, not {self.dropout!r}.")
         if self.direction not in get_args(Direction):
@@ -90,6 +101,16 @@ class AdversarialLoss(nn.Module, ABC):
             )
         if self.direction in DRAWN and self.power_iterations != 1:
             raise WarlabError(f"direction is {self.direction}, which takes no gradient; leave power_iterations 1.")
+
+    @classmethod
+    def paper(cls, *arguments: Any, **options: Any) -> Self:
+        """Return the loss with the paper's settings, whatever the library's defaults are; `options` change them."""
+        return cls(*arguments, **({} if "relative_epsilon" in options else {"epsilon": 0.005}) | options)
+
+    @property
+    def perturbs(self) -> bool:
+        """Whether there is a perturbation at all."""
+        return bool(self.epsilon or self.relative_epsilon)
 
     @abstractmethod
     def divergence(self, adversarial: Tensor, clean: Tensor) -> Tensor:
@@ -135,22 +156,86 @@ class AdversarialLoss(nn.Module, ABC):
             inner, outer = (fix_dropout_masks(one, seed, x.device) for one in (inner, outer))
         if logits is not None:
             self._check_logits(get_logits(logits), len(x))
-        clean = self._reuse(logits, x.dtype)  # outside of extra_pass, which switches TF32 off
-        with extra_pass(model, self.dropout, self.batchnorm_update):
+        coarse = self._survives(x)
+        clean = self._reuse(logits, x.dtype, coarse)  # outside of extra_pass, which may switch TF32 off
+        with extra_pass(model, self.dropout, self.batchnorm_update, exact=not coarse):
             if clean is None:
                 with torch.no_grad():
                     clean = get_logits(inner(x))
             rows = self._check_rows(clean, len(x), mask)
             p_clean = rows.probabilities(clean)
             perturbed = x
-            if self.epsilon > 0 and self.direction == "clean":
-                perturbed = x + self.epsilon * self._clean_direction(inputs, logits, rows).to(x)
-            elif self.epsilon > 0 and self.direction in DRAWN:
-                perturbed = x + self.epsilon * draw_direction(x, fixed_length=self.direction == "random")
-            elif self.epsilon > 0:
-                perturbed = x + self._perturbation(inner, x, p_clean, rows)
+            if self.perturbs and self.direction == "clean":
+                perturbed = x + self._length(x) * self._clean_direction(inputs, logits, rows).to(x)
+            elif self.perturbs and self.direction in DRAWN:
+                perturbed = x + self._length(x) * draw_direction(x, fixed_length=self.direction == "random")
+            elif self.perturbs:
+                perturbed = x + self._perturbation(inner, x, p_clean, rows, coarse)
             p_adversarial = rows.probabilities(outer(perturbed))
-            return rows.mean(self.divergence(p_adversarial, p_clean))
+            value = rows.mean(self.divergence(p_adversarial, p_clean))
+            if self._watch.is_open:
+                with torch.no_grad():
+                    self._watch.add(value.detach(), rows.mean(self.divergence(p_clean, p_clean)))
+                self._warn_if_nothing_happens(model)
+            return value
+
+    def ratio(
+        self,
+        model: nn.Module,
+        inputs: Tensor,
+        labels: Tensor,
+        *,
+        predict: Predict | None = None,
+        mask: Tensor | None = None,
+    ) -> float:
+        """Return (R - D(p, p)) / CE on a batch, to choose the weight of R by: beta = share / ratio.
+
+        D(p, p), which the entropy in WAR's transport leaves, is not counted, since no weight makes it useful. Running
+        statistics of batch norm stay as they are. Use it after the warm-up, on a few batches.
+        """
+        update, self.batchnorm_update = self.batchnorm_update, False
+        watch, self._watch = self._watch, Watch(calls=CALLS)
+        try:
+            with torch.no_grad(), extra_pass(model, "independent", batchnorm_update=False, exact=False):
+                clean = get_logits((predict or model)(inputs))
+            value = self(model, inputs, predict=predict, mask=mask).detach()
+        finally:
+            self.batchnorm_update, self._watch = update, watch
+        rows = self._check_rows(clean, len(inputs), mask)
+        p = rows.probabilities(clean)
+        entropy = nll_loss(p.clamp_min(torch.finfo(p.dtype).tiny).log(), labels.reshape(-1), reduction="none")
+        return float((value - rows.mean(self.divergence(p, p))) / rows.mean(entropy))
+
+    def _warn_if_nothing_happens(self, model: nn.Module) -> None:
+        if self._watch.is_open or (self.dropout == "independent" and has_dropout(model)):
+            return
+        mean, floor = self._watch.means()
+        if mean > 2 * floor + NEGLIGIBLE * self.scale:
+            return
+        name = "epsilon" if self.relative_epsilon is None else "relative_epsilon"
+        warnings.warn(
+            f"{type(self).__name__} does next to nothing here: over its first {CALLS} calls it is {mean:.2g}, of which "
+            f"{floor:.2g} is there without any perturbation. No dropout masks differ, and {name}="
+            f"{getattr(self, name):g} is too small for this model. Give a larger relative_epsilon, such as 0.05, "
+            "use a model with dropout, or leave the loss out; `ratio` says how much it adds to the cross entropy.",
+            stacklevel=5,
+        )
+
+    def _length(self, x: Tensor) -> Tensor | float:
+        """Return epsilon, per sample if it is relative; a sample of zeros is not perturbed."""
+        if self.relative_epsilon is None:
+            return self.epsilon or 0.0
+        return self.relative_epsilon * norms(x)
+
+    def _survives(self, x: Tensor) -> bool:
+        """Return whether the perturbation survives the precision that the model computes in: it is above the relative
+        spacing of its numbers. The share of an absolute epsilon is not known, and to measure it makes a GPU wait."""
+        if self.relative_epsilon is None or x.dtype == torch.float64:
+            return False
+        device = x.device.type
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+        spacing = TF32_SPACING if dtype == torch.float32 else torch.finfo(dtype).eps
+        return self.relative_epsilon >= spacing
 
     def _clean_direction(self, inputs: Tensor, output: Any, rows: Rows) -> Tensor:
         """Return unit vectors along the gradient of D(p(x), sg[p(x)]) in x, by the graph of the loop's own pass."""
@@ -171,17 +256,21 @@ class AdversarialLoss(nn.Module, ABC):
             raise
         return unit(gradient)
 
-    def _perturbation(self, predict: Predict, x: Tensor, p_clean: Tensor, rows: Rows) -> Tensor:
+    def _perturbation(self, predict: Predict, x: Tensor, p_clean: Tensor, rows: Rows, coarse: bool) -> Tensor:
+        length = self._length(x)
+        xi: Tensor | float = XI if self.dropout == "independent" else XI_SAME_MASKS
+        if self.relative_epsilon is not None:
+            xi = length if coarse else XI_RELATIVE * norms(x)
         try:
             return perturbation(
                 lambda inputs: rows.probabilities(predict(inputs)),
                 lambda adversarial, clean: rows.per_sample(self.divergence(adversarial, clean)),
                 x,
                 p_clean,
-                self.epsilon,
+                length,
                 "mean" if self.direction == "mean" else "sum",
                 self.power_iterations,
-                XI if self.dropout == "independent" else XI_SAME_MASKS,
+                xi,
             )
         except RuntimeError as error:
             if "not have been used in the graph" in str(error) or "does not require grad" in str(error):
@@ -199,11 +288,13 @@ class AdversarialLoss(nn.Module, ABC):
             )
         class_axis(logits, samples, self.class_dim)
 
-    def _reuse(self, output: Any, precision: torch.dtype) -> Tensor | None:
+    def _reuse(self, output: Any, precision: torch.dtype, coarse: bool) -> Tensor | None:
         """Return the loop's logits, if they have the dropout rule and the precision of the extra passes."""
         if output is None or self.dropout != "independent":
             return None
         logits = get_logits(output)
+        if coarse:
+            return logits.detach()
         exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
         return logits.detach() if exact else None
 
@@ -222,44 +313,9 @@ class AdversarialLoss(nn.Module, ABC):
         return Rows(samples, self.class_dim, None if mask is None else flatten_mask(mask, clean, axis))
 
 
-def perturbation(
-    predict: Callable[[Tensor], Tensor],
-    divergence: Divergence,
-    x: Tensor,
-    p_clean: Tensor,
-    epsilon: float,
-    reduction: Literal["sum", "mean"] = "sum",
-    power_iterations: int = 1,
-    xi: float = XI,
-) -> Tensor:
-    """Return r of the formulas above: (B, …) like x, of length epsilon per sample.
-
-    `reduction="mean"` is the authors' code to the letter: the gradient of the batch mean carries 1/B and is
-    divided by its norm + 1e-8, which shortens r where the gradient is tiny (no dropout, large batch).
-    """
-    direction = draw_direction(x, fixed_length=True)
-    for _ in range(power_iterations):
-        probe = (xi * direction).requires_grad_()
-        value = divergence(predict(x + probe), p_clean)
-        total = value.mean() if reduction == "mean" else value.sum()
-        # Asking for the probe's gradient alone keeps autograd from computing any weight gradient.
-        (gradient,) = torch.autograd.grad(total, probe)
-        if reduction == "mean":
-            direction = gradient / (gradient.flatten(1).norm(dim=1).view(-1, *[1] * (x.dim() - 1)) + 1e-8)
-        else:
-            direction = unit(gradient)
-    return epsilon * direction
-
-
-def draw_direction(x: Tensor, fixed_length: bool) -> Tensor:
-    """Return a random vector per sample: of length 1, or of d Gaussian values whose mean square is 1 / d."""
-    drawn = torch.randn_like(x)
-    return unit(drawn) if fixed_length else drawn / math.sqrt(x[0].numel())
-
-
-def unit(t: Tensor) -> Tensor:
-    """Scale every sample to length 1; by its largest entry first, so that 1e-30 does not square to zero."""
-    flat = t.flatten(1)
-    flat = flat / flat.abs().amax(1, keepdim=True).clamp_min(torch.finfo(t.dtype).tiny)
-    flat = flat / flat.norm(dim=1, keepdim=True).clamp_min(torch.finfo(t.dtype).tiny)
-    return flat.view_as(t)
+def _checked(name: str, meaning: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, numbers.Real) and math.isfinite(value) and float(value) >= 0:
+        return float(value)
+    raise WarlabError(f"{name} is the {meaning} and cannot be {value}; give 0 or more.")

@@ -21,7 +21,7 @@ class ARLoss(AdversarialLoss):
     order : "code" or "paper"
         "code" is the formula above, as in the authors' code and in Miyato et al. 2018, and the default; "paper" is
         KL(p(x + r) || p(x)), as printed in the paper and used in Proposition 1.
-    epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim
+    epsilon, relative_epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim
         As in `WARLoss`, with the same defaults, sources and costs of a step; direction cannot be "clean".
 
     Examples

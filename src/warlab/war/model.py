@@ -86,8 +86,8 @@ def refuse_static_graph(model: nn.Module, reason: str) -> None:
 
 
 @contextmanager
-def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool) -> Iterator[None]:
-    """Give every forward pass inside the given rules of dropout and batch norm, and true float32."""
+def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool, exact: bool = True) -> Iterator[None]:
+    """Give every forward pass inside the given rules of dropout and batch norm, and, if exact, true float32."""
     with ExitStack() as stack:
         if dropout == "off":
             stack.enter_context(_set(model, nn.modules.dropout._DropoutNd, "training", False))
@@ -97,7 +97,8 @@ def extra_pass(model: nn.Module, dropout: Dropout, batchnorm_update: bool) -> It
                 stack.enter_context(_set(model, nn.modules.instancenorm._InstanceNorm, name, None, training=True))
         # A wrapper overwrites running statistics before a forward pass: once per step, in the loop's own pass.
         stack.enter_context(_set(model, DistributedDataParallel, "broadcast_buffers", False))
-        stack.enter_context(true_float32())
+        if exact:
+            stack.enter_context(true_float32())
         yield
 
 

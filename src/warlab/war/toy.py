@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from warlab.common.seeds import derive_seed
 from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, probabilities
-from warlab.war.adversarial import XI_SAME_MASKS, perturbation
+from warlab.war.perturbation import XI_SAME_MASKS, perturbation
 
 CLASSES = ("orange", "red", "black")
 CENTRES = ((-0.75, 0.0), (0.75, 0.0), (0.6, 3.2))

@@ -12,7 +12,7 @@ class TVLoss(AdversarialLoss):
 
     Parameters
     ----------
-    epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim
+    epsilon, relative_epsilon, dropout, batchnorm_update, direction, power_iterations, class_dim
         As in `WARLoss`, with the same defaults, sources and costs of a step. The direction cannot be "clean", because
         the total variation has no slope where both predictions are the same.
 

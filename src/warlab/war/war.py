@@ -46,9 +46,14 @@ class WARLoss(AdversarialLoss):
         Weight of the entropy in the transport. Default 0.05: paper.
     iterations : int
         Sinkhorn iterations, differentiated through. Default 20: paper. They take less than one percent of a step.
-    epsilon : float
-        Length of the perturbation, L2 over all values of one sample. Default 0.005: paper, for images scaled to mean 0
-        and deviation 1. With 0 no direction is computed, and a step takes about 2.0 instead of 2.6.
+    epsilon : float, optional
+        Length of the perturbation, L2 over all values of one sample. Default 0.005: paper. With 0 no direction is
+        computed, and a step takes about 2.0 instead of 2.6. The paper's length is so small that without dropout the
+        loss does next to nothing; then there is a warning after the first calls.
+    relative_epsilon : float, optional
+        Length of the perturbation as a share of each sample's own L2 norm, in place of epsilon, so that it means the
+        same for inputs of any size and scale: 0.01 is one percent. A sample of zeros is not perturbed. Under autocast,
+        with a share of at least 2^-7 for bfloat16 or 2^-10 for float16, the extra passes have the model's precision.
     dropout : "independent", "shared" or "off"
         Dropout masks of the extra passes: independent of the clean pass, the same in all of them, or none. Default
         "independent": authors' code. The others take one more forward pass, about 0.3, for such a reference.
@@ -107,6 +112,7 @@ class WARLoss(AdversarialLoss):
                 f"not {self.lam} and {self.iterations}."
             )
         self.register_buffer("cost", matrix)
+        self.scale = float(abs(values).mean()) if values.size else 1.0
         self._decided: tuple[Tensor | None, int, float, bool] = None, 0, 0.0, False
         apart = values[~np.eye(len(values), dtype=bool)]
         if apart.size and apart.min() >= self.iterations * self.lam:

@@ -1,0 +1,200 @@
+"""How strong a loss is: an epsilon relative to the input, the warning of a loss that does nothing, and the ratio."""
+
+import copy
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from tests.helpers.on_logits import make
+from warlab.common.vision import torchvision
+from warlab.errors import WarlabError
+from warlab.war import AdversarialLoss, ARLoss, TVLoss, WARLoss, adversarial
+from warlab.war.watch import CALLS
+
+COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
+COST = (COST + COST.T) / 2
+KINDS: dict[str, Any] = {"war": lambda **options: WARLoss(COST, **options), "ar": ARLoss, "tv": TVLoss}
+
+
+class Network(nn.Module):
+    """A net that keeps what it is given and the precision of what it returns; `scale` undoes that of its inputs."""
+
+    def __init__(self, dropout: float = 0.0, scale: float = 1.0) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        layers = (
+            nn.Conv2d(1, 6, 3),
+            nn.BatchNorm2d(6),
+            nn.ReLU(),
+            nn.Dropout2d(dropout),
+            nn.Flatten(),
+            nn.Linear(216, 5),
+        )
+        self.net, self.scale = nn.Sequential(*layers), scale
+        self.inputs: list[Tensor] = []
+        self.precisions: list[torch.dtype] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.inputs.append(x.detach())
+        logits = self.net(x / self.scale)
+        self.precisions.append(logits.dtype)
+        return logits
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(7, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("dropout", ["independent", "off"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_relative_epsilon_is_a_share_of_each_samples_norm_and_knows_no_scale(
+    kind: str, dropout: str, x: Tensor
+) -> None:
+    x[1] *= 3
+    x[2] = 0
+    values = []
+    for scale in (1.0, 255.0):
+        network = Network(scale=scale)
+        torch.manual_seed(0)
+        value = KINDS[kind](relative_epsilon=0.1, dropout=dropout)(network, scale * x)
+        value.backward()
+        r = (network.inputs[-1] - scale * x).flatten(1).norm(dim=1)
+        torch.testing.assert_close(r, 0.1 * scale * x.flatten(1).norm(dim=1), rtol=1e-3, atol=1e-6)
+        assert r[2] == 0 and all(weight.grad.isfinite().all() for weight in network.parameters())  # type: ignore[union-attr]
+        values.append(value.item())
+    assert values[0] == pytest.approx(values[1], rel=0.01)
+
+
+def test_epsilon_is_absolute_or_relative() -> None:
+    with pytest.raises(WarlabError, match="not both"):
+        TVLoss(epsilon=0.1, relative_epsilon=0.01)
+    with pytest.raises(WarlabError, match="share of each sample's norm and cannot be -1"):
+        TVLoss(relative_epsilon=-1)
+    assert TVLoss(relative_epsilon=0.01).epsilon is None
+
+
+def test_the_papers_setting_has_a_name_and_the_methods_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adversarial, "EPSILON", None)
+    monkeypatch.setattr(adversarial, "RELATIVE_EPSILON", 0.05)
+    assert (TVLoss().epsilon, TVLoss().relative_epsilon) == (None, 0.05)
+    for loss in (TVLoss.paper(), ARLoss.paper(), WARLoss.paper(COST, 0.05)):
+        assert (loss.epsilon, loss.relative_epsilon) == (0.005, None)
+    assert TVLoss.paper(relative_epsilon=0.1).epsilon is None
+    y = torch.zeros(3, dtype=torch.long)
+    for name in ("war", "ar", "tv"):
+        method: Any = make(name, y, 5, {"cost": COST})
+        assert method.adversarial_loss.epsilon == 0.005
+        method = make(name, y, 5, {"cost": COST}, relative_epsilon=0.01)
+        assert (method.adversarial_loss.epsilon, method.adversarial_loss.relative_epsilon) == (None, 0.01)
+
+
+# ---- the warning
+
+
+def messages(loss: AdversarialLoss, model: nn.Module, x: Tensor, calls: int = CALLS) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(calls):
+            loss(model, x, model(x))
+    return [str(one.message) for one in caught if "next to nothing" in str(one.message)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("options", "dropout", "warned"),
+    [
+        ({}, 0.0, True),
+        ({}, 0.3, False),  # the paper's setting with dropout
+        ({"dropout": "off"}, 0.3, True),
+        ({"relative_epsilon": 0.1}, 0.0, False),
+        ({"epsilon": 0.0}, 0.3, False),
+    ],
+)
+def test_it_says_once_when_it_does_nothing(
+    kind: str, options: dict[str, Any], dropout: float, warned: bool, x: Tensor
+) -> None:
+    network = Network(dropout)
+    said = messages(KINDS[kind](**options), network, x, 2 * CALLS)
+    assert len(said) == warned
+    if warned:
+        assert "relative_epsilon, such as" in said[0] and f"first {CALLS} calls" in said[0]
+
+
+def test_a_network_that_has_learned_nothing_yet_but_has_dropout_is_no_reason_to_warn(x: Tensor) -> None:
+    network = Network(0.3)
+    with torch.no_grad():
+        network.net[-1].weight.mul_(1e-4)  # type: ignore[union-attr,operator]
+    assert messages(TVLoss(), network, x) == []
+
+
+def test_what_it_sees_of_itself_changes_no_bit_and_makes_a_gpu_wait_once(
+    monkeypatch: pytest.MonkeyPatch, x: Tensor
+) -> None:
+    network, loss = Network(0.3), WARLoss(COST, dropout="off")
+    waits = []
+    monkeypatch.setattr(Tensor, "__float__", lambda tensor: waits.append(1) or tensor.item())
+    torch.manual_seed(0)
+    first = loss(network, x)
+    assert waits == []
+    with pytest.warns(UserWarning, match="next to nothing"):
+        for _ in range(CALLS):
+            loss(network, x)
+    assert len(waits) == 2
+    copied, network = copy.deepcopy(loss), Network(0.3)
+    torch.manual_seed(0)
+    assert torch.equal(copied(network, x), first)
+    assert len(waits) == 2
+
+
+def test_on_the_resnet_of_torchvision_the_default_acts_or_says_that_it_does_not() -> None:
+    """ResNet-18 has no dropout."""
+    torch.manual_seed(0)
+    network, x, y = torchvision.models.resnet18(num_classes=5), torch.randn(4, 3, 32, 32), torch.arange(4)
+    war = WARLoss(COST)
+    assert messages(war, network, x) or war.ratio(network, x, y) > 0.01
+
+
+# ---- the ratio
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, x: Tensor) -> None:
+    network, loss, y = Network().double(), KINDS[kind](relative_epsilon=0.3), torch.arange(7) % 5
+    x = x.double()
+    before = copy.deepcopy(network.state_dict())
+    torch.manual_seed(1)
+    ratio = loss.ratio(network, x, y)
+    assert all(torch.equal(before[name], value) for name, value in network.state_dict().items())
+    torch.manual_seed(1)
+    logits = network(x)
+    p = logits.softmax(1)
+    floor = loss.divergence(p, p).mean()
+    expected = (loss(network, x, logits) - floor) / cross_entropy(logits, y)
+    assert ratio == pytest.approx(expected.item(), rel=1e-6) and ratio > 0
+    assert loss.batchnorm_update
+
+
+# ---- precision
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_perturbation_is_computed_in_the_models_own_precision(kind: str, x: Tensor) -> None:
+    """Under autocast to bfloat16 from 2^-7 on: one forward less, and almost the same value as in float32."""
+    values = {}
+    for epsilon, autocast in ((0.05, True), (0.05, False), (0.005, True)):
+        network, loss = Network(), KINDS[kind](relative_epsilon=epsilon)
+        torch.manual_seed(2)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+            value = loss(network, x, network(x))
+            value.backward()
+        values[epsilon, autocast] = value.item()
+        coarse = [torch.bfloat16] * 3
+        exact = [torch.bfloat16 if autocast else torch.float32, *[torch.float32] * (3 if autocast else 2)]
+        assert network.precisions == (coarse if autocast and epsilon > 2**-7 else exact)
+        assert value.dtype == torch.float32
+    assert values[0.05, True] == pytest.approx(values[0.05, False], rel=0.1)
