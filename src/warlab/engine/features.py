@@ -2,46 +2,116 @@
 
 import io
 import pickle
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from warlab.common.progress import Progress
 from warlab.data.auxiliary._weights import CLASSES
 from warlab.engine.device import best_device, place
-from warlab.engine.images import Images
+from warlab.engine.images import Normalise
 from warlab.errors import WarlabError, reason
 from warlab.nets import NETS
 
 BATCH = 32
+PIXELS = 20  # side of the images whose pixels are features: 1200 numbers, about as many as networks have
+
+Features = Callable[[np.ndarray], np.ndarray]  # uint8 (B, 3, H, W) → float32 (B, d)
 
 
 def image_features(images: np.ndarray, network: str, weights: bytes, size: int) -> np.ndarray:
     """Return the features (N, d) of uint8 images (N, 1 or 3, H, W) that are resized to `size`, in evaluation mode."""
-    device = best_device()
     if images.shape[1] not in (1, 3):
         raise WarlabError(
             f"Pre-trained networks take grey or colour images, not {images.shape[1]} channels: set "
             "overrides: {costs: {embed: {features: pixels}}}."
         )
-    images = np.repeat(images, 3, axis=1) if images.shape[1] == 1 else images
+    compute = features_of(network, weights, size)
+    progress = Progress("features of {} of {} images", len(images))
+    vectors = []
+    for start in range(0, len(images), BATCH):
+        batch = images[start : start + BATCH]
+        vectors.append(compute(np.repeat(batch, 3, axis=1) if batch.shape[1] == 1 else batch))
+        progress(start + len(batch))
+    return np.concatenate(vectors)
+
+
+def features_of(network: str, weights: bytes, size: int) -> Features:
+    """Return what computes the features by a network of warlab."""
     definition = NETS.load(network)
     net: Any = definition.Net(3, CLASSES)
     try:
         net.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location="cpu"))
     except (RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
         raise WarlabError(f"The weights of {network} cannot be used ({reason(error)}); fetch them again.") from error
-    model: Any = place(net, device).eval()
-    source = Images(images, definition.MEAN, definition.STD, device)
-    progress = Progress("features of {} of {} images", len(images))
-    vectors = []
-    for index in torch.arange(len(images), device=device).split(BATCH):
-        x = source[index]
+    return _evaluated(net, net.features, definition.MEAN, definition.STD, size)
+
+
+def features_of_library(name: str, size: int) -> Features:
+    """Return what computes the features by a pre-trained network such as torchvision/resnet50 or timm/resnet18."""
+    library, _, network = name.partition("/")
+    load = {"torchvision": _torchvision, "timm": _timm}.get(library)
+    if load is None or not network:
+        raise WarlabError(f"There is no network {name!r}; write torchvision/resnet50, timm/resnet18 or the like.")
+    try:
+        net, forward, mean, std = load(network)
+    except ModuleNotFoundError as error:
+        raise WarlabError(f"{name} needs {error.name}, which is not installed: pip install {library}.") from error
+    except Exception as error:  # unknown names, networks without weights, no connection: each library has its own
+        raise WarlabError(f"{name} cannot be loaded with pre-trained weights ({reason(error)}).") from error
+    return _evaluated(net, forward, mean, std, size)
+
+
+Loaded = tuple[nn.Module, Callable[[Tensor], Tensor], Sequence[float], Sequence[float]]
+
+
+def _torchvision(network: str) -> Loaded:
+    from warlab.common.vision import torchvision
+
+    weights = torchvision.models.get_model_weights(network).DEFAULT
+    net = torchvision.models.get_model(network, weights=weights)
+    shown = weights.transforms()
+    last = [module for module in net.modules() if isinstance(module, nn.Linear)][-1]
+    seen: list[Tensor] = []
+    last.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+
+    def forward(x: Tensor) -> Tensor:
+        net(x)
+        return seen.pop()
+
+    return net, forward, shown.mean, shown.std
+
+
+def _timm(network: str) -> Loaded:
+    import timm
+
+    net: nn.Module = timm.create_model(network, pretrained=True, num_classes=0)
+    shown = timm.data.resolve_model_data_config(net)
+    return net, net, shown["mean"], shown["std"]
+
+
+def _evaluated(
+    net: nn.Module, forward: Callable[[Tensor], Tensor], mean: Sequence[float], std: Sequence[float], size: int
+) -> Features:
+    device = best_device()
+    place(net, device).eval()
+    normalise = Normalise(mean, std, device)
+
+    def compute(images: np.ndarray) -> np.ndarray:
+        x = normalise(torch.from_numpy(images).to(device))
         if x.shape[2:] != (size, size):
             x = interpolate(x, (size, size), mode="bilinear", antialias=True)
         with torch.inference_mode():
-            vectors.append(model.features(x).cpu())
-        progress(int(index[-1]) + 1)
-    return torch.cat(vectors).numpy()
+            return forward(x).flatten(1).float().cpu().numpy()
+
+    return compute
+
+
+def pixels(images: np.ndarray) -> np.ndarray:
+    """Return the pixels of small versions of the images, for want of a network."""
+    x = interpolate(torch.from_numpy(images).float() / 255, (PIXELS, PIXELS), mode="bilinear", antialias=True)
+    return x.flatten(1).numpy()

@@ -1,8 +1,6 @@
 """The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,14 +9,12 @@ from PIL import Image, ImageOps
 
 from warlab.data import in_place, user_data
 from warlab.data.base import Classes
+from warlab.data.formats.image_file import GREY, opened, printable, upright
 from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
 
 _SIZE = 32
-_DEEP = {"I;16", "I;16B", "I;16L", "I;16N"}  # 16 bits, 0 to 65535
-_GREY = {"1", "L", "LA", *_DEEP}
-_BOUNDLESS = {"I", "F"}  # 32 bits: the value of white is unknown
 
 
 def read(root: Path, size: int | None) -> user_data.UserData:
@@ -38,7 +34,7 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     else:
         arrays, kept = user_data.hold_out(x, y)
         files = [files[number] for number in kept]
-    names = [_shown(path.relative_to(folder)) for path in files]
+    names = [printable(path.relative_to(folder)) for path in files]
     return user_data.UserData(arrays, classes, names, clean_test=split)
 
 
@@ -51,7 +47,7 @@ def _find_images(folder: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {name: [] for name in subfolders}
     for path in in_place.list_files(folder):
         if not path.exists():
-            raise WarlabError(f"{_shown(path)} is a link to a file or folder that is not there; mount or remove it.")
+            raise WarlabError(f"{printable(path)} is a link to a file or folder that is not there; mount or remove it.")
         name = path.relative_to(folder).parts[0]
         if name in found and path.suffix.lower() in in_place.IMAGES:
             found[name].append(path)
@@ -63,20 +59,15 @@ def _check_images(part: Path, found: Mapping[str, Sequence[Path]], names: Sequen
     for name, paths in found.items():
         if paths and name not in names:
             raise WarlabError(
-                f"{_shown(part / name)} has images, but the class is not in {listing}; add it there, or move the "
+                f"{printable(part / name)} has images, but the class is not in {listing}; add it there, or move the "
                 "folder away."
             )
     for name in names:
         if len(found.get(name, [])) < 2:
             raise WarlabError(
-                f"{_shown(part / name)} has {len(found.get(name, []))} images "
+                f"{printable(part / name)} has {len(found.get(name, []))} images "
                 f"({', '.join(sorted(in_place.IMAGES))}); a class needs at least two."
             )
-
-
-def _shown(path: Path) -> str:
-    """Return a path as text; bytes that are not UTF-8, which old archives have in names, are written as \\xe9."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _read_part(
@@ -90,40 +81,17 @@ def _read_part(
     return images, np.repeat(np.arange(len(names)), [len(found[name]) for name in names]), files
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Image.Image]:
-    try:
-        with Image.open(path) as image:
-            yield image
-    except WarlabError:
-        raise
-    except Exception as error:  # damaged files raise anything
-        raise WarlabError(f"{_shown(path)} cannot be read as an image; convert, repair or remove it.") from error
-
-
 def _is_grey(path: Path) -> bool:
-    with _opened(path) as image:
-        return image.mode in _GREY
+    with opened(path) as image:
+        return image.mode in GREY
 
 
 def _decoded(path: Path, size: int, grey: bool) -> np.ndarray:
     """(channels, size, size)"""
-    with _opened(path) as image:
-        if image.mode in _BOUNDLESS:
-            raise WarlabError(
-                f"{_shown(path)} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
-            )
-        upright = ImageOps.exif_transpose(image)  # cameras store how they were held
-        coloured = _in_bytes(upright).convert("L" if grey else "RGB")
+    with opened(path) as image:
+        coloured = upright(image, path).convert("L" if grey else "RGB")
         square = ImageOps.fit(coloured, (size, size), Image.Resampling.BILINEAR)
         return np.atleast_3d(np.asarray(square)).transpose(2, 0, 1)
-
-
-def _in_bytes(image: Image.Image) -> Image.Image:
-    """Scale 65535 to 255; Pillow would clip all values above 255."""
-    if image.mode not in _DEEP:
-        return image
-    return Image.fromarray(np.rint(np.asarray(image, np.float64) / 257).astype(np.uint8))
 
 
 def stand_in(root: Path, seed: int, n: int = 240) -> None:
