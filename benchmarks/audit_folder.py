@@ -9,14 +9,19 @@ human labels are fetched by warlab into --data, and features are computed once f
 import argparse
 import logging
 import sys
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import torch
 from PIL import Image, ImageDraw, ImageFont
+from torch.nn.functional import cross_entropy
 
 from warlab import data
+from warlab.audit import LabelAudit
+from warlab.audit.heads import Table, logistic, ridge, softmax
+from warlab.audit.judge import class_means, confident_joint, keep, of_label, posterior, probabilities
+from warlab.audit.scoring import confident
 from warlab.common.files import read_arrays, write_arrays, write_json
 from warlab.common.seeds import derive_seed
 from warlab.data.auxiliary import _weights, cifar_n
@@ -24,6 +29,8 @@ from warlab.data.fetch import fetch
 from warlab.data.formats.image_file import to_square
 from warlab.engine.device import device_settings
 from warlab.engine.features import BATCH, features_of, pixels
+from warlab.noise import transition_matrix
+from warlab.noise.kinds.matrix import corrupt
 
 SIZE = 128
 SUBSET = 3000
@@ -57,13 +64,15 @@ def glyphs() -> tuple[np.ndarray, np.ndarray]:
 
     rng = np.random.default_rng(derive_seed("glyphs"))
     folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
-    fonts = sorted([*folder.glob("DejaVuSans*.ttf"), *folder.glob("DejaVuSerif*.ttf"), *folder.glob("STIXGeneral*.ttf")])
+    fonts = sorted(
+        [*folder.glob("DejaVuSans*.ttf"), *folder.glob("DejaVuSerif*.ttf"), *folder.glob("STIXGeneral*.ttf")]
+    )
     fonts = [font for font in fonts if "Display" not in font.name]
     images, labels = [], np.repeat(np.arange(len(CHARACTERS)), GLYPHS)
     for label in labels:
         font = ImageFont.truetype(str(fonts[rng.integers(len(fonts))]), int(rng.integers(26, 36)))
         image = Image.new("L", (48, 48), 0)
-        place = (24 + rng.integers(-3, 4), 24 + rng.integers(-3, 4))
+        place = (24 + int(rng.integers(-3, 4)), 24 + int(rng.integers(-3, 4)))
         ImageDraw.Draw(image).text(place, CHARACTERS[label], fill=255, font=font, anchor="mm")
         images.append(np.asarray(image.rotate(float(rng.uniform(-8, 8)), Image.Resampling.BILINEAR)))
     return np.stack(images)[:, None], labels
@@ -75,7 +84,9 @@ def upscaled(images: np.ndarray, size: int) -> np.ndarray:
     return np.stack([to_square(Image.fromarray(image), size) for image in shown])
 
 
-def features(folder: Path, key: str, images: np.ndarray, labels: np.ndarray, index: np.ndarray) -> dict[str, np.ndarray]:
+def features(
+    folder: Path, key: str, images: np.ndarray, labels: np.ndarray, index: np.ndarray
+) -> dict[str, np.ndarray]:
     """Return labels, features and pixels of some images, computed once; `index` are their numbers in the dataset."""
     file = folder / "features" / f"{key}.npz"
     if not file.exists():
@@ -91,31 +102,188 @@ def features(folder: Path, key: str, images: np.ndarray, labels: np.ndarray, ind
     return read_arrays(file)
 
 
-def datasets(folder: Path) -> list[str]:
-    """Compute the features of all datasets; return their keys."""
+def datasets(folder: Path) -> None:
+    """Compute the features of all datasets."""
+    keys = ["digits", "glyphs", *(f"{name}-{k}" for k in range(SUBSETS) for name in ("cifar10", "fashion_mnist"))]
+    if all((folder / "features" / f"{key}.npz").exists() for key in keys):
+        return
     images = {name: real_images(folder, name)[:2] for name in ("cifar10", "fashion_mnist")}
-    keys = []
     for name, load in (("digits", digits), ("glyphs", glyphs)):
         x, y = load()
         features(folder, name, x, y, np.arange(len(y)))
-        keys.append(name)
     for number in range(SUBSETS):
         for name, (x, y) in images.items():
             order = np.random.default_rng(derive_seed("audit", name)).permutation(len(y))
             index = np.sort(order[number * SUBSET : (number + 1) * SUBSET])
             features(folder, f"{name}-{number}", x[index], y[index], index)
-            keys.append(f"{name}-{number}")
-    return keys
+
+
+# ---- settings: name → dataset, noise, the part of it
+
+
+@dataclass(frozen=True)
+class Setting:
+    dataset: str
+    noise: str
+    part: str = ""  # first-500, first-200, rare, or all
+    pixels: bool = False  # without a network
+
+    @property
+    def name(self) -> str:
+        return " ".join(filter(None, [self.dataset, self.noise, self.part, "pixels" * self.pixels]))
+
+
+SELECTION = (
+    Setting("cifar10", "aggregate"),
+    Setting("cifar10", "sym-2"),
+    Setting("cifar10", "asym-40"),
+    Setting("fashion_mnist", "sym-5"),
+    Setting("fashion_mnist", "sym-20"),
+    Setting("fashion_mnist", "instance-20"),
+    Setting("digits", "sym-5"),
+    Setting("cifar10", "sym-20", "first-500"),
+    Setting("cifar10", "unchanged"),
+)
+REPORT = (
+    Setting("cifar10", "worse"),
+    Setting("cifar10", "sym-5"),
+    Setting("cifar10", "instance-20"),
+    Setting("fashion_mnist", "sym-2"),
+    Setting("fashion_mnist", "asym-40"),
+    Setting("digits", "pairflip-20"),
+    Setting("glyphs", "sym-10"),
+    Setting("cifar10", "sym-20", "first-200"),
+    Setting("cifar10", "sym-5", "rare"),
+    Setting("fashion_mnist", "unchanged"),
+)
+FEW_WRONG = (Setting("cifar10", "worse", pixels=True), Setting("fashion_mnist", "asym-40", pixels=True))
+HALVES = {"selection": SELECTION, "report": REPORT, "pixels": FEW_WRONG}
+
+
+def part_of(y: np.ndarray, part: str, rng: np.random.Generator) -> np.ndarray:
+    """Return the indices of a part: the first of a random order, or 8, 16, 32, … samples of the classes."""
+    order = rng.permutation(len(y))
+    if part.startswith("first-"):
+        return np.sort(order[: int(part[6:])])
+    if part == "rare":
+        return np.sort(np.concatenate([order[y[order] == k][: 8 * 2**k] for k in range(y.max() + 1)]))
+    return np.arange(len(y))
+
+
+def noisy(y: np.ndarray, setting: Setting, x: np.ndarray, index: np.ndarray, folder: Path, seed: int) -> np.ndarray:
+    kind, _, percent = setting.noise.partition("-")
+    rng, classes = np.random.default_rng(derive_seed("audit", setting.name, seed)), int(y.max()) + 1
+    if kind == "unchanged":
+        return y
+    if kind in ("aggregate", "worse"):
+        return cifar_n.read(fetched(folder, "cifar_n"), "cifar10", True)[KEYS[kind]][index]
+    rate = int(percent) / 100
+    if kind == "instance":
+        return instance_dependent(y, x, classes, rate, rng)
+    return corrupt(y, transition_matrix(kind, rate, setting.dataset, classes), rng)
+
+
+KEYS = {"aggregate": "aggre_label", "worse": "worse_label"}
+
+
+def instance_dependent(y: np.ndarray, x: np.ndarray, classes: int, rate: float, rng: np.random.Generator) -> np.ndarray:
+    """Xia et al., 2020: a flip rate for each sample, and targets by random projections of its features, by class."""
+    rates = np.clip(rng.normal(rate, 0.1, len(y)), 0, 1)
+    projections = rng.normal(size=(classes, x.shape[1], classes))
+    x = x.astype(np.float64)
+    scores = np.stack([row @ projections[label] for row, label in zip(x, y, strict=True)])
+    scores /= np.maximum(np.abs(scores).max(1, keepdims=True), 1e-9) / 5  # the sharpest target is not certain
+    scores[np.arange(len(y)), y] = -np.inf
+    chances = rates[:, None] * softmax(scores)
+    chances[np.arange(len(y)), y] = 1 - rates
+    return np.array([rng.choice(classes, p=row / row.sum()) for row in chances])
+
+
+# ---- what is compared
+
+
+def scores_of(table: Table, y: np.ndarray, classes: int, small: bool, default: bool) -> dict[str, np.ndarray]:
+    """Return the scores of all candidates and of the others, and what the estimates are made of."""
+    everything = np.ones(len(y), bool)
+    first = ridge(table, y, classes, everything)
+    thresholds = class_means(first, y)
+    a, joint = confident(first, y, thresholds), confident_joint(first, y, thresholds)
+    n_wrong = round(len(y) - np.trace(joint))
+    found = {"A": a, "p1": logistic(table, y, classes, everything)}
+    found["L"] = 1 - of_label(found["p1"], y)
+    for share, suffix in ((1.0, ""), (0.5, " half")):
+        kept = keep(a, y, round(share * n_wrong))
+        p = probabilities(ridge(table, y, classes, kept), y, kept)
+        chance, suggested = posterior(p, y, joint)
+        found[f"Q2{suffix}"] = 1 - of_label(p, y)
+        found[f"L2{suffix}"] = 1 - of_label(logistic(table, y, classes, kept), y)
+        found[f"E{suffix}"] = chance
+        if not suffix:
+            found["suggested"] = suggested
+        if small:
+            break
+    if default:
+        found["p1 default"] = logistic(table, y, classes, everything, 1.0)
+    return found | {"aum": aum(table, y, classes), "neighbours": neighbours(table, y), "n_wrong": np.array(n_wrong)}
+
+
+def aum(table: Table, y: np.ndarray, classes: int) -> np.ndarray:
+    """The area under the margin (Pleiss et al., 2020) of a linear head in 20 epochs of SGD."""
+    torch.manual_seed(0)
+    net, audit = torch.nn.Linear(len(table.mean), classes), LabelAudit(len(y), classes)
+    optimiser = torch.optim.SGD(net.parameters(), 1e-3, momentum=0.9)
+    x, labels = torch.from_numpy(table[np.arange(len(y))]), torch.from_numpy(y)
+    for _ in range(20):
+        for index in torch.randperm(len(y)).split(64):
+            logits = net(x[index])
+            audit.update(logits, labels[index], index)
+            optimiser.zero_grad()
+            cross_entropy(logits, labels[index]).backward()
+            optimiser.step()
+    return audit.scores()["margin"]
+
+
+def neighbours(table: Table, y: np.ndarray, k: int = 10) -> np.ndarray:
+    """The share of other labels among the nearest samples by cosine, as in SimiFeat, weighted by the cosine."""
+    x = table[np.arange(len(y))]
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    similar = x @ x.T
+    np.fill_diagonal(similar, -np.inf)
+    nearest = np.argpartition(-similar, k, axis=1)[:, :k]
+    weights = np.maximum(np.take_along_axis(similar, nearest, 1), 0)
+    return ((y[nearest] != y[:, None]) * weights).sum(1) / np.maximum(weights.sum(1), 1e-9)
+
+
+def run_cell(folder: Path, half: str, setting: Setting, seed: int) -> None:
+    """Compute the scores of one setting on one subset, and keep them."""
+    file = folder / "cells" / half / f"{setting.name.replace(' ', '_')}-{seed}.npz"
+    if file.exists():
+        return
+    many = setting.dataset in ("cifar10", "fashion_mnist")
+    arrays = read_arrays(folder / "features" / f"{setting.dataset}{f'-{seed}' if many else ''}.npz")
+    rows = part_of(arrays["y"], setting.part, np.random.default_rng(derive_seed("part", setting.name, seed)))
+    y, x = arrays["y"][rows], arrays["pixels" if setting.pixels else "x"][rows]
+    labels = noisy(y, setting, arrays["pixels"][rows], arrays["index"][rows], folder, seed)
+    table = Table.standardise(x, np.arange(len(x)))
+    default = half == "report" and seed == 0  # the slow one: one subset
+    found = scores_of(table, labels, int(y.max()) + 1, half != "selection", default)
+    write_arrays(file, **found, y=y, labels=labels)
+    print(half, setting.name, seed, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder for downloads and features")
+    parser.add_argument("--data", type=Path, required=True, help="folder for downloads, features and scores")
     parser.add_argument("--out", type=Path, help="folder for the results")
+    parser.add_argument("--seeds", type=int, nargs="*", default=range(SUBSETS), help="subsets, to run several at once")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     device_settings(1)
-    print(datasets(options.data))
+    datasets(options.data)
+    for half, settings in HALVES.items():
+        for setting in settings:
+            for seed in options.seeds:
+                run_cell(options.data, half, setting, seed)
 
 
 if __name__ == "__main__":

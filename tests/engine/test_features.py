@@ -19,7 +19,7 @@ from warlab.common.files import file_digest, write_arrays, write_json
 from warlab.config.study import load_study
 from warlab.data.auxiliary import _weights, efficientnet_lite0, resnet18
 from warlab.data.fetch import fetch
-from warlab.engine.features import image_features
+from warlab.engine.features import features_of_library, image_features
 from warlab.errors import WarlabError
 from warlab.nets.efficientnet_lite0 import Net as Lite0
 from warlab.nets.resnet18 import Net as ResNet18
@@ -200,3 +200,18 @@ def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.Mo
     with torch.no_grad():
         torch.testing.assert_close(ours(x), theirs(x))
     sys.modules.pop("efficientnet_lite_pytorch")
+
+
+def test_features_of_a_network_of_torchvision_are_what_its_classifier_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    from warlab.common.vision import torchvision
+
+    torch.manual_seed(0)
+    net = torchvision.models.resnet18(weights=None)
+    monkeypatch.setattr(torchvision.models, "get_model", lambda name, weights: net)
+    images = np.random.default_rng(0).integers(0, 256, (2, 3, 32, 32)).astype(np.uint8)
+    found = features_of_library("torchvision/resnet18", 32)(images)
+    mean, std = (torch.tensor(values).view(3, 1, 1) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+    with torch.no_grad():
+        expected = net((torch.from_numpy(images).float() / 255 - mean) / std)
+        torch.testing.assert_close(net.fc(torch.from_numpy(found)), expected, rtol=1e-3, atol=1e-4)
+    assert found.shape == (2, 512)

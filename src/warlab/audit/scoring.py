@@ -43,6 +43,14 @@ def _mean_by_label(values: np.ndarray, means: Means, otherwise: float) -> np.nda
     return np.where(counts > 0, sums / np.maximum(counts, 1), otherwise)
 
 
+def confident(predictions: np.ndarray, labels: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Return the score `confident` of the formulas above, (N,)."""
+    above, rows = predictions - thresholds, np.arange(len(labels))
+    of_label = above[rows, labels]
+    above[rows, labels] = -np.inf
+    return above.max(1) - of_label
+
+
 def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
     """Return the scores by name, (N,) float32; NaN for a sample that was never seen. The default is the 0-1 cost."""
     bad = np.flatnonzero((means.seen > 0) & ~(np.isfinite(means.margin) & np.isfinite(means.loss)))
@@ -51,18 +59,16 @@ def scores(means: Means, cost: Any = None) -> dict[str, np.ndarray]:
             f"The logits of {len(bad)} samples were not finite numbers, first those of sample {bad[0]}; "
             "look at the training, which has diverged."
         )
-    n, classes = means.probabilities.shape
+    classes = means.probabilities.shape[1]
     ground = _ground_cost(cost, classes)
     label, seen = np.maximum(means.labels, 0), means.seen > 0
-    above = means.probabilities - thresholds(means)
-    of_label = above[np.arange(n), label]
-    above[np.arange(n), label] = -np.inf
-    confident, margin = above.max(1) - of_label, -means.margin
+    above_threshold, margin = confident(means.probabilities, label, thresholds(means)), -means.margin
     table = {
-        "combined": _standard(confident, seen) + _standard(margin - _mean_by_label(margin, means, 0)[label], seen),
+        "combined": _standard(above_threshold, seen)
+        + _standard(margin - _mean_by_label(margin, means, 0)[label], seen),
         "margin": margin,
         "loss": means.loss,
-        "confident": confident,
+        "confident": above_threshold,
         "transport": (ground[label] * means.probabilities).sum(1),
     }
     return {name: np.where(seen, values, np.nan).astype(np.float32) for name, values in table.items()}

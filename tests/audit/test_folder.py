@@ -1,0 +1,211 @@
+"""`warlab audit FOLDER`: from a folder or a CSV file to the result, after a kill, and with bad input."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.workflow.test_own_data import NAMES, paint
+from warlab import data
+from warlab.audit import auroc
+from warlab.audit.folder import find_images
+from warlab.audit.report import AuditResult
+from warlab.cli.audit import main
+from warlab.common.files import file_digest, write_json
+from warlab.data.fetch import fetch
+from warlab.engine.feature_store import AHEAD, FeatureStore
+from warlab.engine.features import BATCH, pixels
+from warlab.errors import WarlabError
+
+FAST = ["--network", "pixels", "--threads", "2", "--size", "32"]
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """150 painted images; four trucks are called cats, one file is damaged, and some files are no images."""
+    folder = paint(tmp_path_factory.mktemp("audited") / "photos", 150)
+    for file in sorted((folder / "truck").iterdir())[5:9]:
+        file.rename(folder / "cat" / f"truck_{file.name}")
+    (folder / "cat" / "bro ken.jpg").write_text("not an image")
+    (folder / "cat" / "notes.txt").write_text("no image either")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): file_digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_one_command_finds_the_wrong_labels_of_a_folder(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(photos)
+    assert main([str(photos), *FAST]) == 0
+    said, result = capsys.readouterr(), AuditResult.load(photos.with_name("photos-audit"))
+    assert contents(photos) == before
+    hidden = {f"cat/{path.name}" for path in (photos / "cat").glob("truck_*")}
+    wrong = np.isin(result.files, sorted(hidden))
+    assert auroc(result.score, wrong) > 0.9 and wrong[0] and wrong[:8].sum() >= 2, np.flatnonzero(wrong)
+    assert set(result.suggested[wrong]) == {result.classes.index("truck")}
+    assert len(result.files) == 150 and result.classes == tuple(sorted(NAMES)) and result.at_most >= 4
+    assert list(result.unreadable) == ["cat/bro ken.jpg"] and "cat/bro ken.jpg: cannot be read" in said.err
+    assert (np.diff(result.score) <= 0).all() and "left out, as they are no images: 1 file" in said.err
+    assert f"Up to about {result.at_most} of 150 labels look wrong. This is an upper estimate" in said.out
+    assert result.files[0] in said.out and "the pixels alone" in said.out
+
+
+def test_a_list_of_files_gives_the_same_result_as_the_folders(photos: Path, tmp_path: Path) -> None:
+    rows = [f"photos/{path.relative_to(photos).as_posix()},{path.parent.name}" for path in photos.rglob("*.png")]
+    (tmp_path / "photos").symlink_to(photos)
+    (tmp_path / "mine.csv").write_text("label,file\n" + "\n".join(",".join(row.split(",")[::-1]) for row in rows))
+    assert main([str(tmp_path / "mine.csv"), *FAST, "--out", str(tmp_path / "listed")]) == 0
+    assert main([str(photos), *FAST, "--out", str(tmp_path / "folder")]) == 0
+    listed, folder = AuditResult.load(tmp_path / "listed"), AuditResult.load(tmp_path / "folder")
+    scores = dict(zip(folder.files, folder.chance, strict=True))
+    assert listed.listing == "mine.csv" and listed.folder == tmp_path
+    for file, chance in zip(listed.files, listed.chance, strict=True):
+        assert chance == pytest.approx(scores[file.removeprefix("photos/")], abs=0.02)
+
+
+def test_the_weights_are_those_of_the_cache_and_without_them_pixels_are_used(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    network = data.resource("efficientnet_lite0")
+    options = ["--size", "32", "--threads", "2", "--out", str(tmp_path / "out")]
+
+    def unavailable(*_: object) -> None:
+        raise WarlabError("EfficientNet-lite0 could not be fetched.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("warlab.data.fetch.fetch", unavailable)
+        assert main([str(photos), *options]) == 0
+    said = capsys.readouterr()
+    assert "could not be fetched" in said.err and "looks at pixels alone" in said.err
+    assert AuditResult.load(tmp_path / "out").judged_by == "the pixels alone, for want of a pre-trained network"
+    cache = tmp_path / "cache" / "warlab" / "efficientnet_lite0"
+    write_json(cache / "receipt.json", fetch(network, cache, "stand_in"))
+    assert main([str(photos), *options]) == 0
+    assert AuditResult.load(tmp_path / "out").judged_by == "EfficientNet-lite0 at 32 pixels"
+    assert {path.name for path in (tmp_path / "out" / "features").iterdir()} >= {"efficientnet_lite0-32.f16"}
+
+
+# ---- features that survive a kill
+
+
+def mixed(images: np.ndarray) -> np.ndarray:
+    """Features that depend on the whole batch, as rounding does."""
+    values = pixels(images)[:, :7]
+    return values + values.mean()
+
+
+def test_a_killed_audit_continues_with_the_same_batches_to_the_same_bits(tmp_path: Path) -> None:
+    files = sorted(paint(tmp_path / "photos", AHEAD + BATCH + 5).rglob("*.png"))
+    whole = FeatureStore(tmp_path / "whole", "x", 20)
+    rows, problems = whole.fill(files, mixed)
+    for killed_at in (3,):
+        calls = iter(range(killed_at))
+        counted: list[int] = []
+
+        def dying(images: np.ndarray, calls: object = calls) -> np.ndarray:
+            if next(calls, None) is None:  # type: ignore[call-overload]
+                raise KeyboardInterrupt
+            return mixed(images)
+
+        folder = tmp_path / f"killed-{killed_at}"
+        with pytest.raises(KeyboardInterrupt):
+            FeatureStore(folder, "x", 20).fill(files, dying)
+        with (folder / "x.f16").open("ab") as file:
+            file.write(b"half a row")  # killed while it wrote
+
+        def counting(images: np.ndarray, counted: list[int] = counted) -> np.ndarray:
+            counted.append(len(images))
+            return mixed(images)
+
+        store = FeatureStore(folder, "x", 20)
+        again, _ = store.fill(files, counting)
+        np.testing.assert_array_equal(store.rows()[again], whole.rows()[rows])
+        assert sum(counted) == len(set(rows)) - killed_at * BATCH and problems == {}
+        assert (folder / "x.f16").read_bytes() == (tmp_path / "whole" / "x.f16").read_bytes()
+
+
+def test_features_belong_to_contents_and_not_to_names(tmp_path: Path) -> None:
+    files = sorted(paint(tmp_path / "photos", 9).rglob("*.png"))
+    copy = tmp_path / "copy.png"
+    shutil.copy(files[0], copy)
+    store = FeatureStore(tmp_path / "store", "x", 20)
+    rows, _ = store.fill([*files, copy], mixed)
+    assert rows[-1] == rows[0] and len(store.rows()) == 9
+    Image.new("RGB", (20, 20), (1, 2, 3)).save(files[0])
+    changed, _ = FeatureStore(tmp_path / "store", "x", 20).fill([*files, copy], mixed)
+    assert changed[0] == 9 and (changed[1:] == rows[1:]).all()
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    "files, message",
+    [
+        ([], "has no folder per class"),
+        (["1.png"], "has no folder per class"),
+        (["cat/1.png"], "only of the class cat"),
+        (["cat/1.txt", "dog/2.txt"], "of no class"),
+        (["train/cat/1.png", "test/dog/1.png"], "has the folders test and train .* audit each by itself"),
+        (["mine.csv:file,label\n"], "of no class"),
+        (["mine.csv:name,label\na,b\n"], "has no column 'file'"),
+        (["mine.csv:file,label\na,\n"], "Row 2 of .* has an empty file or label"),
+        (["mine.csv:file,label\na\n"], "Row 2 of .* has too few cells"),
+        (["mine.csv:file,label\na,b\n./a,c\n"], "lists ./a more than once|lists a more than once"),
+        (["mine.csv:file,label\na,b\nc,d\n"], None),
+    ],
+)
+def test_bad_folders_and_lists_are_one_sentence(files: list[str], message: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "here"
+    path.mkdir()
+    for name in files:
+        file, _, text = name.partition(":")
+        (path / file).parent.mkdir(parents=True, exist_ok=True)
+        (path / file).write_text(text)
+        path = path / file if text else path
+    if message is None:
+        assert find_images(path).files == ("a", "c")
+        return
+    with pytest.raises(WarlabError, match=message) as error:
+        find_images(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["nowhere"], "There is no nowhere"),
+        (["photos", "--network", "resnet50"], "There is no network 'resnet50'"),
+        (["photos", "--network", "torchvision/nonsense"], "cannot be loaded with pre-trained weights"),
+        (["photos", "--network", "timm/resnet18"], "pip install timm"),
+        (["photos", "--network", "pixels", "--out", "photos/cat/here"], "which an audit does not change"),
+        (["photos", "--size", "1"], "--size must be at least 16"),
+        (["photos", "--weights", "nowhere"], "could not be fetched"),
+    ],
+)
+def test_bad_options_are_one_sentence(
+    options: list[str], message: str, photos: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(photos.parent)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(photos.parent / "cache"))
+    monkeypatch.setattr("warlab.data.fetch._places", lambda *_: [])
+    before = contents(photos)
+    assert main(options) == 1
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert message in lines[-1] and lines[-1].startswith("warlab: "), lines
+    assert contents(photos) == before
+
+
+def test_names_that_are_not_utf8_and_files_that_are_missing_are_reported(tmp_path: Path) -> None:
+    folder = paint(tmp_path / "photos", 30)
+    odd = os.fsencode(folder / "cat") + b"/caf\xe9.png"
+    os.rename(os.fsencode(sorted((folder / "cat").iterdir())[0]), odd)  # noqa: PTH104 # a name of bytes
+    (folder / "cat" / "gone.png").symlink_to(tmp_path / "nowhere")
+    assert main([str(folder), *FAST, "--out", str(tmp_path / "out")]) == 0
+    result = AuditResult.load(tmp_path / "out")
+    assert "cat/caf\udce9.png" in result.files and list(result.unreadable) == ["cat/gone.png"]
