@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -256,7 +257,12 @@ def test_an_absent_source_keeps_the_doctor_from_saying_that_nothing_is_wrong(
 
 @pytest.mark.parametrize(
     ("programs", "plugin", "notes"),
-    [([], None, ["pdflatex"]), (["pdflatex", "sbatch"], None, ["slurm"]), (["pdflatex", "sbatch"], "2", [])],
+    [
+        ([], None, ["pdflatex"]),
+        (["pdflatex", "sbatch"], None, ["slurm"]),
+        (["pdflatex", "sbatch"], "2.7.0", ["slurm"]),
+        (["pdflatex", "sbatch"], doctor.TESTED_PLUGIN, []),
+    ],
 )
 def test_missing_programs_are_notes(
     programs: list[str], plugin: str | None, notes: list[str], monkeypatch: pytest.MonkeyPatch, study: Study
@@ -265,6 +271,10 @@ def test_missing_programs_are_notes(
     monkeypatch.setattr(doctor, "_installed", lambda name: plugin)
     found = list(doctor.programs(study, ROOT))
     assert [finding.topic for finding in found] == notes and {finding.state for finding in found} <= {"note"}
+    assert f'"{doctor.PLUGIN}=={doctor.TESTED_PLUGIN}"' in (ROOT / "pyproject.toml").read_text()
+    assert all(
+        shlex.split(one.text.split(": run ")[1])[-1] == f"{ROOT}[slurm]" for one in found if one.topic == "slurm"
+    )
 
 
 @pytest.mark.parametrize(("python", "good"), [((3, 10), False), ((3, 11), True), ((3, 13), True), ((3, 15), False)])

@@ -34,6 +34,7 @@ from tests.faults.workflow import (
     training_log,
 )
 from tests.helpers.runs import wait_for
+from tests.project.test_cluster_docs import with_gres
 
 SCRIPT = ROOT / "tests" / "cluster" / "slurm.sh"
 EPOCHS = 25  # long enough to be interrupted
@@ -81,11 +82,13 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def cluster(folder: Path, profile: str = "slurm", retries: int = 5, **changes: object) -> list[str]:
+def cluster(folder: Path, profile: str = "slurm", retries: int = 5, gres: bool = False, **changes: object) -> list[str]:
     """Write the profile for this site (no account, short waits, small jobs) and return the arguments that use it."""
-    content = yaml.safe_load((folder / "profiles" / profile / "config.yaml").read_text())
+    text = (folder / "profiles" / profile / "profile.yaml").read_text()
+    content = yaml.safe_load(with_gres(text) if gres else text)
     content["default-resources"].pop("slurm_account")
     content["default-resources"]["mem_mb"] = 500
+    content["set-resources"].pop("prepare", None)  # this Slurm has no partition for CPUs
     for rule in content["set-resources"].values():
         rule |= {"mem_mb": 500, "runtime": 20}
     content |= {
@@ -97,7 +100,7 @@ def cluster(folder: Path, profile: str = "slurm", retries: int = 5, **changes: o
     content["set-resources"]["train"] |= changes
     site = folder / "profiles" / "site"
     site.mkdir(exist_ok=True)
-    (site / "config.yaml").write_text(yaml.safe_dump(content))
+    (site / "profile.yaml").write_text(yaml.safe_dump(content))
     return ["--workflow-profile", "profiles/site", TABLE]
 
 
@@ -132,6 +135,24 @@ def test_an_experiment_goes_through_sbatch_to_the_same_bits(slurm: None, tmp_pat
     assert None not in jobs and len(set(jobs)) == 2
     assert {provenance(folder, method)["visible_gpus"] for method in METHODS} <= {"0", "1"}
     assert planned(folder, TABLE) == {}
+    count("experiment through sbatch")
+
+
+@everything
+def test_gpus_by_gres_in_an_array_are_requested_as_such_and_train_the_same_bits(slurm: None, tmp_path: Path) -> None:
+    """The profile's lines for --gres, uncommented, and both trainings in one sbatch."""
+    folder, local = (project(tmp_path / name, 4) for name in ("cluster", "local"))
+    call(local, "--cores", "2", TABLE)
+    snakemake = start(folder, *cluster(folder, gres=True), "--slurm-array-jobs", "train")
+    for method in METHODS:
+        wait_for(training_log(folder, method), "epoch 1/")
+    queued = subprocess.run(["squeue", "-h", "-o", "%F %b"], capture_output=True, text=True).stdout.split("\n")
+    finish(snakemake, folder)
+    assert_same_results(local, folder, *METHODS)
+    assert {provenance(folder, method)["visible_gpus"] for method in METHODS} <= {"0", "1"}
+    arrays = {line.split()[0] for line in queued if line}
+    assert len(arrays) == 1 and len(set(slurm_jobs(folder))) == 2, queued
+    assert all("gres" in line and "gpu" in line for line in queued if line), queued
     count("experiment through sbatch")
 
 
@@ -254,9 +275,9 @@ def test_short_trainings_share_an_allocation(slurm: None, calm: Path, tmp_path: 
 
 def test_the_profiles_poll_with_squeue_and_keep_retries_out_of_the_rules() -> None:
     """Facts that cost days if they are forgotten; the comments in the profiles explain them."""
-    default = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text())
+    default = yaml.safe_load((ROOT / "profiles" / "default" / "profile.yaml").read_text())
     for name in ("slurm", "slurm-packed"):
-        profile = yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+        profile = yaml.safe_load((ROOT / "profiles" / name / "profile.yaml").read_text())
         # With --profile instead of --workflow-profile, the default profile overrides what both of them set.
         assert {key for key in default if profile.get(key, default[key]) != default[key]} == set()
         assert profile["slurm-status-command"] == "squeue" and profile["retries"] >= 1 and profile["rerun-incomplete"]

@@ -263,7 +263,7 @@ def test_a_small_scale_is_not_compared_with_the_paper(paper: Study, smoke: Study
 
 def test_a_gated_data_set_stops_only_what_needs_it(paper: Study) -> None:
     """Data sets are inputs of their own jobs, and the profile goes on with the others."""
-    assert "keep-going: true" in (ROOT / "profiles" / "default" / "config.yaml").read_text()
+    assert "keep-going: true" in (ROOT / "profiles" / "default" / "profile.yaml").read_text()
     left_out = replace(paper, scale={**paper.scale, "datasets": {"cifar10": {"source": "real"}}})
     assert {cell.dataset for name in ("clothing1m", "coteaching_plus") for cell in left_out.plan.cells(name)} == {
         "cifar10"

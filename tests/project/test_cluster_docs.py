@@ -29,7 +29,7 @@ def jobs() -> set[str]:
 
 
 def profile(name: str) -> dict:
-    return yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+    return yaml.safe_load((ROOT / "profiles" / name / "profile.yaml").read_text())
 
 
 def test_every_rule_is_read() -> None:
@@ -41,9 +41,48 @@ def test_the_page_names_the_rules_that_become_jobs() -> None:
     assert sentence and set(re.findall(r"`(\w+)`", sentence[1])) == jobs()
 
 
+def rules_with_gpu() -> set[str]:
+    return {name for name, body in BODIES.items() if re.search(r"^        gpu=1,$", body, re.MULTILINE)}
+
+
 def test_every_rule_that_asks_for_a_gpu_is_a_job_and_has_slots_on_a_workstation() -> None:
-    with_gpu = {name for name, body in BODIES.items() if re.search(r"^        gpu=1,$", body, re.MULTILINE)}
-    assert with_gpu == set(profile("gpu")["set-resources"]) and with_gpu <= jobs()
+    assert rules_with_gpu() == set(profile("gpu")["set-resources"]) and rules_with_gpu() <= jobs()
+
+
+def with_gres(text: str) -> str:
+    """Uncomment the lines of a profile for sites with --gres, and that of the partition without GPUs."""
+    plain = re.sub(r"^  (train|retrain): .*\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^  # (\w+: \{.*\})$", r"  \1", plain, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["slurm", "slurm-packed"])
+def test_sites_with_gres_have_lines_to_uncomment(name: str, tmp_path: Path) -> None:
+    """They replace `gpu`, which becomes --gpus, for every rule that asks for a GPU."""
+    site = yaml.safe_load(with_gres((ROOT / "profiles" / name / "profile.yaml").read_text()))
+    given = site["set-resources"]
+    assert {rule for rule, asked in given.items() if "gres" in asked} == rules_with_gpu()
+    assert set(given) - rules_with_gpu() == {"prepare"} == jobs() - rules_with_gpu()
+    plain = profile(name)["set-resources"]
+    assert {rule: {"slurm_extra": given[rule]["slurm_extra"]} for rule in plain} == plain
+    local = {key: site[key] for key in site if "slurm" not in key and key not in ("executor", "groups")}
+    (tmp_path / "profile.yaml").write_text(yaml.safe_dump(local))
+    place = f"results_root={tmp_path} data_root={tmp_path}"
+    plan = output_of(f"snakemake -n --cores 1 --nolock --workflow-profile {tmp_path} --config {place}", ROOT)
+    asked = dict(re.findall(r"^rule (\w+):\n(?:    .*\n)*?    resources: (.*)$", plan, re.MULTILINE))
+    for rule in set(asked) & rules_with_gpu():
+        assert {"gpu=0", "gres=gpu:1"} <= set(asked[rule].split(", ")), rule
+    assert "slurm_partition=cpu" in asked["prepare"] and "gres" not in asked["prepare"] and "gres" in asked["train"]
+
+
+def test_the_plugin_makes_gres_of_these_lines_and_no_gpus() -> None:
+    utils = pytest.importorskip("snakemake_executor_plugin_slurm.utils")
+    make = lambda **asked: utils.set_gres_string(SimpleNamespace(resources=Resources(asked)))  # noqa: E731
+    assert make(gpu=0, gres="gpu:1") == " --gres=gpu:1" and make(gpu=0, gres="gpu:a100:1") == " --gres=gpu:a100:1"
+    assert make(gpu=1, gpu_model="a100") == " --gpus=a100:1" and make(gpu=1) == " --gpus=1" and make() == ""
+
+
+class Resources(dict):
+    __getattr__ = dict.get
 
 
 @pytest.mark.parametrize("name", ["slurm", "slurm-packed"])

@@ -1,5 +1,6 @@
 """The wheel and the sdist, the core in an environment of its own, and the environment that make sets up."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,9 +10,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.conftest import ROOT
-from tests.helpers.environments import core, core_environment, install, run
+from tests.helpers.checkout import planned_jobs
+from tests.helpers.environments import closure, core, core_environment, install, linked_environment, run
 
 ASSETS = {
     f"warlab/{path.relative_to(ROOT / 'src' / 'warlab').as_posix()}"
@@ -109,6 +112,44 @@ def test_the_readmes_loop_runs_on_nothing_but_the_core(environment: Path) -> Non
 def test_the_workflows_command_says_what_it_needs(environment: Path) -> None:
     done = subprocess.run([environment / "bin" / "warlab", "status"], capture_output=True, text=True, cwd=environment)
     assert done.returncode == 1 and "pip install '.[workflow]'" in done.stderr and "Traceback" not in done.stderr
+
+
+# ---- the image, and the commands of the README elsewhere
+
+
+def test_the_steps_of_the_containerfile_make_an_environment_that_plans_the_demo(tmp_path: Path) -> None:
+    """In a plain folder with links to the installed packages: pip finds everything there that it is told to install."""
+    image, work = tmp_path / "opt" / "warlab", tmp_path / "work"
+    python = linked_environment(tmp_path / "environment", closure("warlab", extra="workflow") - {"warlab"})
+    tools = Path(python).parent
+    pip, snakemake = f"{sys.executable} -m pip --python {python}", f"{python} -m snakemake"
+    for name, command in (("pip", pip), ("snakemake", snakemake)):
+        (tools / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        (tools / name).chmod(0o755)
+    variables = {"PATH": f"{tools}:/usr/bin:/bin", "PIP_NO_INDEX": "1", "HOME": str(tmp_path)}
+    steps = re.findall(r"^([A-Z]+) (.*)$", (ROOT / "Containerfile").read_text(), re.MULTILINE)
+    assert steps[0] == ("FROM", "python:3.11-slim") and steps[-1][0] == "CMD"
+    for step, text in steps[1:]:
+        if step == "WORKDIR":
+            here = tmp_path / text.removeprefix("/")
+            here.mkdir(parents=True, exist_ok=True)
+        elif step == "COPY":
+            *files, to = text.split()
+            for file in files:
+                copy = shutil.copytree if (ROOT / file).is_dir() else shutil.copy
+                copy(ROOT / file, here / to)
+        elif step == "RUN":
+            run(["sh", "-ec", text], here, **variables)
+    (image / "pins.txt").read_text().index("torch==")
+    call = [str(part).replace("/opt/warlab", str(image)) for part in json.loads(steps[-1][1])]
+    assert here == work and planned_jobs(run([*call, "-n"], work, **variables))["train"] > 1
+    assert run([python, "-c", "import warlab; print(warlab.__file__)"], work, **variables).startswith(str(image))
+
+
+def test_ci_calls_the_commands_of_the_readme() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    called = {step["run"] for job in jobs.values() for step in job["steps"] if "run" in step}
+    assert called == set(re.findall(r"^    (make \w+) +#", (ROOT / "README.md").read_text(), re.MULTILINE))
 
 
 # ---- make

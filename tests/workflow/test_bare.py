@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 from importlib.metadata import requires
 from pathlib import Path
@@ -97,10 +98,10 @@ def test_the_jobs_get_what_the_workflow_needs_and_no_tool_of_developers() -> Non
 
 
 def test_the_configuration_is_that_of_the_working_folder_or_our_own(tmp_path: Path) -> None:
-    (tmp_path / "config").mkdir()
-    snakemake, warlab_plan = f"snakemake -s {ROOT}/Snakefile -n -- runs", f"{sys.executable} -m warlab plan"
-    demo, own = planned_jobs(output_of(snakemake, tmp_path)), output_of(warlab_plan, tmp_path)
-    assert re.search(r"^demo .*this scale", own, re.MULTILINE)
-    (tmp_path / "config" / "config.yaml").write_text("scale: smoke\n")
-    smoke, own = planned_jobs(output_of(snakemake, tmp_path)), output_of(warlab_plan, tmp_path)
-    assert re.search(r"^smoke .*this scale", own, re.MULTILINE) and smoke["train"] > demo["train"]
+    """As in `snakemake --directory .test`, where the catalog looks for a small configuration."""
+    snakemake, plan = f"snakemake -s {ROOT}/Snakefile -n -- runs", f"{sys.executable} -m warlab plan"
+    demo, said = planned_jobs(output_of(snakemake, tmp_path)), output_of(plan, tmp_path)
+    assert re.search(r"^demo .*this scale", said, re.MULTILINE)
+    shutil.copytree(ROOT / ".test" / "config", tmp_path / "config")
+    smoke, said = planned_jobs(output_of(snakemake, tmp_path)), output_of(plan, tmp_path)
+    assert re.search(r"^smoke .*this scale", said, re.MULTILINE) and smoke["train"] > demo["train"]

@@ -25,7 +25,7 @@ from warlab.pipeline.run_times import load_run_times
 # parameters at full width, for methods with two networks
 MB_OF_RUN = {"unet": (250, 1500), "resnet50": (190, 760)}
 MB_OF_OTHER_RUN = (40, 240)  # cnn9
-PLUGIN = "snakemake-executor-plugin-slurm"
+PLUGIN, TESTED_PLUGIN = "snakemake-executor-plugin-slurm", "2.8.0"  # as pyproject.toml pins it
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,13 @@ def data_present(study: Study, _root: Path) -> Iterator[Finding]:
             yield Finding("data", "wrong", f"{text} {remedy}")
 
 
-def programs(_study: Study, _root: Path) -> Iterator[Finding]:
+def programs(_study: Study, root: Path) -> Iterator[Finding]:
     if not shutil.which("pdflatex"):
         yield Finding("pdflatex", "note", "not found: install texlive-latex-recommended to get the tables as PDF")
-    if shutil.which("sbatch") and not _installed(PLUGIN):
-        text = f"profiles/slurm needs {PLUGIN}: run pip install -c requirements.txt -e .[slurm]"
-        yield Finding("slurm", "note", text)
+    if shutil.which("sbatch") and (installed := _installed(PLUGIN)) != TESTED_PLUGIN:
+        call = [sys.executable, "-m", "pip", "install", "-c", str(root / "requirements.txt"), "-e", f"{root}[slurm]"]
+        have = f"and not {installed}, with which it was not tested" if installed else "which is not installed"
+        yield Finding("slurm", "note", f"profiles/slurm needs {PLUGIN} {TESTED_PLUGIN}, {have}: run {shlex.join(call)}")
 
 
 CHECKS: tuple[Check, ...] = (python_version, packages, gpu, disk, data_present, programs)
