@@ -140,19 +140,20 @@ def test_an_experiment_goes_through_sbatch_to_the_same_bits(slurm: None, tmp_pat
 
 @everything
 def test_gpus_by_gres_in_an_array_are_requested_as_such_and_train_the_same_bits(slurm: None, tmp_path: Path) -> None:
-    """The profile's lines for --gres, uncommented, and both trainings in one sbatch."""
-    folder, local = (project(tmp_path / name, 4) for name in ("cluster", "local"))
+    """The profile's lines for --gres, uncommented, and one sbatch for the two trainings that are ready together."""
+    methods = ("cce", "ar")
+    folder, local = (project(tmp_path / name, 4, methods) for name in ("cluster", "local"))
     call(local, "--cores", "2", TABLE)
-    snakemake = start(folder, *cluster(folder, gres=True), "--slurm-array-jobs", "train")
-    for method in METHODS:
-        wait_for(training_log(folder, method), "epoch 1/")
-    queued = subprocess.run(["squeue", "-h", "-o", "%F %b"], capture_output=True, text=True).stdout.split("\n")
-    finish(snakemake, folder)
-    assert_same_results(local, folder, *METHODS)
-    assert {provenance(folder, method)["visible_gpus"] for method in METHODS} <= {"0", "1"}
-    arrays = {line.split()[0] for line in queued if line}
-    assert len(arrays) == 1 and len(set(slurm_jobs(folder))) == 2, queued
-    assert all("gres" in line and "gpu" in line for line in queued if line), queued
+    call(folder, *cluster(folder, gres=True), "--slurm-array-jobs", "train")
+    assert_same_results(local, folder, *methods)
+    made = [provenance(folder, method) for method in methods]
+    assert {one["visible_gpus"] for one in made} <= {"0", "1"}
+    told = [
+        subprocess.run(["scontrol", "show", "job", "-o", one["slurm_job"]], capture_output=True, text=True).stdout
+        for one in made
+    ]
+    assert all("TresPerNode=gres:gpu:1" in job and "TresPerJob" not in job for job in told), told
+    assert len({re.findall(r"ArrayJobId=(\d+)", job)[0] for job in told}) == 1, told
     count("experiment through sbatch")
 
 

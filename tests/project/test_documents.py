@@ -214,6 +214,33 @@ def test_every_page_has_its_place_in_the_navigation() -> None:
     }
 
 
+MARKER = re.compile(r"([-*]|\d+\.) ")
+
+
+def broken_lists(text: str) -> list[str]:
+    """Return lines that Python-Markdown does not read as in a list: a first item without an empty line before it, and
+    what follows an empty line with one to three spaces, where four continue the item."""
+    broken, before, in_list = [], "", False
+    for line in FENCE.sub("", text).splitlines():
+        is_item, indent = bool(MARKER.match(line.lstrip())), len(line) - len(line.lstrip())
+        joined = is_item and indent == 0 and before and before[0] != "#" and not in_list
+        if joined or (in_list and not before and 1 <= indent <= 3):
+            broken.append(line)
+        in_list = is_item or (in_list and (indent > 0 or before != "" or not line))
+        before = line
+    return broken
+
+
+@pytest.mark.parametrize("page", SITE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lists_are_lists_on_the_site(page: Path) -> None:
+    assert broken_lists(page.read_text()) == []
+
+
+def test_broken_lists_are_found() -> None:
+    assert broken_lists("Do:\n1. one\n2. two\n") == ["1. one"] and broken_lists("1. one\n\n   code\n") == ["   code"]
+    assert broken_lists("Do:\n\n1. one\n    on\n\n        code\n2. two\n\nText.\n") == []
+
+
 MKDOCS = ROOT / ".venv-docs" / "bin" / "mkdocs"
 
 
@@ -230,6 +257,8 @@ def test_the_site_is_built_and_asks_no_network(tmp_path: Path) -> None:
     for page in site.rglob("*.html"):
         loaded = re.findall(r"<(?:script|img|iframe|link)[^>]* (?:src|href)=\"?([^\" >]+)", page.read_text())
         assert not [one for one in loaded if one.startswith(("http", "//"))], page.name
+        paragraphs = re.findall(r"<p>(.*?)</p>", page.read_text(), re.DOTALL)
+        assert not [one for one in paragraphs if re.search(r"^\s*(- |\d+\. )", one, re.MULTILINE)], page.name
     reference = (site / "api.html").read_text()
     assert ".. math::" not in reference and reference.count("<math") >= 6
     assert (site / "search" / "search_index.js").exists()
