@@ -16,8 +16,11 @@ from warlab.errors import WarlabError
 from warlab.losses import (
     BackwardLoss,
     BootstrappingLoss,
+    EpsilonSoftmaxLoss,
     ForwardLoss,
     GCELoss,
+    NCEAGCELoss,
+    NCERCELoss,
     RobustLoss,
     SymmetricCrossEntropyLoss,
     UnhingedLoss,
@@ -30,7 +33,14 @@ KINDS = [
     for name in losses.__all__
     if isinstance(kind := getattr(losses, name), type) and issubclass(kind, RobustLoss) and kind is not RobustLoss
 ]
-METHODS = {"gce": GCELoss, "sl": SymmetricCrossEntropyLoss, "bootsoft": BootstrappingLoss}
+METHODS = {
+    "gce": GCELoss,
+    "sl": SymmetricCrossEntropyLoss,
+    "bootsoft": BootstrappingLoss,
+    "nce_rce": NCERCELoss,
+    "nce_agce": NCEAGCELoss,
+    "eps_softmax": EpsilonSoftmaxLoss,
+}
 
 
 def make(kind: type[RobustLoss], **options: Any) -> RobustLoss:
@@ -48,6 +58,9 @@ def make(kind: type[RobustLoss], **options: Any) -> RobustLoss:
         (GCELoss(truncation=0.2), (0.2**0.7 - 0.3**0.7) / 0.7),
         (GCELoss(truncation=0.4), 0.0),
         (UnhingedLoss(), 1 - math.log(0.3) / 3),
+        (NCERCELoss(), math.log(0.3) / math.log(0.03) - math.log(1e-4) * 0.7),
+        (NCEAGCELoss(), math.log(0.3) / math.log(0.03) + 4 * (7**1.5 - 6.3**1.5) / 1.5),
+        (EpsilonSoftmaxLoss(), -0.02 * math.log(0.3 / 1001) + 5 * 2 * 0.7),
     ],
     ids=repr,
 )

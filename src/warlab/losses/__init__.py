@@ -10,16 +10,21 @@ TV, which call the model again, are in `warlab.war`.
 from warlab.losses.backward import BackwardLoss
 from warlab.losses.base import RobustLoss
 from warlab.losses.bootstrapping import BootstrappingLoss
+from warlab.losses.eps_softmax import EpsilonSoftmaxLoss
 from warlab.losses.forward import ForwardLoss
 from warlab.losses.gce import GCELoss
+from warlab.losses.normalised import NCEAGCELoss, NCERCELoss
 from warlab.losses.symmetric import SymmetricCrossEntropyLoss
 from warlab.losses.unhinged import ScoreNorm, UnhingedLoss
 
 __all__ = [
     "BackwardLoss",
     "BootstrappingLoss",
+    "EpsilonSoftmaxLoss",
     "ForwardLoss",
     "GCELoss",
+    "NCEAGCELoss",
+    "NCERCELoss",
     "RobustLoss",
     "ScoreNorm",
     "SymmetricCrossEntropyLoss",

@@ -9,12 +9,9 @@ Wang et al., Epsilon-softmax: approximating one-hot vectors for mitigating label
 
 from dataclasses import dataclass
 
-from torch.nn.functional import nll_loss
-
 from warlab.common.setting import setting
-from warlab.losses.probabilities import to_one_hot
-from warlab.methods._normalised import label_probability
-from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+from warlab.losses.eps_softmax import EpsilonSoftmaxLoss
+from warlab.methods._robust import Robust
 
 
 @dataclass(frozen=True)
@@ -25,12 +22,8 @@ class Config:
     m: float = setting(1e3, "baseline's code", minimum=0)
 
 
-class Algorithm(Method):
+class Algorithm(Robust):
     label = "Epsilon-softmax"
 
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        logits, m = models[0](batch.x), self.config.m
-        p = logits.softmax(1)
-        near = (p + m * to_one_hot(p.argmax(1), p.shape[1]).to(p.dtype)) / (m + 1)
-        absolute = 2 * (1 - label_probability(logits, batch.y)).mean()
-        return self.config.alpha * nll_loss(near.clamp_min(1e-8).log(), batch.y) + self.config.beta * absolute, {}
+    def make_loss(self) -> EpsilonSoftmaxLoss:
+        return EpsilonSoftmaxLoss(self.config.alpha, self.config.beta, self.config.m)

@@ -8,8 +8,8 @@ Zhou et al., Asymmetric loss functions for learning with noisy labels, 2021.
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.methods._normalised import label_probability, normalised_cross_entropy
-from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+from warlab.losses.normalised import NCEAGCELoss
+from warlab.methods._robust import Robust
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,8 @@ class Config:
     q: float = setting(1.5, "baseline's code", above=0, maximum=10)
 
 
-class Algorithm(Method):
+class Algorithm(Robust):
     label = "NCE+AGCE"
 
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        logits, (a, q) = models[0](batch.x), (self.config.a, self.config.q)
-        asymmetric = ((a + 1) ** q - (a + label_probability(logits, batch.y)) ** q) / q
-        active = normalised_cross_entropy(logits, batch.y)
-        return (self.config.alpha * active + self.config.beta * asymmetric).mean(), {}
+    def make_loss(self) -> NCEAGCELoss:
+        return NCEAGCELoss(self.config.alpha, self.config.beta, self.config.a, self.config.q)

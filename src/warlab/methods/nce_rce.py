@@ -9,8 +9,8 @@ with noisy labels, 2020.
 from dataclasses import dataclass
 
 from warlab.common.setting import setting
-from warlab.methods._normalised import normalised_cross_entropy, reverse_cross_entropy
-from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
+from warlab.losses.normalised import NCERCELoss
+from warlab.methods._robust import Robust
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,8 @@ class Config:
     beta: float = setting(1.0, "baseline's code", minimum=0)
 
 
-class Algorithm(Method):
+class Algorithm(Robust):
     label = "NCE+RCE"
 
-    def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
-        logits = models[0](batch.x)
-        active, passive = normalised_cross_entropy(logits, batch.y), reverse_cross_entropy(logits, batch.y)
-        return (self.config.alpha * active + self.config.beta * passive).mean(), {}
+    def make_loss(self) -> NCERCELoss:
+        return NCERCELoss(self.config.alpha, self.config.beta)
