@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Iterator
 from datetime import date
 from functools import cache
@@ -140,6 +141,8 @@ def test_a_mutated_configuration_loads_or_ends_in_one_sentence(
             "it must be 'nominal', 'realised', 'halved' or 'estimated', or be a valid number.",
         ),
         ({"nets": {"cnn9": {"dropout": 1}}}, "nets.cnn9.dropout is 1; it must be less than 1."),
+        ({"methods": {"ar": {"betta": 1}}}, "methods.ar has no 'betta'; did you mean 'beta'?"),
+        ({"methods": {"arr": {"beta": 1}}}, "methods.arr does not exist"),
         ({"costs": {"random": {"variant": "x"}}}, "costs.random.variant is 'x'; it must be 'raw' or 'abs_sym'."),
         ({"training": {"cifar10@asym-04": {"lr": 0.1}}}, "'asym-04' is neither a noise nor a method"),
         ({"training": {"cifar10@war_w2w": {"lr": 0.1}}}, "neither a noise nor a method; did you mean 'war_w2v'?"),
@@ -155,6 +158,24 @@ def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict
     with pytest.raises(WarlabError) as caught:
         load_study({"scale": "smoke", "overrides": overrides}, ROOT)
     assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("noises: [clean, asym-40]", "noises: [asym-140]", "There is no noise 'asym-140'"),
+        ("methods: [ar, war_w2v, war_embed]", "methods: [arr]", "There is no method 'arr'; did you mean 'ar'?"),
+        ("fashion_mnist: { source", "fashion_mnits: { source", "fashion_mnits"),
+        ("epochs: 4", "epoch: 4", "scale smoke: training.fashion_mnist has no 'epoch'; did you mean 'epochs'?"),
+        ("add_methods: [tv]", "add_methods: [tv+gama=2]", "'tv+gama=2' changes 'gama', which is not a setting"),
+    ],
+)
+def test_a_mistake_in_a_scale_is_one_sentence(old: str, new: str, sentence: str, tmp_path: Path) -> None:
+    text = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
+    assert text.count(old) == 1
+    (tmp_path / "smoke.yaml").write_text(text.replace(old, new))
+    with pytest.raises(WarlabError, match=re.escape(sentence)):
+        load_study({"scale": str(tmp_path / "smoke.yaml")}, ROOT)
 
 
 def test_every_number_of_ours_has_a_type() -> None:

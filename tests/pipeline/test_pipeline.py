@@ -33,10 +33,6 @@ def jobs_of(scale: str = "smoke", **config: object) -> Jobs:
     return load_jobs({"scale": scale, **config}, str(ROOT / "rules"), MESSAGES.append)
 
 
-def overrides(method: str, **settings: object) -> dict[str, object]:
-    return {"overrides": {"methods": {method: settings}}}
-
-
 @pytest.fixture(scope="module")
 def jobs() -> Jobs:
     return jobs_of()
@@ -248,31 +244,11 @@ def test_without_given_runs_the_predictions_are_one_file(jobs: Jobs, rules: Rule
         (str(ROOT / "rules"), {"runs_from": "nowhere"}, "runs_from names nowhere, which has no runs.csv; name"),
         (str(ROOT / "rules"), {"scale": "smok"}, "There is no scale 'smok' in config/scales; did you mean 'smoke'"),
         (str(ROOT / "rules"), {"epochs": 3}, "unknown key 'epochs' at the top level"),
-        (str(ROOT / "rules"), overrides("ar", betta=1), "methods.ar has no 'betta'; did you mean 'beta'?"),
-        (str(ROOT / "rules"), overrides("arr", beta=1), "methods.arr does not exist"),
     ],
 )
 def test_a_mistake_is_one_sentence(folder: str, config: dict, sentence: str) -> None:
     with pytest.raises(WarlabError, match=re.escape(sentence)):
         load_jobs({"scale": "smoke", **config}, folder, MESSAGES.append)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ("noises: [clean, asym-40]", "noises: [asym-140]", "There is no noise 'asym-140'"),
-        ("methods: [ar, war_w2v, war_embed]", "methods: [arr]", "There is no method 'arr'; did you mean 'ar'?"),
-        ("fashion_mnist: { source", "fashion_mnits: { source", "fashion_mnits"),
-        ("epochs: 4", "epoch: 4", "scale smoke: training.fashion_mnist has no 'epoch'; did you mean 'epochs'?"),
-        ("add_methods: [tv]", "add_methods: [tv+gama=2]", "'tv+gama=2' changes 'gama', which is not a setting"),
-    ],
-)
-def test_a_mistake_in_a_scale_is_one_sentence(old: str, new: str, sentence: str, tmp_path: Path) -> None:
-    text = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
-    assert text.count(old) == 1
-    (tmp_path / "smoke.yaml").write_text(text.replace(old, new))
-    with pytest.raises(WarlabError, match=re.escape(sentence)):
-        jobs_of(str(tmp_path / "smoke.yaml"))
 
 
 def test_without_latex_the_pdf_is_left_out_and_that_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:

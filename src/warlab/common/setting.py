@@ -45,6 +45,7 @@ def setting(value: Any, source: str, *, unit: str | None = None, **limits: Any) 
             raise ValueError(f"the {name} {given!r} must be one of {', '.join(filter(None, known[name]))}")
     if unknown := limits.keys() - {"minimum", "above", "maximum", "below", "choices", "pattern"}:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    limits = {name: tuple(limit) if isinstance(limit, list) else limit for name, limit in limits.items()}
     if unit == "epochs":
         limits = {"minimum": 0, "maximum": MOST_EPOCHS} | limits
     return field(default=value, metadata={"source": source, "unit": unit, "limits": limits})

@@ -64,34 +64,23 @@ def check_claims(claims: Iterable[Claim], study: Study) -> None:
 
 def _check(claim: Claim, study: Study) -> None:
     if claim.experiment is not None:
-        _known("experiment", [claim.experiment], study.experiments)
-    if claim.settings:
-        _check_settings(claim, study)
+        check_known(claim.experiment, study.experiments, f"there is no experiment {claim.experiment!r}")
     named = [claim.arguments[key] for key in METHODS if key in claim.arguments]
     for method in [one for names in named for one in (names if isinstance(names, list) else [str(names)])]:
         if method not in study.labels["method"]:
             check_method(study.numbers, method)
     if "against" in claim.arguments:
-        _known("method", [base_method(str(claim.arguments["against"]))], study.labels["method"])
-
-
-def _check_settings(claim: Claim, study: Study) -> None:
-    datasets, noises, nets, metrics = (dict.fromkeys(names) for names in zip(*claim.settings, strict=True))
-    _known("dataset", datasets, data.names())
-    _known("network", nets, study.numbers.nets)
-    declared = [name for entry in study.experiments.values() for name in entry["noises"]]
-    for name in noises:
+        other = base_method(str(claim.arguments["against"]))
+        check_known(other, study.labels["method"], f"there is no method {other!r}")
+    entries = study.experiments.values()
+    noises = [name for entry in entries for name in entry["noises"]]
+    measured = dict.fromkeys([*METRICS, *(one for e in entries for one in (e["metric"], *e.get("metrics", [])))])
+    for dataset, noise_id, net, metric in claim.settings:
+        check_known(dataset, data.names(), f"there is no dataset {dataset!r}")
+        check_known(net, study.numbers.nets, f"there is no network {net!r}")
         try:
-            noise.parse(name)
+            noise.parse(noise_id)
         except WarlabError:
-            _known("noise", [name], declared)
-    measured = [one for entry in study.experiments.values() for one in (entry["metric"], *entry.get("metrics", []))]
-    known = [*METRICS, *measured]
-    # a method may log metrics of its own
-    _known("metric", [one for one in metrics if difflib.get_close_matches(one, known, 1)], known)
-
-
-def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
-    listed = list(dict.fromkeys(known))
-    for name in names:
-        check_known(name, listed, f"there is no {what} {name!r}")
+            check_known(noise_id, dict.fromkeys(noises), f"there is no noise {noise_id!r}")
+        if difflib.get_close_matches(metric, measured, 1):  # a method may log metrics of its own
+            check_known(metric, measured, f"there is no metric {metric!r}")

@@ -4,6 +4,7 @@ pydantic checks a file against its type here, and tools/write_schemas.py writes 
 editors complete and check the files. The settings of a method or network are declared in its own file.
 """
 
+from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, Literal, NotRequired, Union
 
@@ -188,6 +189,7 @@ class Hyperparameters(TypedDict):
 _ENDS = {"minimum": "ge", "above": "gt", "maximum": "le", "below": "lt"}
 
 
+@cache  # equal types are the same object, for which pydantic compiles one validator
 def kind_of(annotation: str, **limits: Any) -> Any:
     """Return the type of a setting from its annotation, such as `float | None`, and its limits. A number is finite, and
     3.0 is not an integer. Any value is allowed if the annotation is unknown."""

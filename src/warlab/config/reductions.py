@@ -93,18 +93,14 @@ def used_settings(study: Study) -> list[dict[str, Any]]:
             "runs": _tell_apart(runs, [other for _, part in options.values() if part is not runs for other in part]),
             "value": one.value,
             "layer": one.layer,
-            "source": _source(one),
+            # without what is the same in most rows
+            "source": one.source.removeprefix(f"config/{FILE}: ").removeprefix("src/warlab/")
+            + f" ({one.scaled})" * bool(one.scaled),
         }
         for (section, owner, key), options in found.items()
         for one, runs in options.values()
     ]
     return sorted(rows, key=lambda row: SECTIONS.index(row["section"]))
-
-
-def _source(value: Value) -> str:
-    """Return where a value comes from, without what is the same in most rows."""
-    source = value.source.removeprefix(f"config/{FILE}: ").removeprefix("src/warlab/")
-    return f"{source} ({value.scaled})" if value.scaled else source
 
 
 def _tell_apart(runs: Collection[RunId], others: Collection[RunId]) -> str:

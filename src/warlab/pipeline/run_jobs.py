@@ -14,10 +14,14 @@ from warlab.pipeline import sources
 from warlab.pipeline.paths import IN_RULES
 from warlab.pipeline.run_times import RunTimes, load_run_times
 from warlab.pipeline.sources import code_of_run, sources_of_run
-from warlab.pipeline.workflow import TRAINING, JobGroup, Wildcards, run_of
+from warlab.pipeline.workflow import TRAINING, JobGroup, Wildcards
 
 MOST_TRIES = 3  # the memory grows with every try, up to this one
 CAUTION, START = 3, 10  # a training requests this many times its estimated time, and these minutes
+
+
+def run_of(wildcards: Wildcards) -> RunId:
+    return RunId(wildcards.dataset, wildcards.noise, wildcards.net, wildcards.method, int(wildcards.seed))
 
 
 class RunJobs(JobGroup):

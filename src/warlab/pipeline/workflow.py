@@ -35,10 +35,6 @@ class Wildcards(Protocol):
     figure: str
 
 
-def run_of(wildcards: Wildcards) -> RunId:
-    return RunId(wildcards.dataset, wildcards.noise, wildcards.net, wildcards.method, int(wildcards.seed))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Workflow:
     """The study of one scale.
