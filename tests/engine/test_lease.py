@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.checkout import PATIENCE
 from warlab.engine import lock
 from warlab.engine.lock import SCHEDULERS, VISIBLE, device_count, gpu_lease
 
@@ -48,7 +49,7 @@ def line(process: subprocess.Popen[str]) -> str:
 
 def end(*processes: subprocess.Popen[str]) -> None:
     for process in processes:
-        process.communicate("\n", timeout=20)
+        process.communicate("\n", timeout=PATIENCE)
 
 
 def test_two_processes_get_two_gpus_and_the_third_waits_for_one_that_is_killed() -> None:

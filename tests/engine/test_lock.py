@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT, logged
+from tests.helpers.checkout import PATIENCE
 from warlab.engine import lock
 from warlab.engine.lock import LOCK, OWNER, is_locked, last_configuration, only_writer
 from warlab.errors import WarlabError
@@ -62,7 +63,7 @@ def line(process: subprocess.Popen[str]) -> str:
 
 
 def leave(process: subprocess.Popen[str]) -> None:
-    process.communicate("\n", timeout=30)
+    process.communicate("\n", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("deleted", [False, True])

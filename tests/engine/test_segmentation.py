@@ -1,5 +1,6 @@
 """Pixels as samples: patches, scores, and a training with every method of the table."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,12 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from tests.conftest import ROOT
 from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.nets import count_parameters
-from tests.helpers.runs import weights
+from tests.helpers.runs import method_ids, weights
 from tests.helpers.tiles import arrays, description, tile_run, write_tile_files
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
-from warlab.config.study import load_study
+from warlab.config.study import Study, load_study
 from warlab.data.formats.flat_tiles import unflat
 from warlab.data.sets import vaihingen
 from warlab.engine.build import RunFiles, build_trainer
@@ -146,15 +147,38 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> RunFiles:
     return write_tile_files(tmp_path_factory.mktemp("tiles"))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_of_the_table_trains_on_pixels(method: str, files: RunFiles, tmp_path: Path) -> None:
+def study_of_tiles(folder: Path, method: str, net: str = "unet") -> Study:
+    """Load the tiles of the smoke scale with this method."""
+    smoke = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
+    block = {"methods": [method], "nets": [net], "also": [{"noises": ["clean"], "methods": [method], "nets": [net]}]}
+    text = smoke.partition("experiments:")[0] + f"experiments: {{ vaihingen: {json.dumps(block)} }}\n"
+    (folder / "own.yaml").write_text(text)
+    return load_study({"scale": str(folder / "own.yaml")}, ROOT)
+
+
+@pytest.mark.parametrize("method", [*method_ids(), "coteaching+forget=estimated"])
+def test_every_method_trains_on_pixels_or_the_plan_refuses_it(method: str, files: RunFiles, tmp_path: Path) -> None:
+    try:
+        study_of_tiles(tmp_path, method)
+    except WarlabError as error:
+        assert "is for single images, but vaihingen has tiles; choose another" in str(error)
+        assert method not in METHODS
+        return
     train_run(RunConfig.from_dict(tile_run(method)), {}, files, tmp_path, 1)
     lines = (tmp_path / "metrics.csv").read_text().splitlines()
     last = dict(zip(lines[0].split(","), map(float, lines[-1].split(",")), strict=True))
     assert set(vaihingen.DATASET.scored.values()) | {"f1_average", "overall_accuracy"} <= set(last)
     assert last["test_accuracy"] == last["overall_accuracy"] and 0 <= last["f1_average"] <= 100
-    assert ("purity" in last) == (method == "coteaching")
-    assert len(weights(tmp_path)) == (2 if method == "coteaching" else 1)
+    assert ("purity" in last) >= (method == "coteaching") and 0 <= last["memorised"] <= 100
+
+
+def test_a_network_of_the_wrong_kind_is_refused_by_the_plan(tmp_path: Path) -> None:
+    with pytest.raises(WarlabError, match="cnn9 is for single images, but vaihingen has tiles; choose from unet"):
+        study_of_tiles(tmp_path, "cce", "cnn9")
+    own = tmp_path / "images.yaml"
+    own.write_text((ROOT / "config" / "scales" / "demo.yaml").read_text().replace("noises: [asym-40]", "nets: [unet]"))
+    with pytest.raises(WarlabError, match=r"unet is for tiles, but fashion_mnist has single images; choose.*cnn9"):
+        load_study({"scale": str(own)}, ROOT)
 
 
 def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:

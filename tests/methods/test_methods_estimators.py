@@ -173,10 +173,12 @@ def slow_lof(points: np.ndarray, k: int) -> np.ndarray:
     return np.array([np.mean([density[j] for j in near[i]]) / density[i] for i in range(len(points))])
 
 
-def test_the_outlier_factor_by_its_definition() -> None:
+def test_the_outlier_factor_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(0).normal(size=(40, 6))
     ours = local_outlier_factor(torch.from_numpy(points), 7).numpy()
     np.testing.assert_allclose(ours, slow_lof(points, 7), rtol=1e-6)
+    monkeypatch.setattr(iterative, "BLOCK", 9)  # so that the points fill several blocks
+    np.testing.assert_allclose(local_outlier_factor(torch.from_numpy(points), 7).numpy(), ours, rtol=1e-12)
 
 
 def test_a_point_alone_or_one_of_many_copies_is_no_outlier() -> None:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import cast
 
-from warlab import data, methods, noise
+from warlab import data, methods, nets, noise
 from warlab.artefacts.ground_cost import read_matrix
 from warlab.artefacts.run_config import Options
 from warlab.common.wording import short, suggest
@@ -40,7 +40,12 @@ def validate(plan: Plan) -> None:
         raise WarlabError(f"Scale {plan.name} trains nothing: name a dataset of its experiments in its datasets.")
     _check_variants(plan)
     _check_spellings(plan)
-    for cell in {(cell.dataset, cell.noise, cell.method): cell for cell in plan.runs}.values():
+    # one seed for each; the simplest check first, for all of them
+    cells = {(cell.dataset, cell.noise, cell.net, cell.method): cell for cell in plan.runs}.values()
+    for cell in cells:
+        _check_samples(settings, cell)
+    for cell in cells:
+        _check_sections(plan, cell)
         _check_run(settings, cell)
 
 
@@ -204,15 +209,35 @@ def _check_spellings(plan: Plan) -> None:
             raise WarlabError(f"The methods {other} and {method_id} are the same; write one of them everywhere.")
 
 
-def _check_sections(settings: Settings, cell: RunId) -> None:
+def _check_sections(plan: Plan, cell: RunId) -> None:
     """Check that the schedule and the network of a run have what the id of its method changes."""
+    settings = plan.settings
     for section, owner in (("training", f"the schedule of {cell.dataset}"), ("nets", f"the network {cell.net}")):
         for key, one in settings.explain(cell)[section].items():
             if one.layer == "id" and one.paper is None:
-                raise WarlabError(f"{cell.method} changes {key}, which {owner} does not have; choose another method.")
+                needing = [f" (needed by {run.method})" for run in plan.runs if plan.needed_run(run) == cell]
+                method = "".join([cell.method, *needing[:1]])
+                raise WarlabError(f"{method} changes {key}, which {owner} does not have; choose another method.")
     training = settings.training(cell.dataset, cell.noise, cell.method)
     if training.get("keep") == "best_validation" and not training.get("validation"):
         raise WarlabError(f"{cell}: keep is best_validation, but nothing is held out; set `validation` above 0.")
+
+
+def _check_samples(settings: Settings, cell: RunId) -> None:
+    """Check that the network and the method of a run are for the samples of its dataset, images or pixels of tiles."""
+    tiles = data.get(cell.dataset).samples == "tiles"
+    if nets.makes_maps(cell.net) != tiles:
+        others = [name for name in nets.trainable() if nets.makes_maps(name) == tiles]
+        wrong, right = ("single images", "tiles") if tiles else ("tiles", "single images")
+        raise WarlabError(
+            f"The network {cell.net} is for {wrong}, but {cell.dataset} has {right}; choose from {', '.join(others)}."
+        )
+    chosen = settings.method(cell.method, cell.dataset, cell.noise)
+    if tiles and methods.declaration(settings.numbers.method_file(cell.method)).refuses_tiles(chosen):
+        raise WarlabError(
+            f"The method {cell.method} with these settings is for single images, but {cell.dataset} has tiles; "
+            "choose another method."
+        )
 
 
 def _check_run(settings: Settings, cell: RunId) -> None:
@@ -221,7 +246,6 @@ def _check_run(settings: Settings, cell: RunId) -> None:
     if images and images not in settings.scale["datasets"]:
         raise WarlabError(f"The noise {cell.noise} takes images of {images}; add it to the datasets of the scale.")
     settings.cost_key(cell)
-    _check_sections(settings, cell)
     files = {f"noise_files.{cell.noise}": settings.noise_file(cell.noise)} if "given" in noise.needs(cell.noise) else {}
     if (cost := settings.cost_name(cell)) is not None:
         given = settings.cost_files(cost, cell.dataset)

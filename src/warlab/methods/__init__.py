@@ -22,6 +22,14 @@ class Declaration:
     settings: dict[str, Setting]
     needs_run: str | tuple[str, dict[str, str]] | None  # see `Method`
     label: str
+    images_only: bool | tuple[str, str]  # the same
+
+    def refuses_tiles(self, settings: dict[str, Any]) -> bool:
+        """Return whether the method with these settings cannot train on pixels of tiles."""
+        if isinstance(self.images_only, tuple):
+            setting, value = self.images_only
+            return bool(settings[setting] == value)
+        return self.images_only
 
 
 @cache
@@ -30,7 +38,8 @@ def declaration(name: str) -> Declaration:
     if not METHODS.body(name, "Algorithm"):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
     attributes = METHODS.literals(name, "Algorithm")
-    return Declaration(METHODS.settings(name), attributes.get("needs_run"), attributes.get("label", name))
+    values = {"needs_run": None, "label": name, "images_only": False} | attributes
+    return Declaration(METHODS.settings(name), values["needs_run"], values["label"], values["images_only"])
 
 
 def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":

@@ -76,6 +76,8 @@ class Method(ABC):
     n_models: ClassVar[int] = 1
     # another method, whose run of the same cell is trained first; or a setting, and the method for each of its values
     needs_run: ClassVar[str | tuple[str, dict[str, str]] | None] = None
+    # whether it cannot train on pixels of tiles; or a setting, and its value with which it cannot
+    images_only: ClassVar[bool | tuple[str, str]] = False
     saved: ClassVar[tuple[str, ...]] = ()  # attributes that a resumed run cannot recompute
 
     def __init__(self, config: Any, task: Task) -> None:

@@ -30,6 +30,7 @@ class Config:
 
 class Algorithm(Selecting):
     label = "Co-Teaching"
+    images_only = ("forget", "estimated")
 
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
         kept = self.count_kept(len(batch.y), step)

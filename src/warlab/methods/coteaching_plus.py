@@ -41,6 +41,7 @@ class Config:
 
 class Algorithm(Selecting):
     label = "Co-Teaching+"
+    images_only = ("forget", "estimated")
 
     def __init__(self, config: Config, task: Task) -> None:
         super().__init__(config, task)

@@ -37,6 +37,7 @@ class Config:
 
 class Algorithm(Method):
     label = "D2L"
+    images_only = True  # it takes 1280 samples by their numbers
     saved = ("lids", "turned", "alpha")
 
     def __init__(self, config: Config, task: Task) -> None:

@@ -23,5 +23,6 @@ class Config:
 
 class Algorithm(Corrected):
     label = "Forward"
+    images_only = True
     needs_run = ("transition", {"validation": "cce_early", "last": "cce"})
     corrected = ForwardLoss

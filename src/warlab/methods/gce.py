@@ -28,6 +28,7 @@ class Config:
 
 class Algorithm(Method):
     label = "GCE"
+    images_only = ("form", "truncated")
     saved = ("kept",)
 
     def __init__(self, config: Config, task: Task) -> None:

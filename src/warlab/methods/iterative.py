@@ -23,6 +23,7 @@ from torch.nn.functional import cross_entropy, normalize
 from warlab.common.setting import setting
 from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Losses, Method, Samples, Step, Task, evaluating, features
 
+BLOCK = 1024  # points whose distances to all others are in memory at once
 Pairs = tuple[Tensor, Tensor]  # positions of i and of j in the batch
 
 
@@ -39,6 +40,7 @@ class Config:
 
 class Algorithm(Method):
     label = "Iterative"
+    images_only = True  # pairs of images
     saved = ("scores", "rounds", "noisy")
 
     def __init__(self, config: Config, task: Task) -> None:
@@ -145,15 +147,25 @@ def local_outlier_factor(points: Tensor, neighbours: int) -> Tensor:
         reach(a, b) = max(k-distance(b), d(a, b)),   density(a) = 1 / mean_{b in N_k(a)} reach(a, b)
         LOF(a) = mean_{b in N_k(a)} density(b) / density(a)        about 1 inside a cluster, larger outside
 
-    (n, d) → (n,) under the cosine distance, in float64; a point without neighbours has 1. Breunig et al., LOF:
-    identifying density-based local outliers, 2000.
+    (n, d) → (n,) under the cosine distance, in float64; a point without neighbours has 1. The distances of BLOCK points
+    at a time are in memory, and computed three times. Breunig et al., LOF: identifying density-based local outliers,
+    2000.
     """
-    k = min(max(1, neighbours), len(points) - 1)
+    n, k = len(points), min(max(1, neighbours), len(points) - 1)
     if k < 1:
-        return torch.ones(len(points), dtype=torch.float64, device=points.device)
+        return torch.ones(n, dtype=torch.float64, device=points.device)
     unit = normalize(points.double())
-    distances = (1 - unit @ unit.T).clamp_min(0).fill_diagonal_(torch.inf)
-    near, nearest = distances.topk(k, largest=False)
-    reach = torch.maximum(near, near[:, -1][nearest])
-    density = 1 / (reach.mean(1) + 1e-10)  # duplicates have no distance
-    return density[nearest].mean(1) / density
+    blocks = torch.arange(n, device=points.device).split(BLOCK)
+
+    def nearest(rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Distances to the k nearest points, and their numbers: (rows, k)."""
+        distances = (1 - unit[rows] @ unit.T).clamp_min(0)
+        distances[torch.arange(len(rows)), rows] = torch.inf
+        return distances.topk(k, largest=False)
+
+    def reach(near: Tensor, index: Tensor) -> Tensor:
+        return torch.maximum(near, farthest[index]).mean(1)
+
+    farthest = torch.cat([nearest(rows)[0][:, -1] for rows in blocks])
+    density = 1 / (torch.cat([reach(*nearest(rows)) for rows in blocks]) + 1e-10)  # duplicates have no distance
+    return torch.cat([density[nearest(rows)[1]].mean(1) for rows in blocks]) / density

@@ -32,6 +32,7 @@ class Config:
 
 class Algorithm(Method):
     label = "JOF"
+    images_only = True  # a pixel may be in no patch of an epoch
     saved = ("targets", "history")
 
     def __init__(self, config: Config, task: Task) -> None:

@@ -24,6 +24,7 @@ class Config:
 
 class Algorithm(Method):
     label = "Mixup"
+    images_only = True  # it mixes whole images
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         alpha = self.config.alpha

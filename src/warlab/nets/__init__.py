@@ -17,6 +17,11 @@ def has_features(name: str) -> bool:
     return "features" in NETS.methods(name, "Net")
 
 
+def makes_maps(name: str) -> bool:
+    """Return whether the network predicts a class for every pixel, and not one for the whole image."""
+    return bool(NETS.literals(name).get("MAPS", False))
+
+
 def trainable() -> list[str]:
     """Return the networks that a study can train."""
     return [name for name in names() if NETS.literals(name).get("TRAINED", True)]

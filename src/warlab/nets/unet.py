@@ -14,6 +14,7 @@ from warlab.common.setting import setting
 from warlab.errors import WarlabError
 from warlab.nets._layers import convolutions, initialise, scale_channels
 
+MAPS = True  # it predicts a class for every pixel
 LEVELS = (64, 128, 256, 512, 1024)
 MULTIPLE = 2 ** (len(LEVELS) - 1)  # the sides of an image must be multiples of this
 
