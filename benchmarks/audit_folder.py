@@ -9,20 +9,34 @@ human labels are fetched by warlab into --data, and features are computed once f
 import argparse
 import logging
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
+from audit_quality import Quality, cleanlab_in
 from PIL import Image, ImageDraw, ImageFont
 from torch.nn.functional import cross_entropy
 
 from warlab import data
 from warlab.audit import LabelAudit
 from warlab.audit.heads import Table, logistic, ridge, softmax
-from warlab.audit.judge import class_means, confident_joint, keep, of_label, posterior, probabilities
+from warlab.audit.judge import (
+    FEW,
+    class_means,
+    confident_joint,
+    keep,
+    mean_rank,
+    of_label,
+    posterior,
+    probabilities,
+    upper_estimate,
+)
+from warlab.audit.quality import auroc, average_precision
 from warlab.audit.scoring import confident
-from warlab.common.files import read_arrays, write_arrays, write_json
+from warlab.common.files import read_arrays, write_arrays, write_json, write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.auxiliary import _weights, cifar_n
 from warlab.data.fetch import fetch
@@ -31,6 +45,7 @@ from warlab.engine.device import device_settings
 from warlab.engine.features import BATCH, features_of, pixels
 from warlab.noise import transition_matrix
 from warlab.noise.kinds.matrix import corrupt
+from warlab.reporting.stats import mean_over_seeds
 
 SIZE = 128
 SUBSET = 3000
@@ -202,7 +217,7 @@ def instance_dependent(y: np.ndarray, x: np.ndarray, classes: int, rate: float, 
 # ---- what is compared
 
 
-def scores_of(table: Table, y: np.ndarray, classes: int, small: bool, default: bool) -> dict[str, np.ndarray]:
+def scores_of(table: Table, y: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Return the scores of all candidates and of the others, and what the estimates are made of."""
     everything = np.ones(len(y), bool)
     first = ridge(table, y, classes, everything)
@@ -211,19 +226,11 @@ def scores_of(table: Table, y: np.ndarray, classes: int, small: bool, default: b
     n_wrong = round(len(y) - np.trace(joint))
     found = {"A": a, "p1": logistic(table, y, classes, everything)}
     found["L"] = 1 - of_label(found["p1"], y)
-    for share, suffix in ((1.0, ""), (0.5, " half")):
-        kept = keep(a, y, round(share * n_wrong))
-        p = probabilities(ridge(table, y, classes, kept), y, kept)
-        chance, suggested = posterior(p, y, joint)
-        found[f"Q2{suffix}"] = 1 - of_label(p, y)
-        found[f"L2{suffix}"] = 1 - of_label(logistic(table, y, classes, kept), y)
-        found[f"E{suffix}"] = chance
-        if not suffix:
-            found["suggested"] = suggested
-        if small:
-            break
-    if default:
-        found["p1 default"] = logistic(table, y, classes, everything, 1.0)
+    kept = keep(a, y, n_wrong)
+    p = probabilities(ridge(table, y, classes, kept), y, kept)
+    found["E"], found["suggested"] = posterior(p, y, joint)
+    found["Q2"] = 1 - of_label(p, y)
+    found["L2"] = 1 - of_label(logistic(table, y, classes, kept), y)
     return found | {"aum": aum(table, y, classes), "neighbours": neighbours(table, y), "n_wrong": np.array(n_wrong)}
 
 
@@ -256,7 +263,7 @@ def neighbours(table: Table, y: np.ndarray, k: int = 10) -> np.ndarray:
 
 def run_cell(folder: Path, half: str, setting: Setting, seed: int) -> None:
     """Compute the scores of one setting on one subset, and keep them."""
-    file = folder / "cells" / half / f"{setting.name.replace(' ', '_')}-{seed}.npz"
+    file = cell_file(folder, half, setting, seed)
     if file.exists():
         return
     many = setting.dataset in ("cifar10", "fashion_mnist")
@@ -265,10 +272,96 @@ def run_cell(folder: Path, half: str, setting: Setting, seed: int) -> None:
     y, x = arrays["y"][rows], arrays["pixels" if setting.pixels else "x"][rows]
     labels = noisy(y, setting, arrays["pixels"][rows], arrays["index"][rows], folder, seed)
     table = Table.standardise(x, np.arange(len(x)))
-    default = half == "report" and seed == 0  # the slow one: one subset
-    found = scores_of(table, labels, int(y.max()) + 1, half != "selection", default)
+    found = scores_of(table, labels, int(y.max()) + 1)
     write_arrays(file, **found, y=y, labels=labels)
     print(half, setting.name, seed, flush=True)
+
+
+# ---- what is reported
+
+OURS = "warlab audit"
+CLEANLAB = [(method, adjust) for method in ("self_confidence", "normalized_margin") for adjust in (False, True)]
+AT = (10, 50, 100)
+
+
+def ranked(cell: dict[str, np.ndarray], cleanlab: Quality | None) -> dict[str, np.ndarray]:
+    """Return the scores of a cell by name: ours, the candidates, and the others."""
+    names = [name for name in ("A", "L", "Q2", "L2", "E") if name in cell]
+    candidates = {name: cell[name] for name in names}
+    for one, two in (("L2", "Q2"), ("L2", "E"), ("L", "L2"), ("L", "Q2")):
+        candidates[f"{one}+{two}"] = mean_rank(cell[one], cell[two])
+    ours = cell["A"] if len(cell["y"]) < FEW else candidates["L2+Q2"]
+    others = {"AUM": cell["aum"], "neighbours": cell["neighbours"]}
+    if cleanlab:
+        p = cell["p1"].astype(np.float64)
+        p /= p.sum(1, keepdims=True)
+        for method, adjust in CLEANLAB:
+            name = f"cleanlab {method.replace('_', ' ')}{', adjusted' if adjust else ''}"
+            others[name] = -cleanlab(cell["labels"], p, method=method, adjust_pred_probs=adjust)
+    return {OURS: ours} | others | candidates
+
+
+def quality(score: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
+    order = np.argsort(-score, kind="stable")
+    found = {"auroc": auroc(score, wrong), "average precision": average_precision(score, wrong)}
+    return found | {f"P@{n}": float(wrong[order[:n]].mean()) for n in AT}
+
+
+def estimates(cell: dict[str, np.ndarray]) -> dict[str, float]:
+    """Return the upper estimate and what is marked as likely wrong, against the truth."""
+    wrong, marked = cell["y"] != cell["labels"], cell["E"] > 0.5
+    right = cell["suggested"] == cell["y"]
+    return {
+        "wrong": float(wrong.sum()),
+        "at most": float(upper_estimate(int(cell["n_wrong"]), cell["E"])),
+        "marked": float(marked.sum()),
+        "precision": float(wrong[marked].mean()),
+        "recall": float(marked[wrong].mean()) if wrong.any() else float("nan"),
+        "suggestion right": float(right[wrong & marked].mean()) if wrong.any() else float("nan"),
+    }
+
+
+def measured(folder: Path, cleanlab: Quality | None) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for half, settings in HALVES.items():
+        for setting in settings:
+            for seed in range(SUBSETS):
+                file = cell_file(folder, half, setting, seed)
+                if not file.exists():
+                    continue
+                cell = read_arrays(file)
+                about = {"half": half, "setting": setting.name, "seed": seed}
+                wrong = cell["y"] != cell["labels"]
+                if wrong.any():
+                    for score, values in ranked(cell, cleanlab).items():
+                        found = quality(values, wrong)
+                        rows += [{**about, "score": score, "metric": name, "value": v} for name, v in found.items()]
+                rows += [{**about, "score": "estimate", "metric": n, "value": v} for n, v in estimates(cell).items()]
+    return rows
+
+
+def as_markdown(rows: list[dict[str, object]]) -> str:
+    """Mean ± half of the 95 % interval over the subsets."""
+    frame = pd.DataFrame(rows)
+    lines = []
+    for (half, setting), group in frame.groupby(["half", "setting"], sort=False):
+        lines += ["", f"## {setting} ({half})", ""]
+        for part in (group[group["score"] != "estimate"], group[group["score"] == "estimate"]):
+            table = part.groupby(["score", "metric"], sort=False)["value"].agg(list).unstack(sort=False)
+            if len(table):
+                lines += ["", "| | " + " | ".join(table.columns) + " |", "|" + " --- |" * (len(table.columns) + 1)]
+                lines += [f"| {name} | " + " | ".join(map(shown, row)) + " |" for name, *row in table.itertuples()]
+    return "\n".join([*lines, ""])
+
+
+def shown(values: list[float]) -> str:
+    mean, (low, high) = float(np.mean(values)), mean_over_seeds(values).interval()
+    digits = 0 if mean > 1.5 else 3
+    return f"{mean:.{digits}f}" + (f" ± {(high - low) / 2:.{digits}f}" if high == high else "")
+
+
+def cell_file(folder: Path, half: str, setting: Setting, seed: int) -> Path:
+    return folder / "cells" / half / f"{setting.name.replace(' ', '_')}-{seed}.npz"
 
 
 def main() -> None:
@@ -284,6 +377,11 @@ def main() -> None:
         for setting in settings:
             for seed in options.seeds:
                 run_cell(options.data, half, setting, seed)
+    with tempfile.TemporaryDirectory() as temporary:
+        rows = measured(options.data, cleanlab_in(Path(temporary)))
+    if options.out:
+        write_text(options.out / "folder.csv", pd.DataFrame(rows).round(5).to_csv(index=False))
+        write_text(options.out / "folder.md", "# Quality of `warlab audit FOLDER`\n" + as_markdown(rows))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 All runs of the folder whose wrong labels are known are used. cleanlab's scores (get_label_quality_scores: three
 methods, with and without adjusted probabilities) are computed from the mean predictions over the same epochs as ours.
-cleanlab is under the AGPL and no dependency: it is installed into a temporary folder, or left out if that fails.
+cleanlab (Apache-2.0) is no dependency: it is installed into a temporary folder, or left out if that fails.
 """
 
 import argparse

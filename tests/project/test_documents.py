@@ -36,7 +36,7 @@ NOT_HERE = {
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/workflow/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/workflow/test_own_data.py carries it out with the page's files",
-    "warlab audit --configfile my.yaml": "tests/audit/test_find_wrong_labels.py carries it out",
+    "warlab audit photos": "tests/audit/test_find_wrong_labels.py carries it out",
     "snakemake --cores 1 --config scale=my_scale.yaml": "tests/project/test_adding_a_method.py carries it out",
     "pytest tests/methods/test_methods.py tests/engine/test_resume.py -k confidence_penalty": "after the steps",
 }
