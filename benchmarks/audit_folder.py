@@ -286,8 +286,7 @@ AT = (10, 50, 100)
 
 def ranked(cell: dict[str, np.ndarray], cleanlab: Quality | None) -> dict[str, np.ndarray]:
     """Return the scores of a cell by name: ours, the candidates, and the others."""
-    names = [name for name in ("A", "L", "Q2", "L2", "E") if name in cell]
-    candidates = {name: cell[name] for name in names}
+    candidates: dict[str, np.ndarray] = {name: cell[name] for name in ("A", "L", "Q2", "L2", "E")}
     for one, two in (("L2", "Q2"), ("L2", "E"), ("L", "L2"), ("L", "Q2")):
         candidates[f"{one}+{two}"] = mean_rank(cell[one], cell[two])
     ours = cell["A"] if len(cell["y"]) < FEW else candidates["L2+Q2"]
