@@ -1,5 +1,5 @@
 rule suspects:
-    """List the samples of a run whose labels look wrong, the most suspicious first, and draw the first hundred."""
+    """List the samples of a run whose labels look wrong, the most suspicious first, and draw the first of them."""
     input:
         audit="<results>/runs/<run>/audit.npz",
         data="<results>/data/{dataset}.npz",
@@ -7,6 +7,7 @@ rule suspects:
         cost=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_cost),
         images=collect("<results>/data/{other}.npz", other=data.open_set_images),
         descriptions=["<results>/data/{dataset}.json", "<results>/noise/<labels>.json"],
+        receipt=collect("<raw>/{dataset}/{source}/receipt.json", source=data.source, allow_missing=True),
     output:
         csv="<results>/audit/<run>/suspects.csv",
         sheet="<results>/audit/<run>/suspects.png",
@@ -17,6 +18,7 @@ rule suspects:
         "../envs/warlab.yaml"
     params:
         labels=study.labels,
+        spec=data.settings,
         code=flow.code("suspects"),
     script:
         "../workflow/scripts/suspects.py"

@@ -8,6 +8,7 @@ rule figure:
         cost_csv=branch(figures.needs("costs"), collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_costs)),
         cost_json=branch(figures.needs("costs"), collect("<results>/costs/{cost}/cost.json", cost=runs.ground_costs)),
         data=branch(figures.needs("data"), collect("<results>/data/{dataset}.npz", dataset=flow.image_datasets)),
+        receipts=branch(figures.needs("data"), collect("<raw>/{raw}/receipt.json", raw=figures.raw)),
         tiles=branch(figures.needs("tiles"), collect("<results>/data/{dataset}.npz", dataset=flow.tile_datasets)),
         published=branch(figures.needs("published"), "<config>/published.csv"),
         toy=branch(figures.needs("toy"), "<common>/toy.npz"),
@@ -37,6 +38,7 @@ rule figure:
     params:
         labels=study.labels,
         code=flow.code_of("figure", "figure"),
+        specs=figures.specs,
         text=figures.caption_file,
     script:
         "../workflow/scripts/figure.py"

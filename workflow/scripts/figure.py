@@ -9,7 +9,7 @@ from warlab.reporting.figures.base import make, read_inputs
 
 with job(snakemake.log[0]):
     files = {role: given for role, given in snakemake.input.items() if given}
-    inputs = read_inputs(files, snakemake.params.labels)
+    inputs = read_inputs(files, snakemake.params.labels, snakemake.params.specs)
     figure, caption = make(snakemake.wildcards.figure, inputs)
     style.save(figure, Path(snakemake.output.png).with_suffix(""))
     write_text(snakemake.output.caption, caption + "\n")

@@ -11,14 +11,16 @@ from warlab.reporting.names import display_name
 with job(snakemake.log[0]):
     run = AuditedRun.read(files_by_role(snakemake.input))
     rows, classes, wrong = run.suspects(), run.data.about.class_names, run.wrong
+    numbers = [int(row["index"]) for row in rows[:MOST]]
     suspects = [
-        Suspect(
-            run.picture(int(row["index"])),
-            classes[row["label"]],
-            classes[row["suggested"]],
-            wrong is not None and bool(wrong[row["index"]]),
+        Suspect(picture, run.name(number), classes[row["label"]], classes[row["suggested"]], bool(known))
+        for number, row, picture, known in zip(
+            numbers,
+            rows,
+            run.pictures(numbers, Path(snakemake.input.receipt[0]).parent, snakemake.params.spec),
+            [False] * len(numbers) if wrong is None else wrong[numbers],
+            strict=False,
         )
-        for row in rows[:MOST]
     ]
     wildcards, labels = snakemake.wildcards, snakemake.params.labels
     where = ", ".join(display_name(labels, kind, wildcards[kind]) for kind in ("dataset", "noise", "method"))

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from warlab.audit.record import Means
 from warlab.audit.scoring import SCORES, suspects
 from warlab.common.files import read_arrays
 from warlab.data.formats.flat_tiles import objects, starts, unflat
+from warlab.data.originals import read_originals
 from warlab.errors import WarlabError
 
 COLUMNS = ("sample", "number", "label", "suggested", *SCORES, "wrong")
@@ -104,6 +105,15 @@ class AuditedRun:
 
             return Pack(Path(self.data.about.shards))[int(self.data.arrays["train_i"][number])]
         return self.data.arrays["train_x"][number]
+
+    def pictures(self, numbers: Sequence[int], raw: Path, settings: Mapping[str, Any]) -> list[np.ndarray]:
+        """Return samples as they were before the scale made them smaller, if their raw files are in the folder."""
+        inserted = () if self.noise.replaced is None else set(self.noise.replaced.tolist())
+        own = [number for number in numbers if number not in inserted]
+        if self.is_tiles or self.data.about.shards:
+            return [self.picture(number) for number in numbers]
+        originals = dict(zip(own, read_originals(self.data, raw, settings, own), strict=True))
+        return [originals[number] if number in originals else self.picture(number) for number in numbers]
 
     def csv(self, rows: np.ndarray) -> str:
         """Return the text of suspects.csv: rows of `suspects` with names of samples and classes."""

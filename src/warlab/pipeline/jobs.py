@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from warlab.pipeline.given_runs import find_given_runs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.run_jobs import AuditJobs, RunJobs
 from warlab.pipeline.run_times import load_run_times
+from warlab.pipeline.sources import find_source
 from warlab.pipeline.table_jobs import TableJobs
 from warlab.pipeline.workflow import JobGroup, Wildcards, Workflow
 from warlab.reporting import figures
@@ -50,6 +52,15 @@ class FigureJobs(JobGroup):
         references = {method for entry in study.experiments.values() for method in entry.get("reference", [])}
         runs = [run for run in study.plan.runs if run.dataset in datasets and nets.has_features(run.net)]
         return sorted(runs, key=lambda run: (run.noise != "clean", run.method not in references, run.seed))[:1]
+
+    def raw(self, wildcards: Wildcards) -> list[str]:
+        """Return the folder of the raw files of each dataset with single images."""
+        return [f"{name}/{find_source(self.study, name).folder}" for name in self.flow.image_datasets]
+
+    def specs(self, wildcards: Wildcards) -> dict[str, Options]:
+        """Return the part of each of these datasets that the scale uses, if the figure shows images."""
+        names = self.flow.image_datasets if self.needs("data")(wildcards) else []
+        return {name: asdict(self.study.settings.data_spec(name)) for name in names}
 
     def caption_file(self, wildcards: Wildcards, output: Any) -> Path:
         """Return the file in which Snakemake's report finds the caption of a figure."""

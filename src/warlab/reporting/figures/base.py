@@ -56,6 +56,8 @@ class Inputs:
     toy: Arrays = field(default_factory=dict)  # of `warlab.war.toy.compute`
     activations: Arrays = field(default_factory=dict)  # of a network on test images
     audit: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TABLE))
+    raw: Mapping[str, Path] = field(default_factory=dict)  # folders of the raw files of these images
+    specs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # the part of a dataset that the scale uses
     sources: Mapping[str, str] = field(default_factory=dict)  # dataset → sentence: where its data come from
     held_out: Collection[str] = ()  # datasets whose test labels are as noisy as those that came with the data
     labels: Labels = field(default_factory=dict)
@@ -80,13 +82,18 @@ READERS: dict[str, Callable[[list[Path]], Any]] = {
 NEEDS = tuple(READERS)
 
 
-def read_inputs(files: Mapping[str, str | Sequence[str]], labels: Labels) -> Inputs:
-    """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets."""
+def read_inputs(
+    files: Mapping[str, str | Sequence[str]], labels: Labels, specs: Mapping[str, Mapping[str, Any]] | None = None
+) -> Inputs:
+    """Read the files of a figure's needs. `files["meta"]` are the descriptions of the datasets, `files["receipts"]` the
+    receipts of the raw files of `files["data"]`, of which `specs` say what the scale uses."""
     paths = paths_by_role(files)
     needed = {kind: read(paths[kind]) for kind, read in READERS.items() if kind in paths}
     described = [DataDescription.load(path) for path in paths.get("meta", [])]
     sources = {about.dataset: about.source for about in described}
-    return Inputs(**needed, sources=sources, held_out=held_out(described), labels=labels)
+    receipts = paths.get("receipts", [])
+    raw = {data.stem: receipt.parent for data, receipt in zip(paths.get("data", []), receipts, strict=bool(receipts))}
+    return Inputs(**needed, raw=raw, specs=specs or {}, sources=sources, held_out=held_out(described), labels=labels)
 
 
 class NothingToDraw(WarlabError):

@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.artefacts.labelled_data import NoisyLabels, PreparedData
+from warlab.artefacts.labelled_data import NoisyLabels
+from warlab.data.originals import read_originals
 from warlab.reporting import names, style
 from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, mention_stand_in
 
@@ -21,7 +22,7 @@ ROW_INCHES = 0.42
 
 def draw(inputs: Inputs) -> Figure:
     chosen = _choose_noise(inputs)
-    blocks = [_flips(entry, inputs.data[entry.manifest.dataset]) for entry in chosen]
+    blocks = [_flips(entry, inputs) for entry in chosen]
     heights = [len(flips) for flips in blocks]
     with style.context():
         width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
@@ -63,21 +64,26 @@ def _can_be_drawn(entry: NoisyLabels, inputs: Inputs) -> bool:
     return bool((entry.labels != prepared.arrays["train_y"]).any())
 
 
-def _flips(entry: NoisyLabels, prepared: PreparedData) -> list[tuple[str, np.ndarray]]:
-    """Return the kinds of flip, the most frequent first, each with its name and its first images."""
+def _flips(entry: NoisyLabels, inputs: Inputs) -> list[tuple[str, Sequence[np.ndarray]]]:
+    """Return the kinds of flip, the most frequent first, each with its name and its first images, at full size."""
+    dataset, prepared = entry.manifest.dataset, inputs.data[entry.manifest.dataset]
     clean, noisy = prepared.arrays["train_y"], entry.labels
     pairs, counts = np.unique(np.stack([clean, noisy])[:, clean != noisy], axis=1, return_counts=True)
-    classes, flips = [names.plot_text(name) for name in prepared.about.class_names], []
-    for kind in np.argsort(-counts, kind="stable")[:ROWS]:
-        true, given = pairs[:, kind]
-        images = prepared.arrays["train_x"][np.flatnonzero((clean == true) & (noisy == given))[:SAMPLES]]
-        flips.append((f"{classes[true]} → {classes[given]}\n{counts[kind]} images", images))
-    return flips
+    classes = [names.plot_text(name) for name in prepared.about.class_names]
+    kinds = [(*pairs[:, kind], counts[kind]) for kind in np.argsort(-counts, kind="stable")[:ROWS]]
+    numbers = [np.flatnonzero((clean == true) & (noisy == given))[:SAMPLES] for true, given, _ in kinds]
+    every = np.concatenate(numbers)
+    if dataset in inputs.raw:
+        images = read_originals(prepared, inputs.raw[dataset], inputs.specs[dataset], every.tolist())
+    else:
+        images = list(prepared.arrays["train_x"][every])
+    texts = [f"{classes[true]} → {classes[given]}\n{count} images" for true, given, count in kinds]
+    return [(text, [images.pop(0) for _ in row]) for text, row in zip(texts, numbers, strict=True)]
 
 
-def _draw_mosaic(ax: Axes, flips: Sequence[tuple[str, np.ndarray]]) -> None:
+def _draw_mosaic(ax: Axes, flips: Sequence[tuple[str, Sequence[np.ndarray]]]) -> None:
     """Draw all samples as one image: a grid of axes would be slow and would not align."""
-    height, width = flips[0][1].shape[-2:]
+    height, width = flips[0][1][0].shape[-2:]
     gap = max(1, round(GAP * width))
     canvas = np.ones((len(flips) * (height + gap), SAMPLES * (width + gap), 3))
     tops = range(0, len(canvas), height + gap)

@@ -1,4 +1,4 @@
-"""The contact sheet of an audit: the first hundred suspects as one image, with given and suggested labels."""
+"""The contact sheet of an audit: the first suspects as one image, with rank, place, given and suggested label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,18 @@ from PIL.PngImagePlugin import PngInfo
 
 from warlab.common.files import write_atomic
 
-MOST = 100
-COLUMNS = 10
-SIDE, GAP, LINE, TOP = 92, 14, 14, 46  # pixels
+MOST = 24
+COLUMNS = 6
+SIDE, GAP, LINE, TOP = 180, 20, 20, 64  # pixels
 INK, QUIET, KNOWN, RED = "#1a1a1a", "#666666", "#D55E00", "#B00020"
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """An image (channels, height, width) in uint8 and its labels; `known`: whether the label is known to be wrong."""
+    """An image (channels, height, width) in uint8, its file or number, and its labels; `known`: known to be wrong."""
 
     picture: np.ndarray
+    place: str
     label: str
     suggested: str
     known: bool = False
@@ -38,27 +39,29 @@ def write_sheet(path: Path, suspects: Sequence[Suspect], title: str, warning: st
 def draw_sheet(suspects: Sequence[Suspect], title: str, warning: str = "") -> Image.Image:
     suspects = suspects[:MOST]
     rows = max(1, -(-len(suspects) // COLUMNS))
-    height = SIDE + 2 * LINE + GAP
+    height = SIDE + 3 * LINE + GAP
     sheet = Image.new("RGB", (COLUMNS * (SIDE + GAP) + GAP, TOP + rows * height), "white")
     pen = ImageDraw.Draw(sheet)
     title += " (framed: known to be wrong)" if any(one.known for one in suspects) else ""
-    pen.text((GAP, 8), _shorten(title, sheet.width - 2 * GAP, _font(13)), INK, _font(13))
+    pen.text((GAP, 8), _shorten(title, sheet.width - 2 * GAP, _font(18)), INK, _font(18))
     below = warning or ("" if suspects else "The network agrees with all labels.")
-    pen.text((GAP, 27), _shorten(below, sheet.width - 2 * GAP, _font(11)), RED if warning else QUIET, _font(11))
+    pen.text((GAP, 34), _shorten(below, sheet.width - 2 * GAP, _font(15)), RED if warning else QUIET, _font(15))
     for place, suspect in enumerate(suspects):
         row, column = divmod(place, COLUMNS)
-        _paste(sheet, pen, suspect, GAP + column * (SIDE + GAP), TOP + row * height)
+        _paste(sheet, pen, suspect, place + 1, GAP + column * (SIDE + GAP), TOP + row * height)
     return sheet
 
 
-def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, left: int, top: int) -> None:
+def _paste(sheet: Image.Image, pen: ImageDraw.ImageDraw, suspect: Suspect, rank: int, left: int, top: int) -> None:
     image = _enlarge(suspect.picture)
     sheet.paste(image, (left + (SIDE - image.width) // 2, top + (SIDE - image.height) // 2))
     if suspect.known:
         pen.rectangle((left - 2, top - 2, left + SIDE + 1, top + SIDE + 1), outline=KNOWN, width=2)
-    font = _font(11)
-    pen.text((left, top + SIDE + 1), _shorten(suspect.label, SIDE + GAP - 6, font), QUIET, font)
-    pen.text((left, top + SIDE + LINE), _shorten(f"→ {suspect.suggested}", SIDE + GAP - 6, font), INK, font)
+    font, width, words = _font(15), SIDE + GAP - 6, f"{rank}. "
+    name = _shorten(suspect.place[::-1], int(width - font.getlength(words)), font)[::-1]  # the end tells files apart
+    lines = ((words + name, QUIET), (suspect.label, QUIET), (f"→ {suspect.suggested}", INK))
+    for line, (text, colour) in enumerate(lines):
+        pen.text((left, top + SIDE + 2 + line * LINE), _shorten(text, width, font), colour, font)
 
 
 def _enlarge(picture: np.ndarray) -> Image.Image:
