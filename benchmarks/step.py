@@ -3,6 +3,7 @@
     python benchmarks/step.py                        the 9-layer CNN at full width on 32x32 colour images, ten classes
     python benchmarks/step.py --classes 10 100 1000  the same for more classes
     python benchmarks/step.py --memory               peak memory of each variant, each in a process of its own
+    python benchmarks/step.py --net resnet18 --autocast    torchvision's ResNet-18 under autocast to bfloat16
     python benchmarks/step.py --plan                 the network of the scale laptop, for config/speed.yaml
     on a GPU also: --tf32, --channels-last, --compile, one at a time or together
 
@@ -28,13 +29,14 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from warlab.common.precision import tf32_allowed, true_float32
+from warlab.common.vision import torchvision
 from warlab.engine.device import memory_format, place
 from warlab.nets import build
 from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import AdversarialLoss, ARLoss, WARLoss
 
 Step = Callable[[], None]
-AUTHORS, JOINT = "authors", "WAR, one backward"
+AUTHORS, JOINT, RELATIVE = "authors", "WAR, one backward", "WAR, 1 % of the norm"
 BETA, PROBE, TINY = 10, 1e-6, 1e-8
 
 
@@ -46,6 +48,7 @@ def regularisers(classes: int) -> dict[str, AdversarialLoss | None]:
         "WAR": WARLoss(cost),
         JOINT: WARLoss(cost),
         "WAR, direction clean": WARLoss(cost, direction="clean"),
+        RELATIVE: WARLoss(cost, relative_epsilon=0.01),
         "WAR, epsilon 0": WARLoss(cost, epsilon=0),
         "WAR, dropout shared": WARLoss(cost, dropout="shared"),
         "WAR, dropout off": WARLoss(cost, dropout="off"),
@@ -83,6 +86,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tf32", action="store_true", help="allow TF32 (GPU): faster, and not the same numbers")
     parser.add_argument("--channels-last", action="store_true", help="memory format of a GPU's images; CPUs have it")
     parser.add_argument("--compile", action="store_true", help="torch.compile the network")
+    parser.add_argument("--net", choices=("cnn9", "resnet18"), default="cnn9")
+    parser.add_argument("--autocast", action="store_true", help="compute in bfloat16 under torch.autocast")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.plan:
@@ -95,7 +100,9 @@ def heading(options: argparse.Namespace, device: torch.device) -> str:
     settings = f"TF32 {'on' if tf32_allowed() else 'off'}, " if device.type == "cuda" else ""
     settings += "channels last, " if layout(options, device) == torch.channels_last else ""
     settings += "compiled, " if options.compile else ""
-    return f"torch {torch.__version__}, {name}, {settings}cnn9 at width {options.width:g}, batch {options.batch}"
+    settings += "autocast to bfloat16, " if options.autocast else ""
+    net = f"cnn9 at width {options.width:g}" if options.net == "cnn9" else options.net
+    return f"torch {torch.__version__}, {name}, {settings}{net}, batch {options.batch}"
 
 
 def layout(options: argparse.Namespace, device: torch.device) -> torch.memory_format:
@@ -114,7 +121,10 @@ def make_step(options: argparse.Namespace, name: str, classes: int, device: torc
     x = torch.randn(options.batch, channels, size, size, device=device)
     x = x.contiguous(memory_format=layout(options, device))
     y = torch.randint(classes, (options.batch,), device=device)
-    model = place(build("cnn9", channels, classes, width=options.width), device)
+    if options.net == "cnn9":
+        model = place(build("cnn9", channels, classes, width=options.width), device)
+    else:
+        model = place(torchvision.models.resnet18(num_classes=classes), device)
     model = model.to(memory_format=layout(options, device))  # type: ignore[call-overload]
     model = torch.compile(model) if options.compile else model  # type: ignore[assignment]
     optimiser = torch.optim.Adam(model.parameters(), 1e-3)
@@ -124,27 +134,31 @@ def make_step(options: argparse.Namespace, name: str, classes: int, device: torc
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=True)
-        backward(name, model, x, y, regulariser)
+        backward(name, model, x, y, regulariser, options.autocast)
         optimiser.step()
 
     return step
 
 
-def backward(name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: AdversarialLoss | None) -> None:
+def backward(
+    name: str, model: nn.Module, x: Tensor, y: Tensor, regulariser: AdversarialLoss | None, autocast: bool
+) -> None:
     """Add the gradients of all terms, those of the cross entropy first where that is possible, as in the engine."""
-    if name == AUTHORS:
-        assert isinstance(regulariser, WARLoss)
-        authors_loss(model, x, y, regulariser.get_buffer("cost")).backward()
-    elif regulariser is None:
-        cross_entropy(model(x), y).backward()
-    elif name == JOINT or regulariser.direction == "clean":
-        x = x.detach().requires_grad_(regulariser.direction == "clean")
-        logits = model(x)
-        (cross_entropy(logits, y) + BETA * regulariser(model, x, logits)).backward()
-    else:
-        logits = model(x)
-        cross_entropy(logits, y).backward()
-        (BETA * regulariser(model, x, logits.detach())).backward()
+    with torch.autocast(x.device.type, torch.bfloat16, enabled=autocast):
+        if name == AUTHORS:
+            assert isinstance(regulariser, WARLoss)
+            loss = authors_loss(model, x, y, regulariser.get_buffer("cost"))
+        elif regulariser is None:
+            loss = cross_entropy(model(x), y)
+        elif name == JOINT or regulariser.direction == "clean":
+            x = x.detach().requires_grad_(regulariser.direction == "clean")
+            logits = model(x)
+            loss = cross_entropy(logits, y) + BETA * regulariser(model, x, logits)
+        else:
+            logits = model(x)
+            cross_entropy(logits, y).backward()
+            loss = BETA * regulariser(model, x, logits.detach())
+    loss.backward()
 
 
 def authors_loss(model: nn.Module, x: Tensor, y: Tensor, cost: Tensor) -> Tensor:
@@ -207,7 +221,16 @@ def memory_of(options: argparse.Namespace, name: str, device: torch.device) -> f
 
 def report_memory(options: argparse.Namespace, classes: int) -> None:
     print(f"\n{classes} classes              MB  x CCE")
-    size = ["--batch", str(options.batch), "--width", str(options.width), "--classes", str(classes)]
+    size = [
+        "--batch",
+        str(options.batch),
+        "--width",
+        str(options.width),
+        "--net",
+        options.net,
+        "--classes",
+        str(classes),
+    ]
     found: dict[str, float] = {}
     for name in regularisers(classes):
         command = [sys.executable, __file__, "--only", name, *size]

@@ -185,6 +185,15 @@ def test_epsilon_may_be_any_real_number(number: float) -> None:
     assert TVLoss(epsilon=number).epsilon == float(number)
 
 
+def test_a_folder_name_finds_its_hyphenated_word() -> None:
+    """The vectors have t-shirt, but no word t; where the words are there, their mean counts, as before."""
+    assert torch.equal(word_cost(["t_shirt", "dress"]), word_cost(["t-shirt", "dress"]))
+    both = {"ice": np.ones(2), "cream": np.eye(2)[0], "ice-cream": -np.ones(2), "dog": np.eye(2)[1]}
+    assert torch.equal(word_cost(["ice_cream", "dog"], both), word_cost(["ice cream", "dog"], both))
+    with pytest.raises(WarlabError, match="centroid_cost or zero_one_cost"):
+        word_cost(["qw_zx", "dog"])
+
+
 def test_the_cost_is_a_copy_and_its_domain_follows_every_change() -> None:
     """Of the caller's matrix, of the buffer, of lambda, and by a loaded state."""
     a, b = torch.tensor([[0.9, 0.05, 0.05]]), torch.tensor([[0.1, 0.8, 0.1]])

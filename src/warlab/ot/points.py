@@ -98,16 +98,20 @@ def word_points(names: Sequence[str], vectors: Any = None, binary: bool = False)
 
 
 def _word_vector(name: str, vectors: Any, source: str) -> np.ndarray:
-    """Return the name itself if the model has it, else the mean of its words."""
+    """Return the name itself if the model has it, else the mean of its words, else its words with hyphens: t-shirt."""
     for form in (name, name.lower()):
         if form in vectors:
             return np.asarray(vectors[form], dtype=np.float64)
     words = name.lower().replace("_", " ").replace("/", " ").split()
     missing = [word for word in words if word not in vectors]
+    hyphenated = "-".join(words)
+    if missing and hyphenated in vectors:
+        return np.asarray(vectors[hyphenated], dtype=np.float64)
     if missing or not words:
         raise WarlabError(
             f"The word {(missing or [name])[0]!r} of class {name!r} is not in {source}; name other words for the "
-            "class, another vector file, or another cost."
+            "class, another vector file, or another cost, such as centroid_cost or zero_one_cost of the library and "
+            "embed or zero_one of the workflow."
         )
     return np.stack([np.asarray(vectors[word]) for word in words]).astype(np.float64).mean(0)
 
