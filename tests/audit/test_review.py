@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from warlab.audit.decisions import Decision, copy_corrected, correct, read_decisions, write_labels
+from warlab.audit.decisions import Decision, apply_decisions, copy_corrected, correct, read_decisions, write_labels
 from warlab.audit.report import AuditResult, read_rows
 from warlab.audit.review import Suspects, from_array, render, thumbnail, write_review
 from warlab.errors import WarlabError
@@ -185,6 +185,8 @@ def test_a_corrected_folder_has_every_image_once_and_the_first_is_left_alone(tmp
     assert found == {"dog/1.png": "0", "dog/1_2.png": "2", "cat/2.png": "1"}
     assert {path: path.read_bytes() for path in photos.rglob("*.*")} == before
     assert (tmp_path / "fixed" / "classes.txt").read_text() == "dog\ncat\n"
+    with pytest.raises(WarlabError, match="is inside of"):
+        copy_corrected(photos / "fixed", photos, new, CLASSES)
     with pytest.raises(WarlabError, match="is there already"):
         copy_corrected(tmp_path / "fixed", photos, new, CLASSES)
     with pytest.raises(WarlabError, match="cannot be the name of a folder"):
@@ -193,3 +195,19 @@ def test_a_corrected_folder_has_every_image_once_and_the_first_is_left_alone(tmp
     (tmp_path / ".new.part" / "old").write_text("")
     copy_corrected(tmp_path / "new", photos, new, CLASSES)
     assert not (tmp_path / "new" / "old").exists() and len(list((tmp_path / "new").rglob("*.png"))) == 3
+
+
+def test_decisions_become_labels_with_paths_that_lead_to_the_images(tmp_path: Path) -> None:
+    photos, out = tmp_path / "photos", tmp_path / "photos-audit"
+    for file, label in LABELS.items():
+        (photos / label).mkdir(parents=True, exist_ok=True)
+        (photos / file).write_text(file.encode("utf-8", "backslashreplace").decode())
+    (tmp_path / "decisions.csv").write_text(f"{HEADING}cat/1.png,cat,dog,relabel,dog\ncat/2.png,cat,dog,drop,\n")
+    said = apply_decisions(tmp_path / "decisions.csv", photos, LABELS, CLASSES, out, tmp_path / "fixed")
+    assert said.startswith("1 label changed, 1 image dropped") and said.endswith(
+        f"{out / 'labels.csv'} and {tmp_path / 'fixed'}"
+    )
+    rows = read_rows(out / "labels.csv", ("file", "label"))
+    assert [row["label"] for row in rows] == ["dog", "dog", "caf\udce9"]
+    assert all((out / row["file"]).is_file() for row in rows)
+    assert len(list((tmp_path / "fixed").rglob("*.png"))) == 3 and len(list(photos.rglob("*.png"))) == 4

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from warlab.common.wording import several, short
 from warlab.data.in_place import CLASSES
 from warlab.errors import WarlabError
 
+LABELS = "labels.csv"
 COLUMNS = ("file", "label", "decision", "new_label")  # that are needed
 KEEP, RELABEL, DROP, UNSURE = "keep", "relabel", "drop", "unsure"
 
@@ -104,6 +106,21 @@ def correct(labels: Mapping[str, str], decisions: Sequence[Decision], classes: S
     )
 
 
+def apply_decisions(
+    decisions: Path, folder: Path, labels: Mapping[str, str], classes: Sequence[str], out: Path, copy: Path | None
+) -> str:
+    """Write labels.csv into `out` and, if `copy` is given, a corrected folder there; return what was done.
+
+    `labels` are those of the files of `folder`, which is not changed. Files in labels.csv are relative to `out`.
+    """
+    done = correct(labels, read_decisions(decisions), classes)
+    if copy is not None:
+        copy_corrected(copy, folder, done.labels, classes)
+    write_labels(out / LABELS, {os.path.relpath(folder / file, out): label for file, label in done.labels.items()})
+    written = [str(out / LABELS), *([] if copy is None else [str(copy)])]
+    return printable(f"{done.summary()}; written to {' and '.join(written)}")
+
+
 def write_labels(path: Path, labels: Mapping[str, str]) -> None:
     """Write labels.csv: a line for each file."""
     buffer = io.StringIO()
@@ -120,6 +137,8 @@ def copy_corrected(out: Path, folder: Path, labels: Mapping[str, str], classes: 
     """
     if out.exists():
         raise WarlabError(f"{out} is there already; move it away, or choose another folder.")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise WarlabError(f"{out} is inside of {folder}, which is not changed; choose another folder.")
     unfit = [name for name in classes if name in (".", "..") or "/" in name or "\\" in name or "\0" in name]
     if unfit:
         raise WarlabError(f"The class {short(unfit[0])} cannot be the name of a folder; use labels.csv instead.")
