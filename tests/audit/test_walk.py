@@ -7,9 +7,9 @@ import pytest
 import torch
 from PIL import Image
 from torch import nn
-from warlab.cli.audit import main
 
 from tests.helpers.browser import CHROMIUM, Browser
+from warlab.cli.audit import main
 from warlab.data.images_in_memory import Arrays, subset
 from warlab.data.sets.fashion_mnist import DATASET
 
@@ -39,11 +39,11 @@ def accuracy(folder: Path, data: Arrays) -> float:
     images, labels = read(folder)
     torch.manual_seed(0)
     x, test = (
-        nn.functional.avg_pool2d(torch.from_numpy(part).float() / 127.5 - 1, 4) for part in (images, data.test_x)
+        nn.functional.avg_pool2d(torch.from_numpy(part).float() / 127.5 - 1, 2) for part in (images, data.test_x)
     )
-    model = nn.Sequential(nn.Flatten(), nn.Linear(49, 64), nn.ReLU(), nn.Linear(64, 10))
+    model = nn.Sequential(nn.Flatten(), nn.Linear(196, 128), nn.ReLU(), nn.Linear(128, 10))
     optimiser = torch.optim.Adam(model.parameters(), 3e-3)
-    for _ in range(30):
+    for _ in range(40):
         for index in torch.randperm(len(x)).split(32):
             loss = nn.functional.cross_entropy(model(x[index]), torch.from_numpy(labels)[index])
             optimiser.zero_grad()

@@ -25,6 +25,7 @@ from warlab.errors import WarlabError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+PAGE = "review.html"
 FEWEST = 50  # suspects on a page, if there are so many images
 MOST = 5000  # suspects on a page
 BYTES = 30_000_000  # of all pictures
@@ -86,6 +87,28 @@ def write_review(
         summary = f"{summary} The page has the first {MOST} of {total} suspects.".strip()
     pictures = list(_thumbnails(picture, len(suspects.files)))
     write_text(path, render(suspects, pictures, title, summary, command))
+
+
+def review_folder(path: Path, result: AuditResult, command: str) -> None:
+    """Write the page of an audited folder, with thumbnails of its images."""
+    from warlab.data.formats.image_file import opened, upright
+
+    suspects = Suspects.of(result)
+
+    def picture(number: int) -> "Image | None":
+        file = result.folder / suspects.files[number]
+        try:
+            with opened(file) as image:
+                image.draft("RGB", (SIDES[1], SIDES[1]))  # decode a JPEG at about the size that is needed
+                return upright(image, file).convert("RGB")
+        except WarlabError:  # it was there when it was judged
+            return None
+
+    n = len(result.files)
+    summary = (
+        f"Up to about {result.at_most} of {n} labels look wrong; {int(result.likely_wrong.sum())} are likely wrong."
+    )
+    write_review(path, suspects, picture, result.listing or result.folder.resolve().name, summary, command)
 
 
 def render(suspects: Suspects, pictures: Sequence[bytes | None], title: str, summary: str, command: str) -> str:

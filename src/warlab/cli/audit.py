@@ -7,6 +7,7 @@ import argparse
 import fcntl
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def main(arguments: list[str]) -> int:
         return workflow(["audit", *arguments])
     try:
         with _messages():
-            audit(options.folder, options.out, options)
+            (apply if options.apply else audit)(options.folder, options.out, options)
     except WarlabError as error:
         print(f"warlab: {error}", file=sys.stderr)
         return 1
@@ -66,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--size", type=int, default=SIZE, help=f"pixels of the images that the network is given (default: {SIZE})")
     add("--weights", type=Path, help=f"folder with the weights of {NETWORK}, if there is no network")
     add("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: all cores")
+    add(
+        "--apply", type=Path, metavar="DECISIONS", help="write labels.csv from decisions.csv, which review.html exports"
+    )
+    add("--copy", type=Path, metavar="NEW", help="with --apply: also copy the images into a corrected folder")
     for name in ("--root", "--configfile", "--scale"):
         add(name, help=argparse.SUPPRESS)  # of the workflow
     return parser
@@ -85,11 +90,24 @@ def _messages() -> Iterator[None]:
         ours.setLevel(level)
 
 
+def apply(path: Path, out: Path | None, options: argparse.Namespace) -> None:
+    """Correct the labels at `path` by the decisions of a person: write labels.csv and, if asked for, a new folder."""
+    from warlab.audit.decisions import apply_decisions
+    from warlab.audit.folder import find_images
+
+    found = find_images(path)
+    labels = {file: found.classes[label] for file, label in zip(found.files, found.labels, strict=True)}
+    print(apply_decisions(options.apply, found.folder, labels, found.classes, out or _beside(path), options.copy))
+
+
 def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditResult":
     """Judge the labels at `path`, write the results and print them."""
     from warlab.audit.folder import find_images
+    from warlab.audit.review import PAGE, review_folder
     from warlab.engine.device import device_settings
 
+    if options.copy:
+        raise WarlabError("--copy belongs to --apply: review the suspects first, and export decisions.csv.")
     if options.size < 16 or options.threads < 1:
         raise WarlabError("--size must be at least 16 and --threads at least 1.")
     device_settings(options.threads)
@@ -99,6 +117,7 @@ def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditRe
     with _alone(out, path):
         result = _judged(found, out, options)
         result.save(out)
+        review_folder(out / PAGE, result, f"warlab audit {shlex.quote(str(path))} --apply decisions.csv")
     print(describe(result, out))
     return result
 
@@ -218,6 +237,8 @@ def describe(result: "AuditResult", out: Path) -> str:
         "most of these are right. Stop looking where a page of suspects has few wrong ones.",
         f"{marked} are marked as likely wrong. Judged by {result.judged_by}.",
         f"By class, at most: {', '.join(f'{name} {100 * rate:.0f} %' for rate, name in per_class)}",
+        "",
+        f"Look at them in a browser: {out / 'review.html'}",
         "",
         f"The first {min(FIRST, n)} of {out / 'suspects.csv'}:",
     ]
