@@ -15,7 +15,7 @@ from tests.helpers.on_logits import evaluate, make, some_logits, task
 from tests.helpers.runs import resolved, weights, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import load_study
-from warlab.engine.images import Evaluator, Images, TrainingData, WrongLabels
+from warlab.engine.images import Images, TrainingData, WrongLabels
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.methods._selection import forget_rate, forget_share
@@ -217,12 +217,11 @@ def test_jocor_weighs_and_selects_by_its_joint_loss() -> None:
 def test_purity_is_the_share_of_true_labels_among_the_selected() -> None:
     images = Images(np.zeros((1, 1, 8, 8), np.uint8), [0.5], [0.5], torch.device("cpu"))
     trusted = torch.tensor([True, False, True, True, False, False])
-    data = TrainingData(images, torch.zeros(1, dtype=torch.long), 1, 0)
-    evaluator = Evaluator(images, data.labels, WrongLabels(data, trusted=trusted))
+    wrong = WrongLabels(TrainingData(images, torch.zeros(1, dtype=torch.long), 1, 0), trusted=trusted)
     selected = torch.tensor([[True, True, False], [False, True, True]])
     index = torch.tensor([4, 0, 2])  # wrong, true, true
-    assert float(evaluator.purity(selected, index)["purity"]) == pytest.approx(75.0)  # one of two, two of two
-    assert float(evaluator.purity(torch.zeros(1, 3, dtype=torch.bool), index)["purity"]) == 0
+    assert float(wrong.purity(selected, index)["purity"]) == pytest.approx(75.0)  # one of two, two of two
+    assert float(wrong.purity(torch.zeros(1, 3, dtype=torch.bool), index)["purity"]) == 0
 
 
 @pytest.mark.parametrize("method", ["coteaching", "coteaching_plus", "jocor", "gce_truncated", "iterative"])

@@ -110,9 +110,10 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, N
     # An experiment may scale its inputs differently from the others of its dataset.
     about = replace(about, mean=training.get("mean", about.mean), std=training.get("std", about.std))
     arrays, trusted = _replace_images(inputs)
-    noisy, trusted = _hold_out(arrays, inputs.noise.labels, trusted, training.get("validation", 0.0), run.seed)
+    share = training.get("validation", 0.0)
+    part = training_part(len(trusted), share, run.seed)
+    noisy, trusted = _hold_out(arrays, inputs.noise.labels, trusted, share, part)
     labels = torch.from_numpy(noisy).to(device).long()
-    part = training_part(len(inputs.noise.labels), training.get("validation", 0.0), run.seed)
     method = methods.make(run.method.file, run.method.settings, _make_task(inputs, labels, part))
     true = (labels == torch.from_numpy(arrays["train_y"]).to(device)) & torch.from_numpy(trusted).to(device)
     samples = SAMPLES[about.samples](RunData(arrays, about, labels, true, training, run.seed))
@@ -191,15 +192,14 @@ def training_part(count: int, share: float, seed: int) -> np.ndarray:
 
 
 def _hold_out(
-    arrays: dict[str, np.ndarray], labels: np.ndarray, trusted: np.ndarray, share: float, seed: int
+    arrays: dict[str, np.ndarray], labels: np.ndarray, trusted: np.ndarray, share: float, part: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and `trusted` of the samples to train on; `held_x` and `held_y` in the arrays are the others.
+    """Return the labels and `trusted` of the `part` to train on; `held_x` and `held_y` in the arrays are the others.
     A share of 0, as in the paper, changes nothing."""
     if not share:
         return labels, trusted
     if "train_x" not in arrays or len(arrays["train_x"]) != len(labels):
         raise WarlabError("`validation` cuts a split from images in memory; leave it at 0 for tiles and stored images.")
-    part = training_part(len(labels), share, seed)
     held = np.setdiff1d(np.arange(len(labels)), part)
     if len(held) == 0 or len(part) < 2:
         raise WarlabError(f"`validation` of {share} leaves {len(part)} of {len(labels)} samples; choose another share.")

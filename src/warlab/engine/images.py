@@ -33,13 +33,11 @@ class Batches(Samples, Protocol):
 class Evaluation(Protocol):
     """The only part of a training that sees clean labels."""
 
+    wrong: "WrongLabels"
     recent: list[Tensor]  # the predicted classes (M, N) of the last evaluations; empty if they are not kept
 
     def __call__(self, method: Method, models: Sequence[nn.Module]) -> dict[str, float]:
         """Return scores on the test set in percent; `test_accuracy` is one of them."""
-
-    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        """Return the purity of the `selected` samples (M, B) of those with these indices (B,); {} if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +78,6 @@ class Normalise:
         return images.contiguous(memory_format=memory_format(images.device))
 
 
-def purity(selected: Tensor, trusted: Tensor) -> dict[str, Tensor]:
-    """Return the share of right labels (B,) among the selected samples (M, B) in percent, the mean over networks."""
-    right = (selected & trusted).sum(1)
-    return {"purity": 100 * (right / selected.sum(1).clamp_min(1)).mean()}
-
-
 def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
     """Counts (C, C): row = true class, column = predicted class."""
     pairs = truth.reshape(-1).astype(np.int64) * classes + predicted.reshape(-1)
@@ -124,6 +116,14 @@ class WrongLabels:
             hits = (method.predict(models, batch.x).argmax(2) == batch.y) & wrong
             right, total = right + float(hits.sum(1).double().mean()), total + int(wrong.sum())
         return {"memorised": 100 * right / total} if total else {}
+
+    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
+        """Return the share of right labels among the `selected` samples (M, B) of those with these indices (B,), in
+        percent, averaged over the networks; {} if it is unknown."""
+        if self.trusted is None:
+            return {}
+        right = (selected & self.trusted[index]).sum(1)
+        return {"purity": 100 * (right / selected.sum(1).clamp_min(1)).mean()}
 
 
 class Images:
@@ -218,9 +218,6 @@ class Evaluator:
         """Return the class scores (M, N, C) of all images."""
         batches = (images[start : start + self.batch_size] for start in range(0, len(images), self.batch_size))
         return torch.cat([method.predict(models, batch) for batch in batches], dim=1)
-
-    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return {} if self.wrong.trusted is None else purity(selected, self.wrong.trusted[index])
 
 
 def sample_set(run: RunData) -> SampleSet:

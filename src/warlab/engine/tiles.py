@@ -22,7 +22,7 @@ from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import Training
 from warlab.common.seeds import derive_seed
 from warlab.data.formats.flat_tiles import objects, starts, unflat
-from warlab.engine.images import Normalise, RunData, SampleSet, WrongLabels, confusion, purity, recall
+from warlab.engine.images import Normalise, RunData, SampleSet, WrongLabels, confusion, recall
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Method, evaluating
 
@@ -211,9 +211,6 @@ class TileEvaluator:
         for rows, columns, part in parts:
             labels[:, rows, columns] = part
         return labels
-
-    def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
-        return {} if self.wrong.trusted is None else purity(selected, self.wrong.trusted[index])
 
 
 def f1(counts: np.ndarray) -> np.ndarray:

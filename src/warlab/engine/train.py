@@ -202,7 +202,7 @@ class Trainer:
         for optimiser in self.optimisers:
             optimiser.step()
         if isinstance(selected := log.pop(SELECTED, None), Tensor):
-            log |= self.evaluate.purity(selected, batch.index)
+            log |= self.evaluate.wrong.purity(selected, batch.index)
         return loss, log
 
     @contextmanager
