@@ -26,6 +26,7 @@ from warlab.reporting import figures
 
 SCRIPTS = ROOT / "workflow" / "scripts"
 ALL = set(methods.names())
+WAR = {"war", "war_select", "war_unlabelled"}  # they share the transport
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +106,19 @@ def test_other_words_types_or_layouts_of_files_train_nothing(package: Path, file
             ALL,
         ),
         ("methods/__init__.py", "    module = METHODS", '    settings["beta"] = 0\n    module = METHODS', ALL),
-        ("war/perturbation.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", "war"}),
-        ("ot/sinkhorn.py", "1e-18", "1e-17", {"war"}),
+        ("war/perturbation.py", "torch.randn_like", "torch.rand_like", {"ar", "tv", *WAR}),
+        ("ot/sinkhorn.py", "1e-18", "1e-17", WAR),
         ("methods/coteaching_plus.py", "EARLY = 5000", "EARLY = 4000", {"coteaching_plus"}),
         ("losses/backward.py", "1e3", "1e4", {"backward"}),
         ("losses/gce.py", "1 - p**self.q", "1 + p**self.q", {"gce"}),
         ("war/tv.py", "0.5 *", "0.6 *", {"tv"}),
         ("war/ar.py", "(clean, adversarial) if", "(adversarial, clean) if", {"ar"}),
-        ("methods/_selection.py", "MOST = 0.9", "MOST = 0.8", {"coteaching", "coteaching_plus", "jocor"}),
+        (
+            "methods/_selection.py",
+            "MOST = 0.9",
+            "MOST = 0.8",
+            {"coteaching", "coteaching_plus", "jocor", "war_unlabelled"},
+        ),
         ("methods/war.py", "self.epsilon /= 10", "self.epsilon /= 5", {"war"}),
     ],
 )

@@ -39,6 +39,7 @@ class Config:
 
 class Algorithm(SelectedWAR):
     label = "WAR (selected labels)"
+    images_only = True
     saved = ("shares", "kept")
 
     def __init__(self, config: Config, task: Task) -> None:

@@ -35,6 +35,7 @@ class Config:
 
 class Algorithm(SelectedWAR):
     label = "WAR (suspects unlabelled)"
+    images_only = True  # pixels are visited unequally often, so sums of margins cannot be compared
     saved = ("margins", "kept")
 
     def __init__(self, config: Config, task: Task) -> None:
