@@ -88,6 +88,7 @@ def test_an_id_may_change_the_schedule_and_the_network_of_its_run() -> None:
         ("cce+training.lr=-1", "training.lr is -1; it must be greater than 0"),
         ("cce+net.weights=none", "net has no 'weights'"),
         ("cce+nets.dropout=0.1", "changes 'nets.dropout', which is not a setting of the method"),
+        ("war_w2v+epsilon=0.1+relative_epsilon=0.01", "changes epsilon and relative_epsilon; keep one of the two"),
         (
             "cce+training.patch=8",
             r"cce\+training.patch=8 changes patch, which the schedule of fashion_mnist does not have",

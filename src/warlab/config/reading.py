@@ -107,6 +107,8 @@ def parse_changes(method_id: str, known: Iterable[str]) -> dict[str, Any]:
             changes[key] = parse_yaml(value)
         except (yaml.YAMLError, ValueError) as error:
             raise WarlabError(f"{method_id!r} gives {key} the value {value!r}; write a number or a word.") from error
+    if changes.keys() >= {"epsilon", "relative_epsilon"}:
+        raise WarlabError(f"{method_id!r} changes epsilon and relative_epsilon; keep one of the two.")
     return changes
 
 
