@@ -44,7 +44,7 @@ def test_a_range_and_the_names_of_settings_are_checked_before_anything_runs(chec
     file.write_text(text)
     original = scale.read_text()
     for changed, sentence in {
-        "share=2": "The method confidence_penalty+share=2: methods.confidence_penalty.share is 2; it must be a number",
+        "share=2": "The method confidence_penalty+share=2: methods.confidence_penalty.share is 2; it must be less",
         "shar=0.2": "changes 'shar', which is not a setting of the method; did you mean 'share'?",
     }.items():
         scale.write_text(original.replace("[confidence_penalty]", f"[confidence_penalty+{changed}]"))
