@@ -238,6 +238,13 @@ def test_a_ratio_is_printed_without_a_sign() -> None:
     assert verdicts.difference_text(row).startswith("1.20 (no interval)")
 
 
+def test_a_settled_interval_is_printed_with_the_digits_that_show_it() -> None:
+    known = {"difference": 0.4, "low": 0.003, "high": 0.8, "level": 0.95, "threshold": "above 0"}
+    row = verdicts.Verdict(verdict="held", decided_by="a − b", **known)
+    assert "+0.003 to +0.800" in verdicts.difference_text(row)
+    assert "+0.30 to +0.80" in verdicts.difference_text(row._replace(low=0.3))
+
+
 # ---- the file
 
 
