@@ -152,7 +152,7 @@ def test_all_methods_of_a_cell_share_the_noise_file(finished: Path) -> None:
 
 def test_only_what_another_run_reads_is_predicted(finished: Path) -> None:
     runs = finished / "results" / "smoke" / "runs"
-    assert [path.parts[-3] for path in runs.rglob("predictions.npz")] == ["cce"]
+    assert [path.parts[-3] for path in runs.rglob("predictions.npz")] == ["cce_early"]
     forward = read_json(runs / "fashion_mnist" / "asym-40" / "cnn9" / "forward" / "seed0" / "result.json")
     assert "predictions" in forward["inputs"]
 
@@ -232,7 +232,7 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     assert after.pop("total") == sum(after.values())
     # Everything that reads these runs follows: their tables, and no figure of costs, samples or the toy. The seconds of
     # a step are also measured again.
-    read = {"table": 2, "audit_table": 1, "figure": 7, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
+    read = {"table": 2, "audit_table": 1, "figure": 8, "segment": 1, "statistics": 1, "claims": 1, "report": 1}
     timing = {"time_steps": 2, "timing_table": 1, "hyperparameters": 1}
     assert after == {"train": 3, "collect": 1, "collect_predictions": 1, **read, **timing, **TYPESET, "all": 1}
 
