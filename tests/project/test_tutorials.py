@@ -53,6 +53,13 @@ def test_war_on_your_own_images(tmp_path: Path) -> None:
     assert len(last) == 2 and min(last) > 60
 
 
+def test_a_corrected_folder_trains_a_better_network(tmp_path: Path) -> None:
+    page = built("fix_labels", tmp_path)
+    gain = re.search(r"% *: ([+-][\d.]+) ± ([\d.]+) points", page)
+    assert gain and float(gain[1]) > 3
+    assert "1000 images in all" in page and len(re.findall(r"seed \d: \d+ of \d+ wrong labels", page)) == 3
+
+
 def auroc(page: str) -> float:
     (line,) = [line for line in page.splitlines() if line.startswith("combined ")]
     return float(line.split()[1])
