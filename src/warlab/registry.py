@@ -4,9 +4,12 @@ A registry is a folder, and each file in it is a member with the file's name. Th
 the contract of the members, and files whose names begin with an underscore. What the workflow must know of a member
 before it runs is read from the syntax tree of its file, because an import would load torch or matplotlib into every
 small job.
+
+A folder of the user's, the plug-ins, may have more members, in subfolders with the names in `SUBFOLDERS`.
 """
 
 import ast
+import os
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -20,6 +23,48 @@ from warlab.common.wording import suggest
 from warlab.errors import WarlabError
 
 PACKAGE = Path(__file__).parent
+PLUGINS = "WARLAB_PLUGINS"  # the variable that gives the folder to the processes of jobs
+SUBFOLDERS = {  # of the plug-ins: name → package
+    "methods": "warlab.methods",
+    "nets": "warlab.nets",
+    "datasets": "warlab.data.sets",
+    "noises": "warlab.noise.kinds",
+    "costs": "warlab.ot.costs",
+    "figures": "warlab.reporting.figures",
+}
+
+
+def use_plugins(folder: str) -> None:
+    """Add the members of a folder of plug-ins to the registries, here and in the jobs that this process starts."""
+    place = Path(folder).resolve()
+    if not place.is_dir():
+        raise WarlabError(f"plugins: {folder} is not a folder; name the one with your methods, networks and others.")
+    for file in sorted(place.glob("*/*.py")):
+        if (kind := file.parent.name) not in SUBFOLDERS:
+            raise WarlabError(f"plugins: {file} is in an unknown folder {kind!r}; {suggest(kind, SUBFOLDERS)}")
+        if (_own_folder(SUBFOLDERS[kind]) / file.name).exists():
+            raise WarlabError(f"plugins: {file} has the name of a file of warlab; rename it.")
+    os.environ[PLUGINS] = str(place)
+
+
+def plugins() -> Path | None:
+    """Return the folder of plug-ins, if there is one."""
+    return Path(os.environ[PLUGINS]) if PLUGINS in os.environ else None
+
+
+def plugin_file(module: str) -> Path | None:
+    """Return the file of a module such as warlab.methods.mine, if it is a plug-in."""
+    package, _, name = module.rpartition(".")
+    return next((file for file in _plugin_files(package) if file.stem == name), None)
+
+
+def _plugin_files(package: str) -> list[Path]:
+    root, names = plugins(), [name for name, known in SUBFOLDERS.items() if known == package]
+    return [file for name in names for file in root.joinpath(name).glob("*.py")] if root else []
+
+
+def _own_folder(package: str) -> Path:
+    return PACKAGE.joinpath(*package.split(".")[1:])
 
 
 class Registry:
@@ -27,14 +72,18 @@ class Registry:
 
     def __init__(self, package: str, kind: str) -> None:
         self.package, self.kind = package, kind
-        self.folder = PACKAGE.joinpath(*package.split(".")[1:])
+        self.folder = _own_folder(package)
 
     def names(self) -> list[str]:
-        return sorted(path.stem for path in self.folder.glob("*.py") if path.stem in self)
+        files = [*self.folder.glob("*.py"), *_plugin_files(self.package)]
+        return sorted({path.stem for path in files if path.stem in self})
 
     def __contains__(self, name: str) -> bool:
         shared = name == "base" or name.startswith("_")
-        return name.isidentifier() and not shared and (self.folder / f"{name}.py").is_file()
+        return name.isidentifier() and not shared and self.file(name).is_file()
+
+    def file(self, name: str) -> Path:
+        return plugin_file(self.module(name)) or self.folder / f"{name}.py"
 
     def check(self, name: str) -> None:
         if name not in self:
@@ -47,12 +96,15 @@ class Registry:
     def load(self, name: str) -> ModuleType:
         """Import a member."""
         self.check(name)
+        folder, package = str(self.file(name).parent), import_module(self.package)
+        if folder not in package.__path__:
+            package.__path__.append(folder)
         return import_module(self.module(name))
 
     def body(self, name: str, of_class: str = "") -> list[ast.stmt]:
         """Return the statements of a member's file, or of one of its classes; none if it has no such class."""
         self.check(name)
-        file = self.folder / f"{name}.py"
+        file = self.file(name)
         body = _parse(file, file.stat().st_mtime_ns).body
         if of_class:
             return next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == of_class), [])
@@ -65,7 +117,7 @@ class Registry:
     def settings(self, name: str) -> dict[str, Setting]:
         """Return the fields of a member's class `Config`; none if it has no such class."""
         fields = [node for node in self.body(name, "Config") if isinstance(node, ast.AnnAssign)]
-        return {ast.unparse(node.target): _setting(node, f"{self.folder.name}/{name}.py") for node in fields}
+        return {ast.unparse(node.target): _setting(node, f"{self.file(name).parent.name}/{name}.py") for node in fields}
 
     def methods(self, name: str, of_class: str) -> set[str]:
         """Return the names of the methods that a class in a member's file defines."""

@@ -85,7 +85,7 @@ def test_settings_read_without_an_import_are_those_of_the_imported_config(name: 
 
 @pytest.mark.parametrize("name", methods.names())
 def test_every_file_opens_with_its_formula(name: str) -> None:
-    opening = (methods.METHODS.folder / f"{name}.py").read_text().split('"""')[1]
+    opening = methods.METHODS.file(name).read_text().split('"""')[1]
     assert "    " in opening and len(opening.splitlines()) >= 3, "give the docstring a line with an indented formula"
 
 

@@ -2,16 +2,18 @@
 the workflow trains with the new dataset, noise, network and ground cost."""
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 import yaml
 from torch import nn
 
 from tests.conftest import ROOT
-from tests.helpers.checkout import changed_files, contents, copy_repository, output_of, planned_jobs
+from tests.helpers.checkout import changed_files, contents, copy_repository, output_of, planned_jobs, run
 from warlab import nets
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
@@ -105,16 +107,69 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_examples_of_the_page_are_trained(checkout: Path) -> None:
-    targets = " ".join(f"results/my_scale/runs/{run}/result.json" for run in RUNS)
-    output_of(f"{SNAKEMAKE} -- {targets}", checkout)
-    results = checkout / "results" / "my_scale"
-    for run in RUNS:
-        assert read_json(results / "runs" / run / "result.json")["data"] == "stand-in"
-        dataset, noise, *_ = run.split("/")
+@pytest.fixture(scope="module")
+def trained(checkout: Path) -> Path:
+    output_of(f"{SNAKEMAKE} -- {' '.join(f'results/my_scale/runs/{name}/result.json' for name in RUNS)}", checkout)
+    return checkout
+
+
+def test_the_examples_of_the_page_are_trained(trained: Path) -> None:
+    results = trained / "results" / "my_scale"
+    for name in RUNS:
+        assert read_json(results / "runs" / name / "result.json")["data"] == "stand-in"
+        dataset, noise, *_ = name.split("/")
         assert read_json(results / "noise" / dataset / noise / "seed0.json")["realised_rate"] > 0
     verified = read_json(results / "costs" / "fashion_mnist" / "ordinal" / "verified.json")
     assert verified["passed"] and len(verified["checks"]) > 5
+
+
+SUBFOLDER = {"dataset": "datasets", "noise": "noises", "network": "nets", "ground cost": "costs"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a scale and the examples of the page as plug-ins, outside of the repository."""
+    folder = tmp_path_factory.mktemp("study")
+    numbers = dict[str, dict]()
+    for example in EXAMPLES:
+        file = folder / "my_parts" / SUBFOLDER[example.kind] / f"{example.name}.py"
+        file.parent.mkdir(parents=True)
+        file.write_text(example.block("python"))
+        if example.section:
+            numbers[example.section] = yaml.safe_load(example.block("yaml"))
+    (folder / "my_parts" / "hyperparameters.yaml").write_text(yaml.safe_dump(numbers))
+    (folder / "my_scale.yaml").write_text(yaml.safe_dump(SCALE))
+    return folder
+
+
+PLUGGED = f"snakemake -s {ROOT}/Snakefile --cores 1 --config scale=my_scale.yaml plugins=my_parts"
+
+
+def test_the_same_examples_outside_of_the_repository_train_the_same_bits(trained: Path, study: Path) -> None:
+    targets = [f"results/my_scale/runs/{name}/metrics.csv" for name in RUNS]
+    output_of(f"{PLUGGED} -- {' '.join(targets)}", study)
+    for target in targets:
+        ours, fork = (pd.read_csv(folder / target) for folder in (study, trained))
+        assert ours["loss"].tolist() == fork["loss"].tolist() and len(ours) == 1
+    tiny = study / "my_parts" / "nets" / "tiny.py"
+    tiny.write_text(tiny.read_text().replace("8, 3)", "9, 3)").replace("Linear(8", "Linear(9") + "# wider\n")
+    assert planned_jobs(output_of(f"{PLUGGED} -n -- {' '.join(targets)}", study))["train"] == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("method/mine.py", "in an unknown folder 'method'; did you mean 'methods'?"),
+        ("nets/cnn9.py", "has the name of a file of warlab; rename it"),
+        ("hyperparameters.yaml", "training.cifar10 is in hyperparameters.yaml of warlab; change it by `overrides`"),
+    ],
+)
+def test_a_mistake_in_plug_ins_is_one_sentence(file: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "parts" / file).parent.mkdir(parents=True)
+    (tmp_path / "parts" / file).write_text("training: {cifar10: {}}\n")
+    (tmp_path / "my.yaml").write_text("plugins: parts\n")
+    done = run(f"{sys.executable} -m warlab plan --configfile my.yaml", tmp_path)
+    assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_a_figure_that_needs_features_is_left_out_for_a_network_without_them(checkout: Path) -> None:

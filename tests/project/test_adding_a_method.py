@@ -56,6 +56,24 @@ def test_a_range_and_the_names_of_settings_are_checked_before_anything_runs(chec
         assert done.returncode != 0 and sentence in done.stderr.splitlines()[-1]
 
 
+def test_the_method_is_a_plug_in_and_passes_the_contract_tests(tmp_path: Path) -> None:
+    """A file that is no network stops the check before the tests."""
+    parts = tmp_path / "my_parts"
+    for file, text in (
+        ("methods/confidence_penalty.py", snippet(PAGE, "## 1. The file")),
+        ("nets/mine.py", "Nat = 1\n"),
+    ):
+        (parts / file).parent.mkdir(parents=True)
+        (parts / file).write_text(text)
+    call = f"{sys.executable} -m warlab check-plugin my_parts"
+    done = run(call, tmp_path)
+    assert done.returncode == 1 and "nets/mine.py: has no Net; see docs" in done.stdout and "passed" not in done.stdout
+    (parts / "nets" / "mine.py").unlink()
+    said = output_of(call, tmp_path)
+    assert "methods/confidence_penalty.py: can be used" in said
+    assert int(re.findall(r"contract tests of confidence_penalty: (\d+) passed", said)[0]) >= 10
+
+
 def test_every_file_that_the_page_names_exists() -> None:
     for name in re.findall(r"`(\w+\.py)`", PAGE):
         assert (ROOT / "src" / "warlab" / "methods" / name).exists(), name

@@ -1,10 +1,11 @@
-"""The command line: `warlab status | why | explain | plan | doctor | audit`."""
+"""The command line: `warlab status | why | explain | plan | doctor | audit | check-plugin`."""
 
 import argparse
 import sys
 from pathlib import Path
 from typing import Any
 
+from warlab.cli.check_plugin import check_plugin
 from warlab.cli.doctor import doctor
 from warlab.cli.status import audit, status, watch
 from warlab.cli.why import explain, why
@@ -47,6 +48,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
         if name == "status":
             command.add_argument("--watch", action="store_true", help="show what is in progress, again and again")
+        if name == "check-plugin":
+            command.add_argument("folder", help="the folder that `plugins:` names in your settings")
         if name == "explain":
             command.add_argument("setting", nargs="?", help="one setting, such as warmup or training.lr (default: all)")
     return parser
@@ -59,6 +62,7 @@ _COMMANDS = {
     "explain": "show the settings of a run: each value, the layer that decides it, and its source",
     "doctor": "check whether this machine is ready, and say what to do if it is not",
     "audit": "show the lists of labels that look wrong, and the first ten of one list",
+    "check-plugin": "check a folder of your own methods, networks and others; run the contract tests for its methods",
 }
 
 
@@ -83,6 +87,8 @@ def _merged(config: dict[str, object], more: dict[str, object]) -> dict[str, obj
 
 def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> tuple[str, bool]:
     """The text to print, and whether the command succeeded."""
+    if options.command == "check-plugin":
+        return check_plugin(options.folder, root)
     if options.command == "plan":
         return overview(config, root), True
     study = load_study(config, root)

@@ -139,6 +139,7 @@ class UserConfig(TypedDict):
     verify: NotRequired[Annotated[int, Field(ge=0, description="which run `snakemake verify` trains again")]]
     device: NotRequired[Device]
     overrides: NotRequired[Layer]
+    plugins: NotRequired[Annotated[Folder, Field(description="a folder with your own methods, networks and others")]]
 
 
 # ---- config/hyperparameters.yaml

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from warlab import methods, nets
 from warlab.common.setting import Setting
@@ -11,7 +11,8 @@ from warlab.config.models import KINDS, WHOLE_SCHEDULE, Hyperparameters, Variant
 from warlab.config.reading import check, check_known, read_yaml
 from warlab.errors import WarlabError
 from warlab.ids import base_method, split_place
-from warlab.registry import Registry
+from warlab.ot import costs
+from warlab.registry import Registry, plugins
 
 FILE = "hyperparameters.yaml"
 SECTIONS = ("training", "nets", "methods", "costs", "noise")
@@ -46,6 +47,8 @@ class Numbers:
 
     def kind(self, section: str, name: str, key: str) -> Any:
         """Return the type of a setting, for pydantic."""
+        if (section, key) == ("costs", "kind"):
+            return Literal[tuple(costs.kinds())]  # those of plug-ins as well
         if section in KINDS:
             return KINDS[section].get(key, Any)
         setting = self.section(section)[name][key]
@@ -53,8 +56,13 @@ class Numbers:
 
 
 def read_numbers(root: Path) -> Numbers:
-    """Read config/hyperparameters.yaml of a repository, and the settings in the files of methods and networks."""
+    """Read config/hyperparameters.yaml of a repository, and the settings in the files of methods and networks.
+
+    A file of the same name among the plug-ins adds entries to its sections.
+    """
     content = read_yaml(root / "config" / FILE)
+    if (folder := plugins()) and (file := folder / FILE).is_file():
+        _add(content, read_yaml(file), str(file))
     check(content, Hyperparameters, FILE)
     for name, entries in content["costs"].items():
         _check_keys(f"costs.{name}", entries, entries, ["kind"])  # a kind of cost has settings of its own
@@ -66,6 +74,15 @@ def read_numbers(root: Path) -> Numbers:
         {name: _settings(entries) for name, entries in content["noise"].items()},
         content["variants"],
     )
+
+
+def _add(content: dict[str, Any], more: dict[str, Any], file: str) -> None:
+    for section, entries in more.items():
+        check_known(section, content, f"{file} has an unknown section {section!r}")
+        for name in entries:
+            if name in content[section]:
+                raise WarlabError(f"{file}: {section}.{name} is in {FILE} of warlab; change it by `overrides`.")
+        content[section] |= entries
 
 
 def _settings(entries: Entries) -> dict[str, Setting]:

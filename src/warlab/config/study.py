@@ -15,6 +15,7 @@ from warlab.config.plan import Plan
 from warlab.config.reading import as_yaml, check, check_known, expand_home, read_yaml
 from warlab.config.settings import Settings
 from warlab.config.validate import validate
+from warlab.registry import use_plugins
 
 # Methods in the paper's tables that no study trains.
 _OTHER_LABELS = {"cce_quoted": "CCE (quoted)", "war_code": "WAR (as the authors' code computes it)"}
@@ -66,6 +67,8 @@ def load_study(config: dict[str, Any], root: Path) -> Study:
     config = expand_home(config)
     config |= {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
     check(config, UserConfig, "the configuration")
+    if "plugins" in config:
+        use_plugins(config["plugins"])
     file = scale_file(config["scale"], folder / "scales")
     scale, experiments = read_yaml(file), read_yaml(folder / "experiments.yaml")
     check(scale, Scale, str(file))

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from warlab.common.cache import FileCache, remembered_digest
 from warlab.common.files import digest, file_digest
+from warlab.registry import plugin_file
 
 ROOT = Path(__file__).parents[1]
 LENGTH = 12  # hexadecimal digits of a digest
@@ -62,8 +63,8 @@ def module_digests(script: Path, *modules: str) -> dict[str, str]:
     sources = {f"scripts/{script.name}": _source(script, script.stat().st_mtime_ns)}
     for module in sorted(reached_modules(script, *modules)):
         if counts(module):
-            file = _file_in(ROOT, module)
-            sources[file.relative_to(ROOT).as_posix()] = _source(file, file.stat().st_mtime_ns)
+            file = _file(ROOT, module)
+            sources[_name(file)] = _source(file, file.stat().st_mtime_ns)
     digests = {name: source.digest for name, source in sources.items()}
     patterns = {pattern for source in sources.values() for pattern in source.assets}
     for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
@@ -81,17 +82,21 @@ def reached_modules(script: Path, *modules: str) -> set[str]:
     queue, reached = [*_source(script, script.stat().st_mtime_ns).imports, *modules], set[str]()
     while queue:
         module = queue.pop()
-        file = _file_in(ROOT, module)
+        file = _file(ROOT, module)
         if module not in reached and file.exists() and (module in modules or module not in CHOSEN_BY_NAME):
             reached.add(module)
             queue += _source(file, file.stat().st_mtime_ns).imports
     return reached
 
 
-@cache
-def _file_in(root: Path, module: str) -> Path:
+def _file(root: Path, module: str) -> Path:
     path = root.joinpath(*module.split(".")[1:])
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return plugin_file(module) or (path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+
+
+def _name(file: Path) -> str:
+    """Return the path of a module in the package, or in the folder of plug-ins."""
+    return file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else f"plugins/{file.parent.name}/{file.name}"
 
 
 # ---- source files

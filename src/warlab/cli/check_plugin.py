@@ -1,0 +1,67 @@
+"""`warlab check-plugin`: check a folder of plug-ins, and run the contract tests for its methods."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from warlab.errors import WarlabError
+from warlab.registry import SUBFOLDERS, Registry, plugin_file, use_plugins
+
+REQUIRED = {
+    "methods": ("Algorithm",),
+    "nets": ("Net",),
+    "datasets": ("DATASET",),
+    "noises": ("KIND",),
+    "costs": ("make",),
+    "figures": ("TITLE", "SECTION", "NEEDS", "draw", "caption"),
+}
+CONTRACTS = ("tests/methods/test_methods.py", "tests/engine/test_resume.py")
+
+
+def check_plugin(folder: str, root: Path) -> tuple[str, bool]:
+    """Return a line for each file, and whether all is well."""
+    use_plugins(folder)
+    lines = dict(_check_files())
+    methods = [file.removeprefix("methods/").removesuffix(".py") for file in lines if file.startswith("methods/")]
+    if not lines:
+        raise WarlabError(f"{folder} has no plug-ins; put files into its folders {', '.join(SUBFOLDERS)}.")
+    good = not any(lines.values())
+    said = [f"{file}: {problem or 'can be used'}" for file, problem in lines.items()]
+    if methods and good:
+        text, good = _run_contracts(methods, root)
+        said.append(text)
+    return "\n".join(said), good
+
+
+def _check_files() -> Iterator[tuple[str, str]]:
+    """Yield each file and what is wrong with it; nothing for a good one."""
+    for kind, package in SUBFOLDERS.items():
+        registry = Registry(package, kind)
+        for name in registry.names():
+            if plugin_file(registry.module(name)):
+                yield f"{kind}/{name}.py", _problem(kind, registry, name)
+
+
+def _problem(kind: str, registry: Registry, name: str) -> str:
+    try:
+        member = registry.load(name)
+    except Exception as error:  # whatever a user's file raises
+        return f"cannot be imported: {type(error).__name__}: {error}"
+    missing = [needed for needed in REQUIRED[kind] if not hasattr(member, needed)]
+    if missing:
+        return f"has no {' and no '.join(missing)}; see docs/extending.md"
+    dataset = getattr(member, "DATASET", None)
+    return f"is named {name}, and its DATASET {dataset.name!r}" if dataset and dataset.name != name else ""
+
+
+def _run_contracts(methods: list[str], root: Path) -> tuple[str, bool]:
+    """Run the tests that warlab's own methods pass, in a process that has the plug-ins."""
+    if not find_spec("pytest") or not (root / CONTRACTS[0]).is_file():
+        raise WarlabError("The contract tests need the repository and its environment: run make setup there.")
+    call = [sys.executable, "-m", "pytest", "-q", "--no-header", *CONTRACTS, "-k", " or ".join(methods)]
+    done = subprocess.run(call, cwd=root, capture_output=True, text=True)
+    summary = done.stdout.strip().splitlines()
+    failed = [line for line in summary if line.startswith(("FAILED", "ERROR"))]
+    return "\n".join([*failed, f"contract tests of {', '.join(methods)}: {summary[-1]}"]), done.returncode == 0
