@@ -71,7 +71,7 @@ def test_the_method_is_a_plug_in_and_passes_the_contract_tests(tmp_path: Path) -
     (parts / "nets" / "mine.py").unlink()
     said = output_of(call, tmp_path)
     assert "methods/confidence_penalty.py: can be used" in said
-    assert int(re.findall(r"contract tests of confidence_penalty: (\d+) passed", said)[0]) >= 10
+    assert int(re.findall(r"contract tests of confidence_penalty: (\d+) passed", said)[0]) >= 8
 
 
 def test_every_file_that_the_page_names_exists() -> None:
