@@ -24,6 +24,19 @@ def tf32_allowed() -> bool:
     return any(precision not in (TRUE, "none") for precision in float32_precision().values())
 
 
+def model_precision(x: torch.Tensor) -> torch.dtype:
+    """Return the precision in which a network computes on these inputs: that of autocast, where it is on."""
+    device = x.device.type
+    autocast = x.dtype != torch.float64 and torch.is_autocast_enabled(device)
+    return torch.get_autocast_dtype(device) if autocast else x.dtype
+
+
+def spacing(x: torch.Tensor) -> float:
+    """Return the relative spacing of the numbers of this precision: 2^-7 for bfloat16, 2^-10 for float16 and TF32."""
+    dtype = model_precision(x)
+    return 2.0**-10 if dtype == torch.float32 and x.is_cuda and tf32_allowed() else torch.finfo(dtype).eps
+
+
 def use_tf32(allowed: bool) -> None:
     """Allow or forbid TF32 in this process: faster on GPUs, less exact. `true_float32` forbids it all the same."""
     if not allowed:  # in both interfaces

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
-from warlab.common.precision import tf32_allowed
+from warlab.common.precision import model_precision, spacing, tf32_allowed
 from warlab.errors import WarlabError
 from warlab.war.model import (
     Dropout,
@@ -50,7 +50,6 @@ Direction = Literal["sum", "mean", "clean", "random", "gaussian"]
 # The library's default, one of the two; `paper` stays the paper's whatever it is.
 EPSILON, RELATIVE_EPSILON = 0.005, None
 NEGLIGIBLE = 1e-3  # of the scale of D: with a weight of 10, a hundredth of a nat or less
-TF32_SPACING = 2.0**-10
 DRAWN = ("random", "gaussian")  # directions without a gradient
 
 
@@ -157,7 +156,7 @@ class AdversarialLoss(nn.Module, ABC):
         if logits is not None:
             self._check_logits(get_logits(logits), len(x))
         coarse = self._survives(x)
-        clean = self._reuse(logits, x.dtype, coarse)  # outside of extra_pass, which may switch TF32 off
+        clean = self._reuse(logits, x, coarse)  # outside of extra_pass, which may switch TF32 off
         with extra_pass(model, self.dropout, self.batchnorm_update, exact=not coarse):
             if clean is None:
                 with torch.no_grad():
@@ -230,12 +229,7 @@ class AdversarialLoss(nn.Module, ABC):
     def _survives(self, x: Tensor) -> bool:
         """Return whether the perturbation survives the precision that the model computes in: it is above the relative
         spacing of its numbers. The share of an absolute epsilon is not known, and to measure it makes a GPU wait."""
-        if self.relative_epsilon is None or x.dtype == torch.float64:
-            return False
-        device = x.device.type
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
-        spacing = TF32_SPACING if dtype == torch.float32 else torch.finfo(dtype).eps
-        return self.relative_epsilon >= spacing
+        return self.relative_epsilon is not None and self.relative_epsilon >= spacing(x)
 
     def _clean_direction(self, inputs: Tensor, output: Any, rows: Rows) -> Tensor:
         """Return unit vectors along the gradient of D(p(x), sg[p(x)]) in x, by the graph of the loop's own pass."""
@@ -260,7 +254,7 @@ class AdversarialLoss(nn.Module, ABC):
         length = self._length(x)
         xi: Tensor | float = XI if self.dropout == "independent" else XI_SAME_MASKS
         if self.relative_epsilon is not None:
-            xi = length if coarse else XI_RELATIVE * norms(x)
+            xi = max(XI_RELATIVE, spacing(x) if coarse else 0.0) * norms(x)
         try:
             return perturbation(
                 lambda inputs: rows.probabilities(predict(inputs)),
@@ -288,14 +282,14 @@ class AdversarialLoss(nn.Module, ABC):
             )
         class_axis(logits, samples, self.class_dim)
 
-    def _reuse(self, output: Any, precision: torch.dtype, coarse: bool) -> Tensor | None:
+    def _reuse(self, output: Any, x: Tensor, coarse: bool) -> Tensor | None:
         """Return the loop's logits, if they have the dropout rule and the precision of the extra passes."""
         if output is None or self.dropout != "independent":
             return None
         logits = get_logits(output)
         if coarse:
-            return logits.detach()
-        exact = logits.dtype == precision and not (logits.is_cuda and tf32_allowed())
+            return logits.detach() if logits.dtype in (x.dtype, model_precision(x)) else None
+        exact = logits.dtype == x.dtype and not (logits.is_cuda and tf32_allowed())
         return logits.detach() if exact else None
 
     def _check_rows(self, clean: Tensor, samples: int, mask: Tensor | None) -> Rows:
