@@ -10,6 +10,7 @@ import argparse
 import logging
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,8 +172,8 @@ REPORT = (
     Setting("cifar10", "sym-5", "rare"),
     Setting("fashion_mnist", "unchanged"),
 )
-FEW_WRONG = (Setting("cifar10", "worse", pixels=True), Setting("fashion_mnist", "asym-40", pixels=True))
-HALVES = {"selection": SELECTION, "report": REPORT, "pixels": FEW_WRONG}
+PIXELS_ALONE = (Setting("cifar10", "worse", pixels=True), Setting("fashion_mnist", "asym-40", pixels=True))
+HALVES = {"selection": SELECTION, "report": REPORT, "pixels": PIXELS_ALONE}
 
 
 def part_of(y: np.ndarray, part: str, rng: np.random.Generator) -> np.ndarray:
@@ -282,6 +283,7 @@ def run_cell(folder: Path, half: str, setting: Setting, seed: int) -> None:
 OURS = "warlab audit"
 CLEANLAB = [(method, adjust) for method in ("self_confidence", "normalized_margin") for adjust in (False, True)]
 AT = (10, 50, 100)
+TITLE = "# Quality of `warlab audit FOLDER`"
 
 
 def ranked(cell: dict[str, np.ndarray], cleanlab: Quality | None) -> dict[str, np.ndarray]:
@@ -353,7 +355,30 @@ def as_markdown(rows: list[dict[str, object]]) -> str:
     return "\n".join([*lines, ""])
 
 
+def summary(rows: list[dict[str, object]]) -> str:
+    """One line for each setting: ours, the best of cleanlab's four scores there, and the paired difference."""
+    frame = pd.DataFrame(rows)
+    columns = ["P@10", "P@50", "P@100", "average precision"]
+    head = ["setting", "half", *columns, "best of cleanlab", "difference", "at most / wrong", "likely wrong: precision"]
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    for (half, setting), group in frame.groupby(["half", "setting"], sort=False):
+        by = group.pivot(index="seed", columns=["score", "metric"], values="value")
+        ratio = [f"{a:.0f} / {b:.0f}" for a, b in by["estimate"][["at most", "wrong"]].to_numpy()]
+        cells = ["", "", "", "", "", ""]
+        if OURS in by.columns.get_level_values(0):
+            ap = {name: by[name, "average precision"] for name in by.columns.levels[0] if "cleanlab" in name}
+            best = max(ap, key=lambda name: float(ap[name].mean()))
+            paired = (by[OURS, "average precision"] - ap[best]).tolist()
+            cells = [shown(by[OURS, name].tolist()) for name in columns]
+            cells += [f"{shown(ap[best].tolist())} ({best.removeprefix('cleanlab ')})", shown(paired)]
+        precision = shown(by["estimate", "precision"].tolist())
+        lines.append("| " + " | ".join([str(setting), str(half), *cells, ", ".join(ratio), precision]) + " |")
+    return "\n".join([*lines, ""])
+
+
 def shown(values: list[float]) -> str:
+    if np.isnan(values).any():
+        return ""
     mean, (low, high) = float(np.mean(values)), mean_over_seeds(values).interval()
     digits = 0 if mean > 1.5 else 3
     return f"{mean:.{digits}f}" + (f" ± {(high - low) / 2:.{digits}f}" if high == high else "")
@@ -368,19 +393,25 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder for downloads, features and scores")
     parser.add_argument("--out", type=Path, help="folder for the results")
     parser.add_argument("--seeds", type=int, nargs="*", default=range(SUBSETS), help="subsets, to run several at once")
+    parser.add_argument("--finished", action="store_true", help="compute nothing; report what is finished")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     device_settings(1)
-    datasets(options.data)
-    for half, settings in HALVES.items():
-        for setting in settings:
-            for seed in options.seeds:
-                run_cell(options.data, half, setting, seed)
+    if not options.finished:
+        compute(options.data, options.seeds)
     with tempfile.TemporaryDirectory() as temporary:
         rows = measured(options.data, cleanlab_in(Path(temporary)))
     if options.out:
         write_text(options.out / "folder.csv", pd.DataFrame(rows).round(5).to_csv(index=False))
-        write_text(options.out / "folder.md", "# Quality of `warlab audit FOLDER`\n" + as_markdown(rows))
+        write_text(options.out / "folder.md", f"{TITLE}\n\n{summary(rows)}{as_markdown(rows)}")
+
+
+def compute(folder: Path, seeds: Sequence[int]) -> None:
+    datasets(folder)
+    for half, settings in HALVES.items():
+        for setting in settings:
+            for seed in seeds:
+                run_cell(folder, half, setting, seed)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def test_flipped_labels_come_first_with_their_true_class_suggested(n: int) -> No
     found = judge(table_of(x), labels, 4)
     assert auroc(found.score, wrong) > 0.98 and wrong[np.argsort(-found.score)[:10]].all()
     assert (found.suggested[wrong] == truth[wrong]).mean() > 0.95 and (found.suggested != labels).all()
-    assert 0.9 * wrong.sum() <= found.at_most <= 2 * wrong.sum()
+    assert wrong.sum() <= found.at_most <= 2 * wrong.sum()
     assert auroc(found.chance, wrong) > 0.98 and ((found.chance >= 0) & (found.chance <= 1)).all()
     assert found.rates @ np.bincount(labels) == pytest.approx(found.at_most, abs=1)
 

@@ -23,7 +23,7 @@ from warlab.audit.scoring import confident
 
 logger = logging.getLogger(__name__)
 FEW = 500  # with fewer images the second round does not order better (docs/evidence/audit)
-SAFETY = 1.0  # factor of the upper estimate, chosen on one half of the settings of docs/evidence/audit
+SAFETY = 1.1  # factor of the upper estimate, chosen on one half of the settings of docs/evidence/audit
 TEMPERATURES = np.geomspace(0.01, 1, 41)
 
 
