@@ -1,12 +1,14 @@
 """Time and memory that `warlab audit FOLDER` needs after the features, for numbers of images.
 
     python benchmarks/audit_scale.py 5000 20000 --classes 10
+    python benchmarks/audit_scale.py --features 256
 
 The features are random numbers on disk, in 1280 columns of float16, as the command keeps them. Each size is measured in
 a process of its own, so that the memory is its own.
 """
 
 import argparse
+import io
 import resource
 import subprocess
 import sys
@@ -15,9 +17,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from warlab.audit.heads import BLOCK, Table
 from warlab.audit.judge import judge
+from warlab.data.auxiliary._weights import CLASSES
+from warlab.engine.device import device_settings
+from warlab.engine.features import BATCH, features_of
+from warlab.nets.efficientnet_lite0 import Net
 
 WIDTH = 1280
 
@@ -41,11 +48,30 @@ def measure(n: int, classes: int) -> str:
     return f"| {n} | {classes} | {seconds:.1f} | {memory:.0f} |"
 
 
+def measure_features(n: int) -> float:
+    """Return the processor seconds per 1000 images; random weights take as long as those of ImageNet."""
+    device_settings(1)
+    net = Net(3, CLASSES)
+    buffer = io.BytesIO()
+    torch.save(net.state_dict(), buffer)
+    compute = features_of("efficientnet_lite0", buffer.getvalue(), 128)
+    images = np.random.default_rng(0).integers(0, 256, (BATCH, 3, 128, 128)).astype(np.uint8)
+    compute(images)
+    began = time.process_time()
+    for _ in range(0, n, BATCH):
+        compute(images)
+    return (time.process_time() - began) * 1000 / (-(-n // BATCH) * BATCH)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("images", type=int, nargs="+")
+    parser.add_argument("images", type=int, nargs="*")
+    parser.add_argument("--features", type=int, metavar="N", help="time of the features of N random images, instead")
     parser.add_argument("--classes", type=int, default=10)
     options = parser.parse_args()
+    if options.features:
+        print(f"{measure_features(options.features):.1f} processor seconds per 1000 images of 128 pixels")
+        return
     if len(options.images) == 1:
         print(measure(options.images[0], options.classes))
         return
