@@ -366,7 +366,11 @@ def summary(rows: list[dict[str, object]]) -> str:
         ratio = [f"{a:.0f} / {b:.0f}" for a, b in by["estimate"][["at most", "wrong"]].to_numpy()]
         cells = ["", "", "", "", "", ""]
         if OURS in by.columns.get_level_values(0):
-            ap = {name: by[name, "average precision"] for name in by.columns.levels[0] if "cleanlab" in name}
+            ap = {
+                name: by[name, "average precision"]
+                for name in sorted(set(by.columns.get_level_values(0)))
+                if "cleanlab" in name
+            }
             best = max(ap, key=lambda name: float(ap[name].mean()))
             paired = (by[OURS, "average precision"] - ap[best]).tolist()
             cells = [shown(by[OURS, name].tolist()) for name in columns]
