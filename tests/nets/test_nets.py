@@ -19,6 +19,7 @@ COUNTS = {
     ("cnn6", 3, 10): 518_150,
     # 11 171 146 of public code without a last batch norm, and 2 · 512 for it
     ("preact_resnet18", 3, 10): 11_171_146 + 1024,
+    ("mlp", 40, 3): 41 * 128 + 129 * 128 + 4 * 128 + 129 * 3,
 }
 
 

@@ -78,5 +78,5 @@ def test_rates_have_the_cut_off_normal_distribution() -> None:
 
 
 def test_data_without_images_in_memory_are_refused() -> None:
-    with pytest.raises(WarlabError, match="reads images in memory, and vaihingen has none"):
+    with pytest.raises(WarlabError, match="reads samples in memory, and vaihingen has none"):
         check("instance-40", "vaihingen")

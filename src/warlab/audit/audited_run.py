@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,13 +105,14 @@ class AuditedRun:
             from warlab.data.formats.shards import Pack
 
             return Pack(Path(self.data.about.shards))[int(self.data.arrays["train_i"][number])]
-        return self.data.arrays["train_x"][number]
+        sample = self.data.arrays["train_x"][number]
+        return draw_numbers(sample) if self.data.about.samples == "vectors" else sample
 
     def pictures(self, numbers: Sequence[int], raw: Path, settings: Mapping[str, Any]) -> list[np.ndarray]:
         """Return samples as they were before the scale made them smaller, if their raw files are in the folder."""
         inserted = () if self.noise.replaced is None else set(self.noise.replaced.tolist())
         own = [number for number in numbers if number not in inserted]
-        if self.is_tiles or self.data.about.shards:
+        if self.data.about.samples != "images":
             return [self.picture(number) for number in numbers]
         originals = dict(zip(own, read_originals(self.data, raw, settings, own), strict=True))
         return [originals[number] if number in originals else self.picture(number) for number in numbers]
@@ -134,6 +136,14 @@ class AuditedRun:
         tile = int(np.searchsorted(starts(sizes), pixels[0], side="right")) - 1
         rows, columns = np.divmod(pixels - starts(sizes)[tile], sizes[tile, 1])
         return tile, rows, columns
+
+
+def draw_numbers(values: np.ndarray) -> np.ndarray:
+    """Return a sample that is no image as a square of grey values (1, side, side), the smallest black."""
+    side = max(8, math.ceil(math.sqrt(values.size)))
+    square = np.full(side * side, values.min(), np.float64)
+    square[: values.size] = values.ravel()
+    return (255 * (square - square.min()) / max(np.ptp(square), 1e-12)).astype(np.uint8).reshape(1, side, side)
 
 
 def read_suspects(path: Path) -> list[dict[str, str]]:

@@ -26,7 +26,12 @@ from warlab.engine.train import Networks, Recorder, Row, Schedule, Trainer
 from warlab.errors import WarlabError
 from warlab.methods.base import Method, Task
 
-SAMPLES = {"images": images.sample_set, "stored": stored.sample_set, "tiles": tiles.sample_set}
+SAMPLES = {
+    "images": images.sample_set,
+    "vectors": images.sample_set,
+    "stored": stored.sample_set,
+    "tiles": tiles.sample_set,
+}
 
 
 @dataclass(frozen=True)

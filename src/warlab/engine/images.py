@@ -143,6 +143,16 @@ class Images:
         """Called with the batches of an epoch before they are indexed, so that images on disk can be decoded ahead."""
 
 
+class Vectors(Images):
+    """float32 values (N, …) on the device, which are used as they are."""
+
+    def __init__(self, values: np.ndarray, device: torch.device) -> None:
+        self.pixels = torch.from_numpy(values).to(device)
+
+    def __getitem__(self, index: Tensor | slice) -> Tensor:
+        return self.pixels[index]
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """Images with noisy labels in batches: all that a method sees of the data."""
@@ -224,6 +234,8 @@ def sample_set(run: RunData) -> SampleSet:
     arrays, about, labels = run.arrays, run.about, run.labels
 
     def images(part: str) -> Images:
+        if about.samples == "vectors":
+            return Vectors(arrays[f"{part}_x"], labels.device)
         return Images(arrays[f"{part}_x"], about.mean, about.std, labels.device)
 
     def classes(part: str) -> Tensor:

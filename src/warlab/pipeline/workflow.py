@@ -99,8 +99,18 @@ class Effort(NamedTuple):
 # By the kind of samples of a dataset, generously for one GPU (A100, float32): a Vaihingen study has 3 GB of pixels and
 # labels, and a run of 22 h; the shards of Clothing1M take 20 GB, which need a page cache, and a run takes 21 h. CPUs
 # took 0.4 GB at the smoke scale, 0.5 GB at demo and laptop. A run that reaches its time limit saves its state.
-TRAINING = {"images": Effort(4000, 720), "tiles": Effort(8000, 2160), "stored": Effort(16000, 2160)}
-PREPARING = {"images": Effort(8000, 30), "tiles": Effort(8000, 60), "stored": Effort(8000, 1440, threads=4)}
+TRAINING = {
+    "images": Effort(4000, 720),
+    "vectors": Effort(4000, 720),
+    "tiles": Effort(8000, 2160),
+    "stored": Effort(16000, 2160),
+}
+PREPARING = {
+    "images": Effort(8000, 30),
+    "vectors": Effort(8000, 30),
+    "tiles": Effort(8000, 60),
+    "stored": Effort(8000, 1440, threads=4),
+}
 
 
 class JobGroup:

@@ -20,7 +20,7 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     path = in_place.place(root)
     if size is not None:
         raise WarlabError("Images of arrays keep their size; leave out `size`, or take `pool`.")
-    _refuse_bomb(path)
+    refuse_bomb(path)
     content = read_arrays(path)
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
@@ -35,7 +35,7 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     return user_data.UserData(arrays, classes, files, clean_test=bool(tests))
 
 
-def _refuse_bomb(path: Path) -> None:
+def refuse_bomb(path: Path) -> None:
     """Images are never compressed to a hundredth: a file that unfolds to more was made to exhaust the memory."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -48,9 +48,9 @@ def _refuse_bomb(path: Path) -> None:
 
 def _arrays(content: dict[str, np.ndarray]) -> tuple[Arrays, np.ndarray]:
     """The arrays, and the row of each training image in the user's file."""
-    x, y = _channels_first(content["train_x"]), _integers(content["train_y"])
+    x, y = _channels_first(content["train_x"]), integers(content["train_y"])
     if "test_x" in content:
-        return Arrays(x, y, _channels_first(content["test_x"]), _integers(content["test_y"])), np.arange(len(x))
+        return Arrays(x, y, _channels_first(content["test_x"]), integers(content["test_y"])), np.arange(len(x))
     if y.shape != x.shape[:1]:
         raise WarlabError(f"{len(x)} images need one label each, not labels of shape {y.shape}.")
     return user_data.hold_out(x, y)
@@ -70,7 +70,7 @@ def _channels_first(images: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
 
 
-def _integers(labels: np.ndarray) -> np.ndarray:
+def integers(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind not in "iu":
         raise WarlabError(f"Labels must be whole numbers from 0, not {labels.dtype}; number the classes.")
     return labels.astype(np.int64)

@@ -23,9 +23,9 @@ ROWS = 10_000  # images that are converted to float at once
 
 class InstanceNoise(NoiseKind):
     def check(self, noise: NoiseId, dataset: str) -> None:
-        if dataset in datasets.names() and datasets.get(dataset).samples != "images":
+        if dataset in datasets.names() and datasets.get(dataset).samples not in ("images", "vectors"):
             raise WarlabError(
-                f"The noise {noise} reads images in memory, and {dataset} has none; choose another noise."
+                f"The noise {noise} reads samples in memory, and {dataset} has none; choose another noise."
             )
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:

@@ -1,0 +1,94 @@
+"""The user's own numbers: rows of a table or embeddings, from an npz file to a training."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warlab.data
+from tests.helpers.artefacts import data_on_disk
+from tests.helpers.runs import resolved
+from warlab.artefacts.run_config import RunConfig
+from warlab.common.files import read_json
+from warlab.data.fetch import fetch
+from warlab.engine.build import RunFiles
+from warlab.engine.run import train_run
+from warlab.errors import WarlabError
+from warlab.noise import make_noise
+from warlab.noise.kinds.base import NoiseRequest
+
+
+def clusters(n: int = 200, features: tuple[int, ...] = (6,)) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = np.arange(n) % 3
+    values = 4 * rng.standard_normal((3, *features))[labels] + rng.standard_normal((n, *features))
+    return {"train_x": values, "train_y": labels}
+
+
+def prepare(tmp_path: Path, **arrays: np.ndarray):
+    np.savez(tmp_path / "own.npz", **arrays)  # type: ignore[arg-type]
+    dataset = warlab.data.get("vectors")
+    fetch(dataset, tmp_path / "raw", "real", tmp_path / "own.npz")
+    return dataset.prepare(tmp_path / "raw", {"source": "real"})
+
+
+@pytest.mark.parametrize("features", [(6,), (2, 5), (3, 4, 4)])
+def test_floats_of_any_shape_are_kept_as_they_are(tmp_path: Path, features: tuple[int, ...]) -> None:
+    given = clusters(features=features)
+    arrays, about = data_on_disk(prepare(tmp_path, **given))
+    assert arrays.train_x.dtype == np.float32 and about["shape"] == list(features) and about["samples"] == "vectors"
+    assert len(arrays.train_y) == 158 and len(arrays.test_y) == 42 and about["clean_test"] is False
+    both = np.concatenate([arrays.train_x, arrays.test_x])
+    np.testing.assert_array_equal(np.sort(both.ravel()), np.sort(given["train_x"].astype(np.float32).ravel()))
+    assert about["class_names"] == ["class 0", "class 1", "class 2"]
+
+
+def with_bad_value() -> np.ndarray:
+    values = clusters()["train_x"]
+    values[7, 2] = np.nan
+    return values
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"train_x": with_bad_value()}, "row 7 of train_x has a value that is not a finite number"),
+        ({"train_x": np.zeros(200)}, r"numbers of shape \(N, features, …\), not float64 of \(200,\)"),
+        ({"train_x": np.array([["a"]] * 200)}, "must be numbers"),
+        ({"train_y": np.arange(199) % 3}, r"200 samples need one label each, but train_y has shape \(199,\)"),
+        ({"train_y": np.arange(200) % 3 * 2}, "no sample of class 1 in train_y"),
+        ({"train_y": np.arange(200) % 3 - 1}, r"train_y must lie in 0\.\.1, found -1"),
+        ({"train_y": np.zeros(200, int)}, "only one class"),
+        ({"test_x": np.zeros((3, 6))}, "test_x but no test_y"),
+        ({"test_x": np.zeros((3, 5)), "test_y": np.arange(3)}, r"have shape \(6,\), those of test_x \(5,\)"),
+    ],
+)
+def test_what_is_wrong_with_the_arrays_is_one_sentence(tmp_path: Path, changes: dict, reason: str) -> None:
+    with pytest.raises(WarlabError, match=reason) as error:
+        prepare(tmp_path, **{**clusters(), **changes})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("noise", ["sym-40", "instance-40"])
+def test_a_table_is_trained_on_to_the_same_bits_and_learns(tmp_path: Path, noise: str) -> None:
+    data = prepare(tmp_path, **clusters())
+    data.save(tmp_path / "data.npz")
+    request = NoiseRequest("vectors", noise, 0, data.about.class_names, "real")
+    make_noise(request, data.arrays, {}).save(tmp_path / "noise.npz")
+    run = resolved("cce", epochs=12) | {"dataset": "vectors", "noise": noise}
+    run["net"] = {"name": "mlp", "settings": {"width": 0.25, "dropout": 0.2}}
+    files = RunFiles(tmp_path / "data.npz", tmp_path / "noise.npz")
+    for out in ("one", "two"):
+        train_run(RunConfig.from_dict(run), {}, files, tmp_path / out, 1)
+    one, two = ((tmp_path / out / "weights.pt").read_bytes() for out in ("one", "two"))
+    assert one == two and read_json(tmp_path / "one" / "result.json")["summary"]["best_on_test_diagnostic"] > 80
+
+
+def test_what_needs_images_refuses_a_table(tmp_path: Path) -> None:
+    np.savez(tmp_path / "own.npz", **clusters())  # type: ignore[arg-type]
+    dataset = warlab.data.get("vectors")
+    fetch(dataset, tmp_path / "raw", "real", tmp_path / "own.npz")
+    with pytest.raises(WarlabError, match="`pool` makes images smaller"):
+        dataset.prepare(tmp_path / "raw", {"source": "real", "pool": 2})
+    with pytest.raises(WarlabError, match="`size` is for your own images"):
+        dataset.prepare(tmp_path / "raw", {"source": "real", "size": 8})
