@@ -6,6 +6,7 @@ of the width. config/speed.yaml has the seconds of the reference machine; runs t
 them.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
@@ -96,7 +97,7 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
     prepared = Path(Paths.of(study).data_json(dataset))
     if prepared.is_file():
         about = read_json(prepared)
-        return about["n_train"], about["n_test"], about["shape"][1] * about["shape"][2]
+        return about["n_train"], about["n_test"], math.prod(about["shape"][1:])
     local = Path(study.config.get("local_data", {}).get(dataset, ""))
     if not train and isinstance(known, InPlace) and local != Path() and local.is_dir():
         images = sum(path.name != CLASSES for path in known.watched(local))
