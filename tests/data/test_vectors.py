@@ -9,6 +9,7 @@ import warlab.data
 from tests.helpers.artefacts import data_on_disk
 from tests.helpers.runs import resolved
 from warlab.artefacts.run_config import RunConfig
+from warlab.audit.audited_run import draw_numbers
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
 from warlab.engine.build import RunFiles
@@ -92,3 +93,10 @@ def test_what_needs_images_refuses_a_table(tmp_path: Path) -> None:
         dataset.prepare(tmp_path / "raw", {"source": "real", "pool": 2})
     with pytest.raises(WarlabError, match="`size` is for your own images"):
         dataset.prepare(tmp_path / "raw", {"source": "real", "size": 8})
+
+
+def test_the_audit_draws_a_sample_as_a_square_of_grey_values() -> None:
+    square = draw_numbers(np.arange(70, dtype=np.float32))
+    assert square.shape == (1, 9, 9) and square.dtype == np.uint8
+    assert square.ravel()[69] == 255 and square.ravel()[0] == 0 and (np.diff(square.ravel()[:70].astype(int)) > 0).all()
+    assert (draw_numbers(np.zeros(5)) == 0).all()

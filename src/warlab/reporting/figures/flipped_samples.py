@@ -59,7 +59,7 @@ def _choose_noise(inputs: Inputs) -> list[NoisyLabels]:
 def _can_be_drawn(entry: NoisyLabels, inputs: Inputs) -> bool:
     """Return whether the images are in memory and the noise changes a label; open-set noise, for example, does not."""
     prepared = inputs.data.get(entry.manifest.dataset)
-    if prepared is None or "train_x" not in prepared.arrays or prepared.arrays["train_x"].ndim != 4:
+    if prepared is None or prepared.about.samples != "images":
         return False
     return bool((entry.labels != prepared.arrays["train_y"]).any())
 
