@@ -25,6 +25,7 @@ from warlab.errors import WarlabError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+ASSETS = ("audit/review.html", "audit/review.css", "audit/review.js")  # part of the digest
 PAGE = "review.html"
 FEWEST = 50  # suspects on a page, if there are so many images
 MOST = 5000  # suspects on a page
