@@ -37,6 +37,7 @@ NOT_HERE = {
     "--configfile my.yaml": "the file is the user's own; tests/workflow/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/workflow/test_own_data.py carries it out with the page's files",
     "warlab audit photos": "tests/audit/test_find_wrong_labels.py carries it out",
+    "warlab audit FOLDER": "the folder is the user's own; tests/audit/test_folder.py has one",
     "warlab check-plugin my_parts": "tests/project/test_adding_a_method.py carries it out",
     "snakemake --cores 1 --config scale=my_scale.yaml": "tests/project/test_adding_a_method.py carries it out",
     "pytest tests/methods/test_methods.py tests/engine/test_resume.py -k confidence_penalty": "after the steps",

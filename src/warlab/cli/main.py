@@ -61,7 +61,7 @@ _COMMANDS = {
     "plan": "number of trainings and their time for every scale",
     "explain": "show the settings of a run: each value, the layer that decides it, and its source",
     "doctor": "check whether this machine is ready, and say what to do if it is not",
-    "audit": "show the lists of labels that look wrong, and the first ten of one list",
+    "audit": "audit FOLDER: find wrong labels in a folder; without FOLDER: show the lists of a study",
     "check-plugin": "check a folder of your own methods, networks and others; run the contract tests for its methods",
 }
 
