@@ -47,8 +47,8 @@ print(make_folder(work / "photos", seed=0), "of 1000 labels are wrong")
 # %% [markdown]
 # ## Find
 #
-# One command, no configuration. These pictures are small and grey, so the pixels are enough; without the last two
-# options the images are judged by the features of a pre-trained network, which photographs need.
+# One command, no configuration. These pictures are small and grey, so the pixels are enough; without these options the
+# images are judged by the features of a pre-trained network, which photographs need, on all cores.
 
 
 # %%
@@ -57,7 +57,7 @@ def warlab(*words):
     return subprocess.run(command, cwd=work, check=True, capture_output=True, text=True).stdout
 
 
-print(warlab("audit", "photos", "--network", "pixels", "--size", 16))
+print(warlab("audit", "photos", "--network", "pixels", "--size", 16, "--threads", 1))
 
 # %% [markdown]
 # ## Review
@@ -139,7 +139,7 @@ before, after = [], []
 for seed in range(3):
     name = f"walk{seed}"
     wrong = make_folder(work / name, seed)
-    warlab("audit", name, "--network", "pixels", "--size", 16)
+    warlab("audit", name, "--network", "pixels", "--size", 16, "--threads", 1)
     found, seen = review(name)
     warlab("audit", name, "--apply", f"{name}.csv", "--copy", f"{name}-fixed")
     before.append(accuracy(work / name, seed))
