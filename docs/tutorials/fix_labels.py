@@ -2,7 +2,7 @@
 # # Find, review, fix, retrain
 #
 # A folder of images has wrong labels. This page finds them with one command, decides about each suspect, writes a
-# corrected folder, and trains a network before and after. Everything runs in about two minutes on one core.
+# corrected folder, and trains a network before and after. Everything takes about 40 seconds of one core.
 #
 # The folder has 1000 of the Fashion-MNIST images that come with warlab; a fifth of the images are moved to a wrong
 # class. We know which, so that we can play the person who reviews the suspects, and measure what it is worth.

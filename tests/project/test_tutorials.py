@@ -56,7 +56,7 @@ def test_war_on_your_own_images(tmp_path: Path) -> None:
 def test_a_corrected_folder_trains_a_better_network(tmp_path: Path) -> None:
     page = built("fix_labels", tmp_path)
     gain = re.search(r"% *: ([+-][\d.]+) ± ([\d.]+) points", page)
-    assert gain and float(gain[1]) > 3
+    assert gain and float(gain[1]) > 1
     assert "1000 images in all" in page and len(re.findall(r"seed \d: \d+ of \d+ wrong labels", page)) == 3
 
 
