@@ -111,6 +111,28 @@ def test_low_precision_and_extreme_logits_are_finite(kind: type[RobustLoss]) -> 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_under_autocast_it_is_that_of_the_same_logits(kind: type[RobustLoss]) -> None:
+    logits, labels = samples()
+    half = logits.bfloat16()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value = make(kind)(half, labels)
+    assert torch.equal(value, make(kind)(half.float(), labels))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("label", [-1, -100, 3])
+def test_labels_of_no_class_are_refused(kind: type[RobustLoss], label: int) -> None:
+    """Also by `compute` alone, since the labels on a GPU are not checked before: -1 is not the last class."""
+    logits, labels = samples()
+    labels[3] = label
+    with pytest.raises(WarlabError, match="for 3 classes give numbers from 0 to 2"):
+        make(kind)(logits, labels)
+    if label == -1:
+        with pytest.raises((IndexError, RuntimeError)):
+            make(kind).compute(logits, labels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_it_trains_a_network_and_is_documented(kind: type[RobustLoss]) -> None:
     torch.manual_seed(0)
     x = torch.randn(90, 2)

@@ -49,7 +49,8 @@ class BackwardLoss(ForwardLoss):
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_p = clipped_softmax(logits).log()
-        return self.reduce(-(self.matrix_for(logits)[labels] * log_p).sum(1))
+        # `matrix[labels]` would take the last row for the label -1.
+        return self.reduce(-(self.matrix_for(logits).index_select(0, labels) * log_p).sum(1))
 
 
 def inverse(transition: np.ndarray) -> np.ndarray:

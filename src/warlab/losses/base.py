@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
 from warlab.errors import WarlabError
@@ -49,7 +50,8 @@ class RobustLoss(nn.Module, ABC):
             The mean, or with reduction "none" a tensor shaped as the labels.
         """
         rows, targets = to_rows(logits, labels)
-        value = self.compute(rows, targets)
+        with torch.autocast(rows.device.type, enabled=False):  # it would round the product of Forward
+            value = self.compute(rows, targets)
         return value.view(labels.shape) if self.reduction == "none" else value
 
     def reduce(self, values: Tensor) -> Tensor:
@@ -81,6 +83,13 @@ def to_rows(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
             f"The labels are {describe(labels)}; for logits of shape {tuple(logits.shape)} give class numbers of shape "
             f"{expected}, not one-hot rows and not the logits, which come first."
         )
+    if labels.device.type == "cpu" and labels.numel() and not torch.compiler.is_compiling():  # a GPU would wait
+        low, high = int(labels.min()), int(labels.max())
+        if low < 0 or high >= logits.shape[1]:
+            raise WarlabError(
+                f"The labels go from {low} to {high}; for {logits.shape[1]} classes give numbers from 0 to "
+                f"{logits.shape[1] - 1}, and leave out what has no label: loss(logits[known], labels[known])."
+            )
     logits = logits.float() if logits.element_size() < 4 else logits
     if logits.dim() > 2:
         logits = logits.movedim(1, -1).reshape(-1, logits.shape[1])
