@@ -141,6 +141,22 @@ def test_features_belong_to_contents_and_not_to_names(tmp_path: Path) -> None:
     assert changed[0] == 9 and (changed[1:] == rows[1:]).all()
 
 
+@pytest.mark.parametrize("content", ["", "6"])
+def test_features_whose_width_was_damaged_are_computed_again_or_refused(content: str, tmp_path: Path) -> None:
+    files = sorted(paint(tmp_path / "photos", 9).rglob("*.png"))
+    store = FeatureStore(tmp_path / "store", "x", 20)
+    rows, _ = store.fill(files[:5], mixed)
+    before = store.rows()[rows]
+    (tmp_path / "store" / "x.width").write_text(content)
+    again = FeatureStore(tmp_path / "store", "x", 20)
+    if content:
+        with pytest.raises(WarlabError, match="delete that folder"):
+            again.fill(files, mixed)
+    else:
+        rows, _ = again.fill(files[:5], mixed)
+        np.testing.assert_array_equal(again.rows()[rows], before)
+
+
 # ---- bad input
 
 

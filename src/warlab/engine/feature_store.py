@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warlab.common.files import write_text
 from warlab.common.progress import Progress
 from warlab.data.formats.image_file import read_square
 from warlab.engine.features import BATCH, Features
@@ -91,19 +92,29 @@ class FeatureStore:
             self._path(ending).touch()
         content = self._path("sha256").read_bytes()
         count, whole = len(content) // DIGEST, self._path("f16").stat().st_size
-        width_file = self._path("width")
-        row = 2 * int(width_file.read_text()) if width_file.exists() else 0
+        row = 2 * self._read_width()
         count = min(count, whole // row) if row else 0
         os.truncate(self._path("sha256"), count * DIGEST)
         os.truncate(self._path("f16"), count * row)
         return {content[k * DIGEST : (k + 1) * DIGEST]: k for k in range(count)}
+
+    def _read_width(self) -> int:
+        """Return how many numbers a row has, or 0 if that is not known: then all rows are computed again."""
+        try:
+            return int(self._path("width").read_text())
+        except (OSError, ValueError):
+            return 0
 
     def _append(self, waiting: dict[bytes, np.ndarray], compute: Features) -> None:
         values = compute(np.stack(list(waiting.values()))).astype(np.float16)
         if not np.isfinite(values).all():
             raise WarlabError("The features of some images are no finite float16 numbers; choose another --network.")
         if not self.known:
-            self._path("width").write_text(str(values.shape[1]))
+            write_text(self._path("width"), str(values.shape[1]))
+        elif values.shape[1] != self._read_width():
+            raise WarlabError(
+                f"The features in {self.folder} do not belong to this network or are damaged; delete that folder."
+            )
         for ending, content in (("f16", values.tobytes()), ("sha256", b"".join(waiting))):
             with self._path(ending).open("ab") as file:
                 file.write(content)
