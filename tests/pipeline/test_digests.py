@@ -128,10 +128,20 @@ def test_another_number_trains_exactly_the_methods_that_use_it(
     assert changed(trainings, package / file, old, new) == retrained
 
 
-def test_a_helper_module_of_the_user_counts(package: Path) -> None:
-    (package / "my_losses.py").write_text("FACTOR = 1\n")
-    edit(package / "methods" / "cce.py", '"""\n', '"""\nfrom warlab.my_losses import FACTOR\nprint(FACTOR)\n')
-    assert changed(trainings, package / "my_losses.py", "1", "2") == {"cce"}
+@pytest.mark.parametrize(
+    ("file", "module"),
+    [
+        ("my_losses.py", "warlab.my_losses"),
+        ("my_losses.py", "..my_losses"),
+        ("methods/_mine.py", "._mine"),
+        ("methods/_mine.py", "."),
+    ],
+)
+def test_a_helper_module_of_the_user_counts(package: Path, file: str, module: str) -> None:
+    (package / file).write_text("FACTOR = 1\n")
+    names = "_mine" if module == "." else "FACTOR"
+    edit(package / "methods" / "cce.py", '"""\n', f'"""\nfrom {module} import {names}\nprint({names})\n')
+    assert changed(trainings, package / file, "1", "2") == {"cce"}
 
 
 def drawn() -> dict[str, str]:

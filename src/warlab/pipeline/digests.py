@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,7 +86,8 @@ def reached_modules(script: Path, *modules: str) -> set[str]:
         file = _file(ROOT, module)
         if module not in reached and file.exists() and (module in modules or module not in CHOSEN_BY_NAME):
             reached.add(module)
-            queue += _source(file, file.stat().st_mtime_ns).imports
+            package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+            queue += [resolve_name(name, package) for name in _source(file, file.stat().st_mtime_ns).imports]
     return reached
 
 
@@ -131,7 +133,7 @@ def read_source(text: str) -> Source:
     imports = sorted({(name, origin) for name, origin in _imports(tree) if name not in ignored})
     content = serialise(tree) + "".join(f"\n{name}={origin}" for name, origin in imports)
     origins = {part for _, origin in imports for part in (origin, origin.rpartition(".")[0])}
-    reached = sorted(name for name in origins if name.startswith("warlab."))
+    reached = sorted(name for name in origins if name.startswith(("warlab.", ".")))
     return Source(digest(content.encode())[:LENGTH], reached, asset_patterns(tree))
 
 
@@ -168,7 +170,8 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from ((alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
+            package = "." * node.level + (f"{node.module}." if node.module else "")  # ._mine is in the same package
+            yield from ((alias.asname or alias.name, package + alias.name) for alias in node.names)
 
 
 class _WhatCounts(ast.NodeTransformer):
