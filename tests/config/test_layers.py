@@ -61,6 +61,15 @@ def test_an_override_that_cannot_reach_a_variant_says_what_to_write(owner: str) 
     assert study("smoke", methods={"gce": {"start": 1}})  # gce_truncated fixes another key
 
 
+def test_an_override_of_the_schedule_of_a_variant_that_fixes_it_is_refused() -> None:
+    says = r"@cce_early.validation does not reach .* run cce_early\+training.validation=0.2\."
+    with pytest.raises(WarlabError, match=says):
+        study("sixteenth", training={"fashion_mnist@cce_early": {"validation": 0.2}})
+    own = study("sixteenth", training={"fashion_mnist@cce_early": {"lr": 0.2}})
+    training = own.settings.run(RunId.parse(FASHION.format("cce_early+training.validation=0.3"))).training
+    assert (training["validation"], training["lr"]) == (0.3, 0.2)
+
+
 def test_a_key_given_twice_in_an_id_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     text = (ROOT / "config" / "scales" / "demo.yaml").read_text()

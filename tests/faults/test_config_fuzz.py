@@ -21,10 +21,12 @@ import warlab.methods
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from warlab.config import validate
+from warlab.config.numbers import read_numbers
 from warlab.config.reading import check_value, read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
+from warlab.registry import PLUGINS
 
 CONFIG = ROOT / "config"
 FILES = [
@@ -300,6 +302,8 @@ AT, HALF = "is neither a noise nor a kind of noise", {"value": 0.5, "source": "o
         ("costs/w2v", {"vectors": HALF}, "costs.w2v lacks the key 'kind'; add it."),
         ("training/fashion_mnist", {"as": "cifar1"}, "copies 'cifar1', which is not another schedule; did you"),
         ("training/cifar10", {"as": "arrays"}, "copies 'cifar10', which is not another schedule"),
+        ("training/cifr10@asym", {"lr": HALF}, "is for 'cifr10', which has no schedule; did you mean 'cifar10'?"),
+        ("variants/cce", {"method": "gce", "label": "CCE", "settings": {}}, "variant cce has the name of a method"),
         ("training/svhn", {"lr": HALF}, "training.svhn lacks the key 'epochs'; add it."),
         ("training/svhn", {"as": "cifar10", "epoch": HALF}, "training.svhn has no 'epoch'; did you mean 'epochs'?"),
     ],
@@ -317,6 +321,30 @@ def test_a_mistake_in_the_hyperparameters_is_one_sentence(
     with pytest.raises(WarlabError) as caught:
         load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
     assert sentence in str(caught.value)
+    assert_one_sentence(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("variants:", "variants must hold names with their settings"),
+        ("costs: [mine]", "costs must hold names with their settings"),
+        ("network: {own: {}}", "has an unknown section 'network'"),
+        ("nets: {own: {width: {svhn: {value: 2.0, source: our choice}}}}", ""),
+    ],
+)
+def test_plug_ins_may_add_to_every_section(
+    text: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PLUGINS, str(tmp_path))
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "own.py").write_text("class Net: ...\nclass Config:\n    width: float = 1.0\n")
+    (tmp_path / "hyperparameters.yaml").write_text(text)
+    if not sentence:
+        assert read_numbers(ROOT).nets["own"]["width"].places["svhn"].value == 2
+        return
+    with pytest.raises(WarlabError, match=sentence) as caught:
+        read_numbers(ROOT)
     assert_one_sentence(caught.value)
 
 

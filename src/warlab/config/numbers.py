@@ -64,6 +64,8 @@ def read_numbers(root: Path) -> Numbers:
     if (folder := plugins()) and (file := folder / FILE).is_file():
         _add(content, read_yaml(file), str(file))
     check(content, Hyperparameters, FILE)
+    if taken := sorted(content["variants"].keys() & set(methods.names())):
+        raise WarlabError(f"{FILE}: the variant {taken[0]} has the name of a method; rename the variant.")
     for name, entries in content["costs"].items():
         _check_keys(f"costs.{name}", entries, entries, ["kind"])  # a kind of cost has settings of its own
     return Numbers(
@@ -78,9 +80,11 @@ def read_numbers(root: Path) -> Numbers:
 
 def _add(content: dict[str, Any], more: dict[str, Any], file: str) -> None:
     for section, entries in more.items():
-        check_known(section, content, f"{file} has an unknown section {section!r}")
+        check_known(section, (*SECTIONS, "variants"), f"{file} has an unknown section {section!r}")
+        if not isinstance(entries, dict):
+            raise WarlabError(f"{file}: {section} must hold names with their settings; write some, or leave it out.")
         for name in entries:
-            if name in content[section]:
+            if name in content.setdefault(section, {}):
                 raise WarlabError(f"{file}: {section}.{name} is in {FILE} of warlab; change it by `overrides`.")
         content[section] |= entries
 
@@ -95,14 +99,16 @@ def _settings(entries: Entries) -> dict[str, Setting]:
 def _training(content: Mapping[str, Entries]) -> Table:
     """Return the schedules of the datasets; the values of cifar10@openset are at that place of the one of cifar10."""
     schedules: Table = {}
+    whole = [name for name in content if "@" not in name]
     for name in sorted(content, key=lambda name: "@" in name):
         entries, dataset = _schedule(content, name), split_place(name)[0]
+        check_known(dataset, whole, f"{FILE}: training.{name} is for {dataset!r}, which has no schedule")
         _check_keys(f"training.{name}", entries, KINDS["training"], WHOLE_SCHEDULE if name == dataset else ())
         if name == dataset:
             schedules[name] = _settings(entries)
             continue
         for key, one in _settings(entries).items():
-            general = schedules.setdefault(dataset, {}).get(key, Setting(None, ""))
+            general = schedules[dataset].get(key, Setting(None, ""))
             schedules[dataset][key] = replace(general, places={**general.places, name: one})
     return schedules
 

@@ -167,7 +167,9 @@ class Settings:
 
     def _resolve(self, section: str, name: str, dataset: str, noise_id: str) -> Values:
         """Go through the five layers of a network, cost or kind of noise, or of a method, or of a method's schedule."""
-        base, file = base_method(name), self.numbers.method_file(name)
+        base, file = name, name
+        if section in ("methods", "training"):
+            base, file = base_method(name), self.numbers.method_file(name)
         owners = [file, f"{file}@{dataset}", base, f"{base}@{dataset}"]
         places = places_of(dataset, noise_id)
         if section == "training":

@@ -183,19 +183,21 @@ def parse_run(numbers: Numbers, text: str) -> RunId:
 
 
 def _check_variants(plan: Plan) -> None:
-    """Refuse a setting of a method that does not reach its variants, such as `cost` of war, which war_w2v fixes."""
+    """Refuse a setting that does not reach a variant: `cost` of war, which war_w2v fixes, or `validation` at
+    fashion_mnist@cce_early, which fixes training.validation."""
     variants = plan.settings.numbers.variants
     for name in dict.fromkeys(base_method(run.method) for run in plan.runs if base_method(run.method) in variants):
         file, fixed = variants[name]["method"], variants[name]["settings"]
         for _, where, layer in plan.settings.typed_layers():
-            for owner, values in layer.get("methods", {}).items():
-                if split_place(owner)[0] != file or not (keys := fixed.keys() & values.keys()):
-                    continue
-                key = min(keys)
-                raise WarlabError(
-                    f"{where}: methods.{owner}.{key} does not reach {name}, which is {file} with {key}={fixed[key]}; "
-                    f"write it for methods.{name}, or run {file}+{key}={values[key]}."
-                )
+            for section, prefix, part, owned in (("methods", "", 0, file), ("training", "training.", 1, name)):
+                owners = cast(Section, layer.get(section, {}))
+                for owner in (one for one in owners if split_place(one)[part] == owned):
+                    for key in sorted(key for key in owners[owner] if prefix + key in fixed):
+                        other = f"run {name}" if prefix else f"write it for methods.{name}, or run {file}"
+                        raise WarlabError(
+                            f"{where}: {section}.{owner}.{key} does not reach {name}, which is {file} with "
+                            f"{prefix}{key}={fixed[prefix + key]}; {other}+{prefix}{key}={owners[owner][key]}."
+                        )
 
 
 def _check_spellings(plan: Plan) -> None:
