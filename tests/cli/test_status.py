@@ -122,6 +122,12 @@ def test_a_result_that_will_be_trained_again_is_outdated_with_its_own_epochs(
     assert state.state == "outdated" and "result.json lacks 'code'" in state.note
 
 
+def test_a_run_may_end_while_its_epochs_are_read(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(study)
+    monkeypatch.setattr(Path, "glob", lambda folder, _: iter([folder / "removed" / "metrics.csv"]))
+    assert run_state(study, ROOT, CELL).state == "waiting"
+
+
 def test_watching_shows_what_is_in_progress_until_all_is_done(
     study: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """Estimated times of trainings: by the runs that this machine has finished, by the reference machine before that."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,11 +79,14 @@ experiments: {{main_benchmark: {{datasets: [{dataset}], noises: [sym-40], nets: 
     call = ["--root", str(ROOT), "--scale", str(scale), "plan"]
     assert main(call) == 0
     assert f"The size of {dataset} is unknown until it is prepared" in capsys.readouterr().out
+    assert main([*call[:-1], "status"]) == 0 and "remaining: unknown until" in capsys.readouterr().out
     prepared = {"n_train": 1000, "n_test": 300, "shape": [3, 28, 14]}
     write_json(tmp_path / "results" / "own" / "data" / f"{dataset}.json", prepared)
     times = load_run_times(load_study({"scale": str(scale)}, ROOT), ROOT)
     (run,) = times.study.plan.runs
     assert times.seconds_of_run(run) == pytest.approx(PER_RUN + 0.0011 * 16 * 2 * 4 * (1000 + 100))
+    wider = replace(run, method="cce+net.width=2.0")
+    assert times.seconds_of_run(wider) - PER_RUN == pytest.approx(4 * (times.seconds_of_run(run) - PER_RUN))
     assert main(call) == 0 and "is unknown" not in capsys.readouterr().out
 
 

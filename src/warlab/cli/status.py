@@ -108,6 +108,8 @@ def remaining(study: Study, root: Path, states: Mapping[RunId, RunState]) -> lis
     if not rest:
         return []
     times = load_run_times(study, root, {run: state.whole for run, state in states.items() if state.whole})
+    if not times.knows(rest):
+        return ["remaining: unknown until the data are prepared: snakemake --cores 1 data"]
     left = [times.seconds_of_run(run) if state.left is None else state.left for run, state in rest.items()]
     running = sum(state.state == "running" for state in rest.values())
     together = f", {duration(sum(left) / running)} with {running} at a time as now" if running > 1 else ""
@@ -154,8 +156,11 @@ def finished_state(study: Study, root: Path, cell: RunId, epochs: int) -> RunSta
 def live_rows(run: Path) -> list[dict[str, str]]:
     """The epochs of an unfinished run; with several configurations, those of the one that was trained last."""
     pattern = f"{last_configuration(run) or '*'}/metrics.csv"
-    live = sorted((run / "checkpoint").glob(pattern), key=lambda path: path.stat().st_mtime)
-    return list(csv.DictReader(live[-1].read_text().splitlines())) if live else []
+    try:
+        live = sorted((run / "checkpoint").glob(pattern), key=lambda path: path.stat().st_mtime)
+        return list(csv.DictReader(live[-1].read_text().splitlines())) if live else []
+    except FileNotFoundError:  # the run has ended in this moment and removed its checkpoints
+        return []
 
 
 def last_line(log: Path) -> str:

@@ -189,10 +189,11 @@ class Jobs:
         left = [run for run in runs if not Path(flow.paths.run(run), "result.json").is_file()]
         if left:
             times = load_run_times(flow.study, flow.root)
-            seconds = sum(map(times.seconds_of_run, left))
+            seconds = duration(sum(map(times.seconds_of_run, left)))
+            about = f": about {seconds} one after the other, by {times.source}" if times.knows(left) else ""
             flow.tell(
-                f"{flow.study.name}: {several(len(runs), 'training')}, {len(left)} without a result: about "
-                f"{duration(seconds)} one after the other, by {times.source}. `warlab status` shows how far they are."
+                f"{flow.study.name}: {several(len(runs), 'training')}, {len(left)} without a result{about}. "
+                "`warlab status` shows how far they are."
             )
 
 

@@ -8,7 +8,7 @@ them.
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,11 +61,15 @@ class RunTimes:
         training = settings.training(run.dataset, run.noise, run.method)
         known = networks.get(run.net, networks["cnn9"])  # cnn9 for a network of the user's
         train, test, pixels = self.sizes[run.dataset]
-        width = settings.width(run.net, run.dataset)
+        width = settings.run(run).net.settings.get("width", 1.0)  # with what the method's id changes
         image = known["seconds"] * (width / known["width"]) ** 2 * pixels / known["pixels"]
         factor = self.reference["methods"].get(self.study.numbers.method_file(run.method), 1.0)
         warmup, tested = settings.warmup(run), tested_epochs(training["epochs"], training.get("evaluate_every", 1))
         return PER_RUN + image * (train * (warmup + factor * (training["epochs"] - warmup)) + test * tested / 3)
+
+    def knows(self, runs: Iterable[RunId]) -> bool:
+        """Return whether the sizes of the data of these runs are known, so that their estimates mean something."""
+        return all(self.sizes[run.dataset][0] or run in self.observed for run in runs)
 
     def hours(self) -> float:
         """Estimate all runs, one after the other."""
@@ -129,8 +133,8 @@ def overview(config: Mapping[str, object], root: Path) -> str:
     for one in times:
         runs, settings, hours = one.study.plan.runs, one.study.settings, one.hours()
         epochs = sum(settings.training(run.dataset, run.noise, run.method)["epochs"] for run in runs)
-        known = all(one.sizes[run.dataset][0] or run in one.observed for run in runs)
-        counts = f"{len(runs):>10}{epochs:>10}" + (f"{hours:>10.{2 if hours < 100 else 0}f}" if known else f"{'?':>10}")
+        known = f"{hours:>10.{2 if hours < 100 else 0}f}" if one.knows(runs) else f"{'?':>10}"
+        counts = f"{len(runs):>10}{epochs:>10}{known}"
         lines.append(f"{one.study.name:{width}}{counts}  {one.source}{' (this scale)' * (one.study is chosen)}")
     unknown = sorted({name for one in times for name, (train, _, _) in one.sizes.items() if train == 0})
     lines += [f"The size of {name} is unknown until it is prepared: snakemake --cores 1 data" for name in unknown]
