@@ -49,7 +49,7 @@ def use_plugins(folder: str) -> None:
 
 def plugins() -> Path | None:
     """Return the folder of plug-ins, if there is one."""
-    return Path(os.environ[PLUGINS]) if PLUGINS in os.environ else None
+    return Path(folder) if (folder := os.environ.get(PLUGINS)) else None
 
 
 def plugin_file(module: str) -> Path | None:
@@ -116,8 +116,13 @@ class Registry:
 
     def settings(self, name: str) -> dict[str, Setting]:
         """Return the fields of a member's class `Config`; none if it has no such class."""
+        file = f"{self.file(name).parent.name}/{name}.py"
+        if any(_takes_config(node) for node in self.body(name)):
+            raise WarlabError(
+                f"{file} takes Config from elsewhere, unseen by the plan; write all settings in this file."
+            )
         fields = [node for node in self.body(name, "Config") if isinstance(node, ast.AnnAssign)]
-        return {ast.unparse(node.target): _setting(node, f"{self.file(name).parent.name}/{name}.py") for node in fields}
+        return {ast.unparse(node.target): _setting(node, file) for node in fields}
 
     def methods(self, name: str, of_class: str) -> set[str]:
         """Return the names of the methods that a class in a member's file defines."""
@@ -126,7 +131,11 @@ class Registry:
 
 @cache
 def _parse(file: Path, _mtime: int) -> ast.Module:
-    return ast.parse(file.read_text())
+    try:
+        return ast.parse(file.read_text())
+    except (SyntaxError, ValueError) as error:
+        line, reason = getattr(error, "lineno", 1), getattr(error, "msg", error)
+        raise WarlabError(f"{file} is not Python in line {line} ({reason}); correct it.") from error
 
 
 def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:
@@ -135,6 +144,18 @@ def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:
             with suppress(ValueError):
                 return [(name, ast.literal_eval(value))]
     return []
+
+
+def _takes_config(node: ast.stmt) -> bool:
+    """Return whether a statement imports `Config`, gives the name to another class, or lets it inherit."""
+    match node:
+        case ast.ImportFrom(_, names):
+            return any((alias.asname or alias.name) == "Config" for alias in names)
+        case ast.Assign([ast.Name("Config"), *_], _):
+            return True
+        case ast.ClassDef("Config"):
+            return bool(node.bases)
+    return False
 
 
 def _setting(node: ast.AnnAssign, file: str) -> Setting:

@@ -12,13 +12,14 @@ from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
 from tools.write_schemas import schemas
+from warlab import methods
 from warlab.artefacts.run_config import RunConfig
 from warlab.config.reading import as_yaml, parse_changes, read_yaml, read_yaml_file
 from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.registry import Registry
+from warlab.registry import PLUGINS, Registry
 
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
@@ -102,6 +103,36 @@ def test_a_setting_that_cannot_be_read_is_one_sentence(line: str, reason: str, t
     with pytest.raises(WarlabError, match=r"mine.py: a: float") as caught:
         registry.settings("mine")
     assert reason in str(caught.value) and "\n" not in str(caught.value)
+
+
+ALGORITHM = "class Algorithm:\n    label = 'Mine'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("class Config(War):\n    a: float = 1.0\n" + ALGORITHM, "takes Config from elsewhere"),
+        ("from warlab.methods.war import Config\n" + ALGORITHM, "takes Config from elsewhere"),
+        ("from warlab.methods import war\nConfig = war.Config\n" + ALGORITHM, "takes Config from elsewhere"),
+        (ALGORITHM + "    needs_run = 'ccee'\n", "There is no method 'ccee'; did you mean 'cce'?"),
+        (ALGORITHM + "    needs_run = ('a', {'x': 'cce'})\n", "no method in needs_run for a=None"),
+        ("class Algorithm\n", "is not Python in line 1"),
+    ],
+)
+def test_a_method_that_the_plan_cannot_read_is_one_sentence(
+    text: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An inherited Config would train with defaults that nobody scales to the number of epochs."""
+    monkeypatch.setenv(PLUGINS, "")  # and is removed afterwards
+    (tmp_path / "methods").mkdir()
+    (tmp_path / "methods" / "mine.py").write_text(text)
+    scale = (ROOT / "config" / "scales" / "demo.yaml").read_text()
+    (tmp_path / "own.yaml").write_text(scale.replace("pencil, war_w2v]", "mine]"))
+    methods.declaration.cache_clear()
+    with pytest.raises(WarlabError) as caught:
+        study(str(tmp_path / "own.yaml"), plugins=str(tmp_path))
+    assert reason in str(caught.value) and "\n" not in str(caught.value)
+    methods.declaration.cache_clear()
 
 
 HOSTILE = ["- a", "a: [", "{", "a: 1\na: : 2", "\x00", "a: 2026-99-99\n", "[" * 5000 + "]" * 5000, "a: \udcff"]

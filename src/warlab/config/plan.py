@@ -107,7 +107,10 @@ class Plan:
         needs = methods.declaration(self.settings.numbers.method_file(cell.method)).needs_run
         if isinstance(needs, tuple):
             setting, methods_by_value = needs
-            needs = methods_by_value[str(self._method(cell, cell.method)[setting])]
+            value = str(self._method(cell, cell.method).get(setting))
+            if value not in methods_by_value:
+                raise WarlabError(f"{cell.method} has no method in needs_run for {setting}={value}; add one.")
+            needs = methods_by_value[value]
         return None if needs is None else replace(cell, method=needs)
 
     @cached_property

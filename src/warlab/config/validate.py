@@ -38,6 +38,8 @@ def validate(plan: Plan) -> None:
         _check_experiment(plan, name)
     if not plan.runs and not plan.timed:
         raise WarlabError(f"Scale {plan.name} trains nothing: name a dataset of its experiments in its datasets.")
+    for method in dict.fromkeys(run.method for run in plan.runs):  # those of `needs_run` are among them
+        check_method(settings.numbers, method)
     _check_variants(plan)
     _check_spellings(plan)
     # one seed for each; the simplest check first, for all of them
