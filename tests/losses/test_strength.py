@@ -177,6 +177,9 @@ def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, x: Ten
     expected = (loss(network, x, logits) - floor) / cross_entropy(logits, y)
     assert ratio == pytest.approx(expected.item(), rel=1e-6) and ratio > 0
     assert loss.batchnorm_update
+    torch.manual_seed(1)
+    single = loss.ratio(network, x.float(), y)  # converted, as by the loss
+    assert single == pytest.approx(ratio, rel=1e-4)
 
 
 # ---- precision

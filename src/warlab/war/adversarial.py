@@ -192,6 +192,7 @@ class AdversarialLoss(nn.Module, ABC):
         D(p, p), which the entropy in WAR's transport leaves, is not counted, since no weight makes it useful. Running
         statistics of batch norm stay as they are. Use it after the warm-up, on a few batches.
         """
+        inputs = check_inputs(model, inputs)
         update, self.batchnorm_update = self.batchnorm_update, False
         watch, self._watch = self._watch, Watch(calls=CALLS)
         try:
