@@ -54,6 +54,21 @@ def test_one_command_finds_the_wrong_labels_of_a_folder(photos: Path, capsys: py
     assert result.files[0] in said.out and "the pixels alone" in said.out
 
 
+def test_images_that_say_nothing_about_their_labels_are_not_judged_without_a_word(
+    photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Leaving a sample out of balanced classes makes the others likelier than its own, so that all seem wrong."""
+    assert main([str(photos), *FAST, "--out", str(tmp_path / "out")]) == 0
+    assert "the numbers mean nothing" not in capsys.readouterr().out
+    for number, picture in enumerate(np.random.default_rng(0).integers(0, 256, (24, 8, 8, 3), np.uint8)):
+        (tmp_path / "static" / "ab"[number % 2]).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture).save(tmp_path / "static" / "ab"[number % 2] / f"{number}.png")
+    assert main([str(tmp_path / "static"), *FAST]) == 0
+    result = AuditResult.load(tmp_path / "static-audit")
+    assert max(result.at_most, result.likely_wrong.sum()) > 12
+    assert "the numbers mean nothing" in capsys.readouterr().out
+
+
 def test_a_list_of_files_gives_the_same_result_as_the_folders(photos: Path, tmp_path: Path) -> None:
     rows = [f"photos/{path.relative_to(photos).as_posix()},{path.parent.name}" for path in photos.rglob("*.png")]
     (tmp_path / "photos").symlink_to(photos)

@@ -27,6 +27,10 @@ PIXELS = "pixels"
 SIZE = 128  # pixels; 64 lose much, 224 take four times as long (docs/evidence/audit)
 FIRST = 10  # suspects that are printed
 NAMED = 20  # unreadable files that are printed
+MOST_LOOK_WRONG = (
+    "This is more than half: the features do not separate these classes, and the numbers mean nothing. Try another",
+    "--network, a larger --size or more images.",
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -236,6 +240,7 @@ def describe(result: "AuditResult", out: Path) -> str:
         f"Up to about {result.at_most} of {n} labels look wrong. This is an upper estimate: where few are wrong,",
         "most of these are right. Stop looking where a page of suspects has few wrong ones.",
         f"{marked} are marked as likely wrong. Judged by {result.judged_by}.",
+        *(MOST_LOOK_WRONG if max(result.at_most, marked) > n / 2 else ()),
         f"By class, at most: {', '.join(f'{name} {100 * rate:.0f} %' for rate, name in per_class)}",
         "",
         f"Look at them in a browser: {out / 'review.html'}",
