@@ -165,6 +165,7 @@ def test_defaults_are_those_of_the_method(name: str) -> None:
         (torch.zeros(4, 3), torch.zeros(5, dtype=torch.long), r"shape \(4,\)"),
         (torch.zeros(4, dtype=torch.long), torch.zeros(4, 3), "give the model's output"),
         (torch.zeros(4, 3, 2, 2), torch.zeros(4, dtype=torch.long), r"shape \(4, 2, 2\)"),
+        (torch.zeros(4, 1), torch.zeros(4, dtype=torch.long), "two classes or more"),
     ],
 )
 def test_wrong_batches_are_one_sentence(kind: type[RobustLoss], logits: Tensor, labels: Tensor, words: str) -> None:
@@ -182,6 +183,8 @@ def test_wrong_batches_are_one_sentence(kind: type[RobustLoss], logits: Tensor, 
         (lambda: ForwardLoss(np.ones((3, 3))), "sum to 1"),
         (lambda: BackwardLoss(np.eye(3)[:2]), "square"),
         (lambda: ForwardLoss(np.eye(4))(*samples()), "4 classes but the logits have 3"),
+        (lambda: GCELoss().masked(*samples(), torch.ones(1) > 0), "truncation must be a number"),
+        (lambda: GCELoss(truncation=0.5).masked(*samples(), torch.ones(1) > 0), "shaped as the labels"),
     ],
 )
 def test_wrong_settings_are_one_sentence(call: Any, words: str) -> None:

@@ -182,6 +182,36 @@ def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, x: Ten
     assert single == pytest.approx(ratio, rel=1e-4)
 
 
+MAPS = torch.arange(2 * 4 * 6).reshape(2, 4, 6) % 5
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (MAPS.where(MAPS != 4, 255), "from 0 to 255; for 5 classes"),
+        (MAPS.where(MAPS != 4, -100), "from -100 to 3"),
+        (MAPS.transpose(1, 2), r"give class numbers of shape \(2, 4, 6\)"),
+        (MAPS.float(), "torch.float32"),
+        (MAPS.tolist(), "a list"),
+    ],
+)
+def test_the_ratio_refuses_labels_that_do_not_fit(labels: Any, words: str) -> None:
+    torch.manual_seed(0)
+    network, images = torch.nn.Conv2d(3, 5, 1), torch.randn(2, 3, 4, 6)
+    with pytest.raises(WarlabError, match=words):
+        TVLoss(relative_epsilon=0.3).ratio(network, images, labels)
+
+
+@pytest.mark.parametrize("ignored", [255, -100])
+def test_labels_that_the_mask_leaves_out_of_the_ratio_may_be_any_number(ignored: int) -> None:
+    ratios = []
+    for labels in (MAPS, MAPS.where(MAPS != 4, ignored).int()):
+        torch.manual_seed(0)
+        network, images = torch.nn.Conv2d(3, 5, 1), torch.randn(2, 3, 4, 6)
+        ratios.append(TVLoss(relative_epsilon=0.3).ratio(network, images, labels, mask=MAPS != 4))
+    assert ratios[0] == ratios[1] > 0
+
+
 # ---- precision
 
 

@@ -179,8 +179,8 @@ def test_an_edited_asset_changes_the_digest_of_the_job_that_reads_it(
 # ---- the lists of modules
 
 # The packages that compute the numbers of a training: its data, labels, ground cost, networks, method and loop.
-COMPUTES = ("audit.record", "common.precision", "common.readings", "common.seeds", "common.vision", "data", "engine")
-COMPUTES += ("losses", "methods", "nets", "noise", "ot", "war")
+COMPUTES = ("audit.record", "common.labels", "common.precision", "common.readings", "common.seeds", "common.vision")
+COMPUTES += ("data", "engine", "losses", "methods", "nets", "noise", "ot", "war")
 
 
 def is_listed(module: str) -> bool:

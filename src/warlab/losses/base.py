@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from warlab.common.labels import check_labels, describe
 from warlab.errors import WarlabError
 
 Reduction = Literal["mean", "none"]
@@ -75,26 +76,12 @@ class RobustLoss(nn.Module, ABC):
 
 def to_rows(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     """Return logits (N, C) in float32 at least and labels (N,); maps (B, C, H, W) become one row per pixel."""
-    if not isinstance(logits, Tensor) or not logits.is_floating_point() or logits.dim() < 2:
-        raise WarlabError(f"The logits are {describe(logits)}; give the model's output, such as (batch, classes).")
-    expected = (len(logits), *logits.shape[2:])
-    if not isinstance(labels, Tensor) or labels.is_floating_point() or tuple(labels.shape) != expected:
+    if not isinstance(logits, Tensor) or not logits.is_floating_point() or logits.dim() < 2 or logits.shape[1] < 2:
         raise WarlabError(
-            f"The labels are {describe(labels)}; for logits of shape {tuple(logits.shape)} give class numbers of shape "
-            f"{expected}, not one-hot rows and not the logits, which come first."
+            f"The logits are {describe(logits)}; give the model's output, (batch, classes), with two classes or more."
         )
-    if labels.device.type == "cpu" and labels.numel() and not torch.compiler.is_compiling():  # a GPU would wait
-        low, high = int(labels.min()), int(labels.max())
-        if low < 0 or high >= logits.shape[1]:
-            raise WarlabError(
-                f"The labels go from {low} to {high}; for {logits.shape[1]} classes give numbers from 0 to "
-                f"{logits.shape[1] - 1}, and leave out what has no label: loss(logits[known], labels[known])."
-            )
+    rows = check_labels(labels, (len(logits), *logits.shape[2:]), logits.shape[1])
     logits = logits.float() if logits.element_size() < 4 else logits
     if logits.dim() > 2:
         logits = logits.movedim(1, -1).reshape(-1, logits.shape[1])
-    return logits, labels.reshape(-1).long()
-
-
-def describe(given: Any) -> str:
-    return f"{given.dtype} of shape {tuple(given.shape)}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
+    return logits, rows

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
+from warlab.common.labels import describe
+from warlab.errors import WarlabError
 from warlab.losses.base import RobustLoss, to_rows
 from warlab.losses.probabilities import EPSILON
 
@@ -57,8 +60,12 @@ class GCELoss(RobustLoss):
     def masked(self, logits: Tensor, labels: Tensor, kept: Tensor) -> Tensor:
         """Return the truncated loss with a mask w that was computed before, shaped as the labels: the authors compute
         it every few epochs, with the network of that time."""
+        self.check("truncation", self.truncation is not None, "a number for the truncated loss")
+        if kept.shape != labels.shape or kept.dtype != torch.bool:
+            raise WarlabError(f"The mask is {describe(kept)}; give booleans shaped as the labels, {describe(labels)}.")
         rows, targets = to_rows(logits, labels)
-        return self.reduce(self.values(label_probability(rows, targets), kept.reshape(-1)))
+        value = self.reduce(self.values(label_probability(rows, targets), kept.reshape(-1)))
+        return value.view(labels.shape) if self.reduction == "none" else value
 
     def values(self, p: Tensor, kept: Tensor | None) -> Tensor:
         values = (1 - p**self.q) / self.q

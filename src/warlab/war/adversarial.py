@@ -26,6 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
+from warlab.common.labels import check_labels
 from warlab.common.precision import model_precision, spacing, tf32_allowed
 from warlab.errors import WarlabError
 from warlab.war.model import (
@@ -201,9 +202,11 @@ class AdversarialLoss(nn.Module, ABC):
             value = self(model, inputs, predict=predict, mask=mask).detach()
         finally:
             self.batchnorm_update, self._watch = update, watch
-        rows = self._check_rows(clean, len(inputs), mask)
+        rows, axis = self._check_rows(clean, len(inputs), mask), class_axis(clean, len(inputs), self.class_dim)
+        expected = tuple(size for k, size in enumerate(clean.shape) if k != axis)
+        y = check_labels(labels, expected, clean.shape[axis], rows.mask)
         p = rows.probabilities(clean)
-        entropy = nll_loss(p.clamp_min(torch.finfo(p.dtype).tiny).log(), labels.reshape(-1), reduction="none")
+        entropy = nll_loss(p.clamp_min(torch.finfo(p.dtype).tiny).log(), y, reduction="none")
         return float((value - rows.mean(self.divergence(p, p))) / rows.mean(entropy))
 
     def _warn_if_nothing_happens(self, model: nn.Module) -> None:
