@@ -1,6 +1,7 @@
 """`warlab audit FOLDER`: from a folder or a CSV file to the result, after a kill, and with bad input."""
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from warlab import data
 from warlab.audit import auroc
 from warlab.audit.folder import find_images
 from warlab.audit.report import AuditResult
-from warlab.cli.audit import main
+from warlab.cli.audit import _next_command, main
 from warlab.common.files import file_digest, write_json
 from warlab.data.fetch import fetch
 from warlab.engine.feature_store import AHEAD, FeatureStore
@@ -188,6 +189,7 @@ def test_features_whose_width_was_damaged_are_computed_again_or_refused(content:
         (["mine.csv:file,label\na,\n"], "Row 2 of .* has an empty file or label"),
         (["mine.csv:file,label\na\n"], "Row 2 of .* has too few cells"),
         (["mine.csv:file,label\na,b\n./a,c\n"], "lists ./a more than once|lists a more than once"),
+        (["mine.csv:file,label\na,b\nc, b\nd,e\n"], "labels ' b' and 'b', which differ in spaces alone"),
         (["mine.csv:file,label\na,b\nc,d\n"], None),
     ],
 )
@@ -215,6 +217,10 @@ def test_bad_folders_and_lists_are_one_sentence(files: list[str], message: str |
         (["photos", "--network", "torchvision/nonsense"], "cannot be loaded with pre-trained weights"),
         (["photos", "--network", "timm/resnet18"], "pip install timm"),
         (["photos", "--network", "pixels", "--out", "photos/cat/here"], "which an audit does not change"),
+        (["photos", "--network", "pixels", "--out", "a_file/here"], "a_file/here: Not a directory"),
+        (["photos", "--apply", "decisions.csv", "--out", "photos/here"], "which an audit does not change"),
+        (["photos", "--apply", "decisions.csv", "--copy", "photos/here"], "which an audit does not change"),
+        (["photos", "--apply", "decisions.csv"], "decisions.csv cannot be read"),
         (["photos", "--size", "1"], "--size must be at least 16"),
         (["photos", "--weights", "nowhere"], "could not be fetched"),
     ],
@@ -225,11 +231,30 @@ def test_bad_options_are_one_sentence(
     monkeypatch.chdir(photos.parent)
     monkeypatch.setenv("XDG_CACHE_HOME", str(photos.parent / "cache"))
     monkeypatch.setattr("warlab.data.fetch._places", lambda *_: [])
+    (photos.parent / "a_file").write_text("")
     before = contents(photos)
     assert main(options) == 1
     lines = capsys.readouterr().err.strip().splitlines()
     assert message in lines[-1] and lines[-1].startswith("warlab: "), lines
     assert contents(photos) == before
+
+
+def test_the_corrected_folder_of_a_list_may_be_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("1.png", "2.png"):
+        Path(name).write_text(name)
+    Path("mine.csv").write_text("file,label\n1.png,cat\n2.png,dog\n3.png,dog\n")
+    Path("decisions.csv").write_text("file,label,decision,new_label\n1.png,cat,relabel,dog\n")
+    command = ["mine.csv", "--out", "to here", "--apply", "decisions.csv", "--copy", "fixed"]
+    assert main(command) == 1
+    assert "3.png: No such file or directory" in capsys.readouterr().err and not Path("fixed").exists()
+    Path("3.png").write_text("")
+    assert main(command) == 0
+    assert sorted(path.name for path in Path("fixed").glob("*/*")) == ["1.png", "2.png", "3.png"]
+    assert (tmp_path / "fixed" / "dog" / "1.png").is_file() and Path("to here", "labels.csv").is_file()
+    assert shlex.split(_next_command(Path("mine.csv"), Path("to here"))) == ["warlab", "audit", *command[:5]]
 
 
 def test_names_that_are_not_utf8_and_files_that_are_missing_are_reported(tmp_path: Path) -> None:

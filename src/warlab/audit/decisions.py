@@ -137,8 +137,6 @@ def copy_corrected(out: Path, folder: Path, labels: Mapping[str, str], classes: 
     """
     if out.exists():
         raise WarlabError(f"{out} is there already; move it away, or choose another folder.")
-    if out.resolve().is_relative_to(folder.resolve()):
-        raise WarlabError(f"{out} is inside of {folder}, which is not changed; choose another folder.")
     unfit = [name for name in classes if name in (".", "..") or "/" in name or "\\" in name or "\0" in name]
     if unfit:
         raise WarlabError(f"The class {short(unfit[0])} cannot be the name of a folder; use labels.csv instead.")

@@ -78,6 +78,10 @@ def _in_csv(path: Path) -> Listing:
     if twice:
         raise WarlabError(f"{printable(path)} lists {printable(Path(twice[0]))} more than once; keep one label of it.")
     classes = tuple(sorted({row["label"] for row in rows}))
+    apart = Counter(name.strip() for name in classes)
+    if spaced := [name for name in classes if apart[name.strip()] > 1]:
+        names = " and ".join(map(repr, spaced[:2]))
+        raise WarlabError(f"{printable(path)} has the labels {names}, which differ in spaces alone; write one of them.")
     number = {name: k for k, name in enumerate(classes)}
     labels = np.array([number[row["label"]] for row in rows], np.int64)
     return Listing(path.parent, path.name, classes, files, labels, 0)

@@ -3,7 +3,7 @@
     result = AuditResult.load(Path("photos-audit"))
     result.files[0], result.classes[result.labels[0]], result.classes[result.suggested[0]]
 
-The output folder has two files, both written at the end:
+Two files of the output folder, both written at the end (`review` writes the third):
 
 `suspects.csv`   one row for every image, the most suspicious first: rank (from 1), file (relative to `folder`), label,
                  suggested, score, chance (estimated probability that the label is wrong), likely_wrong (yes or no).

@@ -55,7 +55,18 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("warlab: stopped; run the same command again to continue.", file=sys.stderr)
         return 130
+    except OSError as error:
+        print(f"warlab: {_cause(error)}; make it accessible, or choose another folder.", file=sys.stderr)
+        return 1
     return 0
+
+
+def _cause(error: OSError) -> str:
+    """Return what the system could not do, and with which file."""
+    from warlab.audit.review import printable
+
+    said = error.strerror or str(error)
+    return printable(f"{os.fsdecode(error.filename)}: {said}" if isinstance(error.filename, str | bytes) else said)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,8 +111,11 @@ def apply(path: Path, out: Path | None, options: argparse.Namespace) -> None:
     from warlab.audit.folder import find_images
 
     found = find_images(path)
+    out = out or _beside(path)
+    for each in (out, options.copy or out):
+        _check_outside(each, path)
     labels = {file: found.classes[label] for file, label in zip(found.files, found.labels, strict=True)}
-    print(apply_decisions(options.apply, found.folder, labels, found.classes, out or _beside(path), options.copy))
+    print(apply_decisions(options.apply, found.folder, labels, found.classes, out, options.copy))
 
 
 def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditResult":
@@ -121,9 +135,15 @@ def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditRe
     with _alone(out, path):
         result = _judged(found, out, options)
         result.save(out)
-        review_folder(out / PAGE, result, f"warlab audit {shlex.quote(str(path))} --apply decisions.csv")
+        review_folder(out / PAGE, result, _next_command(path, options.out))
     print(describe(result, out))
     return result
+
+
+def _next_command(path: Path, out: Path | None) -> str:
+    """Return the command that applies the decisions."""
+    chosen = [] if out is None else ["--out", str(out)]
+    return shlex.join(["warlab", "audit", str(path), *chosen, "--apply", "decisions.csv"])
 
 
 def _beside(path: Path) -> Path:
@@ -144,11 +164,16 @@ def _announce(path: Path, found: "Listing") -> None:
         logger.info(f"too few images to judge well, fewer than 5: {', '.join(rare[:NAMED])}")
 
 
+def _check_outside(out: Path, folder: Path) -> None:
+    """Refuse to write into the user's folder. Beside a CSV file is no such place."""
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise WarlabError(f"{out} is inside of {folder}, which an audit does not change; choose another folder.")
+
+
 @contextmanager
 def _alone(out: Path, folder: Path) -> Iterator[None]:
-    """Hold the output folder, which must not be inside of the user's."""
-    if out.resolve().is_relative_to(folder.resolve()):
-        raise WarlabError(f"{out} is inside of {folder}, which an audit does not change; choose another --out.")
+    """Hold the output folder."""
+    _check_outside(out, folder)
     out.mkdir(parents=True, exist_ok=True)
     with (out / ".lock").open("w") as lock:
         try:
