@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -45,6 +46,21 @@ def test_every_kind_of_sample_gets_its_index_through_a_shuffled_loader() -> None
         with_index(iter([1, 2]))
     with pytest.raises(WarlabError, match="a column 'index' already"):
         with_index([{"index": 3}])[0]
+
+
+def test_names_of_a_shuffled_series_are_taken_by_position_and_mappings_are_refused(
+    audit: LabelAudit, tmp_path: Path
+) -> None:
+    rows = range(N)[::-1]  # of a table that was sorted or split
+    frame = audit.to_frame(pd.Series(FILES, index=rows), pd.Series(CLASSES, index=[2, 1, 0]))
+    assert frame.equals(audit.to_frame(FILES, CLASSES))
+    pictures = [np.full((2, 2), number, np.uint8) for number in range(N)]
+    audit.review_page(tmp_path / "series.html", pd.Series(pictures, index=rows))
+    audit.review_page(tmp_path / "list.html", pictures)
+    assert (tmp_path / "series.html").read_text() == (tmp_path / "list.html").read_text()
+    for given in ({0: "cat", 1: "dog", 2: "ship"}, "abc"):
+        with pytest.raises(WarlabError, match="give a list of names"):
+            audit.to_frame(classes=given)  # type: ignore[arg-type]
 
 
 def test_a_table_has_the_suspects_in_their_order_with_names(audit: LabelAudit, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class LabelAudit(Record):
         from warlab.audit.review import write_review
 
         rows = self.suspects(by, cost)
-        take = images if callable(images) else images.__getitem__
+        take = images if callable(images) else getattr(images, "iloc", images).__getitem__  # by position
         named = name_suspects(self, rows, by, files, classes)
         write_review(Path(path), named, lambda k: take(int(rows["index"][k])), title)
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ def name_suspects(
     audit: Any, rows: np.ndarray, by: str, files: Sequence[Any] | None, classes: Sequence[str] | None
 ) -> Suspects:
     """Return rows of `audit.suspects` with names of files and classes; without names they have their numbers."""
+    files, classes = (_in_order(*given) for given in (("files", files), ("classes", classes)))
     if files is not None and len(files) != audit.n_samples:
         raise WarlabError(f"This audit has {audit.n_samples} samples, but files names {len(files)}.")
     if classes is not None and len(classes) != audit.n_classes:
@@ -30,6 +31,15 @@ def name_suspects(
         scores=rows[by],
         classes=[str(name) for name in (range(audit.n_classes) if classes is None else classes)],
     )
+
+
+def _in_order(what: str, names: Any) -> list[Any] | None:
+    """Return names by position: a Series of pandas would be asked for its own numbers of rows."""
+    if isinstance(names, str | Mapping):
+        raise WarlabError(
+            f"The {what} are a {type(names).__name__}; give a list of names, in the order of their numbers."
+        )
+    return None if names is None else list(names)
 
 
 def columns(rows: np.ndarray, named: Suspects) -> dict[str, Any]:
