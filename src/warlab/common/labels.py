@@ -25,8 +25,8 @@ def check_labels(labels: Any, expected: tuple[int, ...], classes: int, mask: Ten
     least, most = int(rows.min()), int(rows.max())
     if least < 0 or most >= classes:
         raise WarlabError(
-            f"The labels go from {least} to {most}; for {classes} classes give numbers from 0 to {classes - 1}, and leave "
-            "out what has no label, such as loss(logits[known], labels[known])."
+            f"The labels go from {least} to {most}; for {classes} classes give numbers from 0 to {classes - 1}, and "
+            "leave out what has no label, such as loss(logits[known], labels[known])."
         )
     return rows
 
