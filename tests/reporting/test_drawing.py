@@ -63,7 +63,10 @@ def test_many_methods_are_grey_and_named_by_their_number() -> None:
     assert colours.count(style.GREY) == 4 and {style.looks([])[name][0] for name in ("cce", "war_w2v")} <= set(colours)
     shown = texts(axes.figure)
     assert "4 others" in shown and "CCE" in shown and "WAR$_{" in shown and not axes.figure.legends
-    assert "Grey: sl, d2l, gce, jof." in figures.get("learning_curves").caption(inputs)
+    caption = figures.get("learning_curves").caption
+    assert "Grey: sl, d2l, gce, jof." in caption(inputs) and "have chosen" not in caption(inputs)
+    kept = inputs.runs.assign(kept_epoch=inputs.runs["epoch"].where(inputs.runs["method"] == "sl"))
+    assert " sl: the network that noisy labels have chosen" in caption(replace(inputs, runs=kept))
 
 
 @pytest.mark.parametrize("name", ["learning_curves", "purity", "time_and_accuracy", "matrices", "flipped_samples"])

@@ -40,5 +40,8 @@ def caption(inputs: Inputs) -> str:
     panels = [list(dict.fromkeys(panel["method"])) for _, panel in group_by_setting(runs)]
     grey = dict.fromkeys(method for methods in panels for method in methods if method not in style.prominent(methods))
     printed = ", ".join(names.display_name(inputs.labels, "method", method) for method in grey)
+    chosen = runs.loc[runs["kept_epoch"].notna(), "method"].tolist() if "kept_epoch" in runs else []
+    if kept := ", ".join(names.display_name(inputs.labels, "method", method) for method in dict.fromkeys(chosen)):
+        text += f" {kept}: the network that noisy labels have chosen up to an epoch, not that of the epoch."
     text = mention_held_out(text + (f" Grey: {printed}." if printed else ""), inputs, measured)
     return mention_stand_in(text, inputs)
