@@ -13,6 +13,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from scipy import stats
 
 from warlab.artefacts.run_result import RunResult
@@ -20,17 +21,8 @@ from warlab.reporting.stats import holm
 
 HERE = Path(__file__).parent
 MARGIN, LAST, PAPER_BETA = 2.0, 10, {"war_w2v": 10.0, "ar": 5.0, "tv": 10.0}
-COLUMNS = [
-    "study",
-    "dataset",
-    "noise",
-    "method",
-    "seed",
-    "epoch",
-    "test_accuracy",
-    "validation_accuracy",
-    "regulariser",
-]
+KEY = ["study", "dataset", "noise", "method", "seed"]
+COLUMNS = [*KEY, "epoch", "test_accuracy", "validation_accuracy", "regulariser"]
 INTRODUCTION = """\
 Written by `python docs/evidence/mechanism/analyse.py` from `runs.csv`; [plan.md](plan.md) says what was decided before
 any run. Accuracies in percent. Intervals: Student's t over the seeds, 95 %. The margin is 2 points. *yes*: corrected p
@@ -46,22 +38,58 @@ def main() -> None:
     if folder := parser.parse_args().collect:
         collect(folder)
     runs = summarise(pd.read_csv(HERE / "runs.csv"))
-    (HERE / "results.md").write_text("\n".join(report(runs)) + "\n", encoding="utf-8")
+    text = [*report(runs), *recall_table(pd.read_csv(HERE / "recall.csv"))]
+    (HERE / "results.md").write_text("\n".join(text) + "\n", encoding="utf-8")
     draw_sweep(runs)
 
 
 def collect(results: Path) -> None:
-    """Add the finished runs of each study that has a scale file here to runs.csv."""
-    tables = [pd.read_csv(HERE / "runs.csv")] if (HERE / "runs.csv").exists() else []
+    """Add the finished runs of each study that has a scale file here to runs.csv and recall.csv."""
+    epochs, recalls = [], []
     for scale in sorted(HERE.glob("*.yaml")):
         for path in sorted(results.glob(f"{scale.stem}/runs/*/*/*/*/seed*/result.json")):
-            run = RunResult.load(path).run
-            epochs = pd.read_csv(path.with_name("metrics.csv"))
-            about = {"study": scale.stem, "dataset": run.dataset, "noise": run.noise, "method": run.method.id}
-            tables.append(epochs.assign(**about, seed=run.seed).reindex(columns=COLUMNS))
-    key = ["study", "dataset", "noise", "method", "seed", "epoch"]
-    joined = pd.concat(tables).round(6).drop_duplicates(key, keep="last").sort_values(key)
-    joined.to_csv(HERE / "runs.csv", index=False, float_format="%.6g")
+            result = RunResult.load(path)
+            run = result.run
+            name = {"study": scale.stem, "dataset": run.dataset, "noise": run.noise, "method": run.method.id}
+            name["seed"] = run.seed
+            epochs.append(pd.read_csv(path.with_name("metrics.csv")).assign(**name).reindex(columns=COLUMNS))
+            recalls.append(name | recall(path, result))
+    add(HERE / "runs.csv", [*KEY, "epoch"], pd.concat(epochs))
+    add(HERE / "recall.csv", KEY, pd.DataFrame(recalls))
+
+
+def add(file: Path, key: list[str], new: pd.DataFrame) -> None:
+    """Add rows to a file; rows with the same key replace those that it has."""
+    known = [pd.read_csv(file)] if file.exists() else []
+    joined = pd.concat([*known, new]).drop_duplicates(key, keep="last").sort_values(key)
+    joined.to_csv(file, index=False, float_format="%.6g")
+
+
+def recall(path: Path, result: RunResult) -> dict[str, float]:
+    """Return the share of each class of the test set that is classified correctly, in the last ten epochs."""
+    with np.load(path.parent / result.files["data"]) as data, np.load(path.with_name("test_predictions.npz")) as kept:
+        labels = data["test_y"]
+        right = kept[kept.files[0]].reshape(-1, len(labels)) == labels
+    return {f"recall_{k}": 100 * right[:, labels == k].mean() for k in range(labels.max() + 1)}
+
+
+def recall_table(recalls: pd.DataFrame) -> Iterator[str]:
+    """Show what mean accuracies hide: how the classes that lose labels to another one end, run by run."""
+    yield from ("", "## Demo size, recall of the five classes with wrong labels", "")
+    yield "Percent of the test images, mean over the last ten epochs. *lost*: how often a class ends below 20 %."
+    yield ""
+    names = ["dress", "coat", "sandal", "shirt", "ankle boot"]
+    yield f"| row | {' | '.join(names)} | mean | lost |"
+    yield "| --- |" + " ---: |" * 7
+    part = recalls[(recalls["noise"] == "asym-40") & (recalls["dataset"] == "fashion_mnist")]
+    part = part[~part["study"].str.startswith(("networks", "sixteenth"))]
+    for (study, method), runs in part.groupby(["study", "method"], sort=False):
+        values = runs[[f"recall_{k}" for k in (3, 4, 5, 6, 9)]]
+        cells = " | ".join(
+            f"{mean:.0f} ± {spread:.0f}" for mean, spread in zip(values.mean(), values.std(), strict=True)
+        )
+        lost = f"{int((values < 20).sum().sum())} of {values.size}"
+        yield f"| `{method}`, {study} | {cells} | {values.mean().mean():.0f} | {lost} |"
 
 
 def summarise(epochs: pd.DataFrame) -> pd.DataFrame:
@@ -114,6 +142,11 @@ def families(runs: pd.DataFrame) -> Iterator[tuple[str, list[Comparison]]]:
     yield "Demo size, minus CCE", against(cce, of("references") + sweep + controls)
     yield "Demo size, matched beta times R, minus CCE", against(cce, of("matched"))
     yield "Demo size, direction of the perturbation, minus CCE", against(cce, of("direction"))
+    same: Row = ("sweep_war", *DEMO[1:], "war_w2v+dropout=off+epsilon=0.1")
+    yield (
+        "Demo size, direction of the perturbation, minus the adversarial one of equal R",
+        against(same, of("direction")),
+    )
     yield "Demo size, R-Drop, minus CCE", against(cce, of("controls_rdrop"))
     for study, reading in (("controls_dropout", "last"), ("controls_validation", "chosen")):
         row, base = ((study, *DEMO[1:], method) for method in ("war_w2v", "cce"))
@@ -185,42 +218,37 @@ def judge(mean: float, low: float, high: float, p: float) -> str:
 
 
 def draw_sweep(runs: pd.DataFrame) -> None:
-    """Draw the difference to CCE over epsilon, without dropout in the extra passes, beside the paper's settings."""
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True)
-    for ax, (method, title) in zip(axes, (("war_w2v", "WAR"), ("ar", "AR"), ("tv", "TV")), strict=True):
-        cce: Row = (*DEMO, "cce")
-        for study, label, colour in (
-            (f"sweep_{method.split('_')[0]}", "beta of the paper", "#0072B2"),
-            ("matched", "beta matched", "#D55E00"),
-        ):
-            points = []
-            for row in {row for row in runs["row"] if row[0] == study and row[3].startswith(f"{method}+")}:
-                epsilon = float(row[3].split("epsilon=")[1].split("+")[0])
-                points.append((epsilon, *compare(runs, row, "last", cce, "last")))
-            if points:
-                epsilons, _, means, lows, highs, _ = map(np.array, zip(*sorted(points), strict=True))
-                ax.errorbar(
-                    epsilons,
-                    means,
-                    [means - lows, highs - means],
-                    fmt="o-",
-                    ms=4,
-                    lw=1.2,
-                    capsize=2,
-                    color=colour,
-                    label=label,
-                )
-        for name, colour, label in ((method, "#009E73", "paper: dropout masks, epsilon 0.005"),):
-            n, mean, low, high, _ = compare(runs, (*DEMO, name), "last", cce, "last")
-            if n:
-                ax.axhspan(low, high, color=colour, alpha=0.15, lw=0)
-                ax.axhline(mean, color=colour, lw=1.2, label=label)
+    """Draw the difference to CCE over epsilon, without dropout in the extra passes, beside the paper's settings and a
+    random direction. A method whose sweep was not run has no panel."""
+    swept = {row[3].split("+")[0] for row in runs["row"] if row[0].startswith("sweep_")}
+    titles = {method: title for method, title in (("war_w2v", "WAR"), ("ar", "AR"), ("tv", "TV")) if method in swept}
+    figure, axes = plt.subplots(1, len(titles), figsize=(1.5 + 4.5 * len(titles), 3.6), sharey=True, squeeze=False)
+    cce: Row = (*DEMO, "cce")
+    for ax, (method, title) in zip(axes[0], titles.items(), strict=True):
+        curve(ax, runs, f"sweep_{method.split('_')[0]}", f"{method}+dropout=off+epsilon=", "adversarial", "#0072B2")
+        curve(ax, runs, "direction", f"{method}+dropout=off+direction=random+epsilon=", "random direction", "#D55E00")
+        _, mean, low, high, _ = compare(runs, (*DEMO, method), "last", cce, "last")
+        ax.axhspan(low, high, color="#009E73", alpha=0.15, lw=0)
+        ax.axhline(mean, color="#009E73", lw=1.2, label="paper: dropout masks, epsilon 0.005")
         ax.axhline(0, color="0.5", lw=0.8)
         ax.set(xscale="log", title=title, xlabel="epsilon, no dropout in the extra passes")
-    axes[0].set_ylabel("points above CCE (95 %)")
-    axes[0].legend(fontsize=7, frameon=False, loc="lower left")
+        ax.legend(fontsize=7, frameon=False, loc="lower left")
+    axes[0, 0].set_ylabel("points above CCE (95 %)")
     figure.tight_layout()
     figure.savefig(HERE / "sweep.png", dpi=110)
+
+
+def curve(ax: Axes, runs: pd.DataFrame, study: str, begins: str, label: str, colour: str) -> None:
+    """Draw the rows of a study with three seeds or more over their epsilon."""
+    points = []
+    for row in {row for row in runs["row"] if row[0] == study and row[3].startswith(begins)}:
+        seeds, *numbers = compare(runs, row, "last", (*DEMO, "cce"), "last")
+        if seeds >= 3:
+            points.append((float(row[3].removeprefix(begins)), *numbers))
+    if points:
+        epsilons, means, lows, highs, _ = map(np.array, zip(*sorted(points), strict=True))
+        spread = [means - lows, highs - means]
+        ax.errorbar(epsilons, means, spread, fmt="o-", ms=4, lw=1.2, capsize=2, color=colour, label=label)
 
 
 if __name__ == "__main__":

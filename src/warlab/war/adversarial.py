@@ -219,7 +219,7 @@ class AdversarialLoss(nn.Module, ABC):
         warnings.warn(
             f"{type(self).__name__} does next to nothing here: over its first {CALLS} calls it is {mean:.2g}, of which "
             f"{floor:.2g} is there without any perturbation. No dropout masks differ, and {name}="
-            f"{getattr(self, name):g} is too small for this model. Give a larger relative_epsilon, such as 0.05, "
+            f'{getattr(self, name):g} is too small for this model. Pass direction="random" with relative_epsilon=0.15, '
             "use a model with dropout, or leave the loss out; `ratio` says how much it adds to the cross entropy.",
             stacklevel=5,
         )
