@@ -122,7 +122,7 @@ def test_it_says_once_when_it_does_nothing(
     said = messages(KINDS[kind](**options), network, x, 2 * CALLS)
     assert len(said) == warned
     if warned:
-        assert "relative_epsilon, such as" in said[0] and f"first {CALLS} calls" in said[0]
+        assert 'direction="random" with relative_epsilon' in said[0] and f"first {CALLS} calls" in said[0]
 
 
 def test_a_network_that_has_learned_nothing_yet_but_has_dropout_is_no_reason_to_warn(x: Tensor) -> None:
