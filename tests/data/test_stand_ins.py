@@ -11,7 +11,7 @@ from warlab.data.fetch import fetch
 from warlab.data.formats.shards import Pack
 from warlab.data.sets import _cifar100_names, cifar10
 
-NAMES = [name for name in warlab.data.names() if warlab.data.get(name).samples != "tiles"]
+NAMES = [name for name in warlab.data.names() if warlab.data.get(name).samples not in ("tiles", "vectors")]
 GROUPS = {
     "fashion_mnist": [0, 1, 2, 3, 2, 4, 2, 5, 6, 7],  # pullover, coat and shirt
     "cifar10": cifar10.GROUPS,

@@ -176,7 +176,7 @@ def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None
         "efficientnet_lite0-128"
     )
     wrong = {"costs": {"embed": {"features": "resnet81"}}}
-    with pytest.raises(WarlabError, match=r"costs\.embed\.features is 'resnet81'; it must be pixels or resnet18 or"):
+    with pytest.raises(WarlabError, match=r"costs\.embed\.features is 'resnet81'; it must be 'pixels', 'resnet18' or"):
         load_study({"scale": "smoke", "overrides": wrong}, ROOT)
 
 

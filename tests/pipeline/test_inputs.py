@@ -244,7 +244,7 @@ def test_what_is_timed_or_drawn_needs_no_weights() -> None:
 
 # ---- keys of the configuration that do not concern a study
 
-PLACES = {"scale", "data_root", "results_root", "runs_from"}  # each names another study or other files
+PLACES = {"scale", "data_root", "results_root", "runs_from", "plugins"}  # each names another study or other files
 UNCONCERNED = {
     "local_data": {"cifar100": "/nowhere", "fashion_mnist": "/nowhere"},  # the demo has its own part of the latter
     "noise_files": {"file_mine": "mine.csv"},

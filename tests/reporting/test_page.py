@@ -258,6 +258,7 @@ def test_fidelity_entries_are_complete() -> None:
     assert [entry["topic"] for entry in report_page.select_relevant(entries, {"jocor"}) if entry.get("needs")] == [
         "Weight λ of JoCoR",
         "Forget rate of JoCoR",
+        "Number of samples that Co-Teaching, Co-Teaching+ and JoCoR keep of a batch",
     ]
 
 
