@@ -139,7 +139,7 @@ class AuditedRun:
 
 
 def draw_numbers(values: np.ndarray) -> np.ndarray:
-    """Return a sample that is no image as a square of grey values (1, side, side), the smallest black."""
+    """Draw a sample that is not an image as a square of grey values (1, side, side), the smallest black."""
     side = max(8, math.ceil(math.sqrt(values.size)))
     square = np.full(side * side, values.min(), np.float64)
     square[: values.size] = values.ravel()
