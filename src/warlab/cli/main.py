@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("explain", "why"):
             command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
         if name == "status":
-            command.add_argument("--watch", action="store_true", help="show what is in progress, again and again")
+            command.add_argument("--watch", action="store_true", help="in a terminal: show what is in progress, in place")
         if name == "check-plugin":
             command.add_argument("folder", help="the folder that `plugins:` names in your settings")
         if name == "explain":
@@ -100,4 +100,5 @@ def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> 
         return audit(study)
     if options.command == "doctor":
         return doctor(study, root, options.configfile)
-    return (watch if options.watch else status)(study, root), True
+    in_place = options.watch and sys.stdout.isatty()  # a file or a pipe gets one answer
+    return (watch if in_place else status)(study, root), True
