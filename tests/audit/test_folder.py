@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -239,29 +240,42 @@ def test_bad_options_are_one_sentence(
     assert contents(photos) == before
 
 
-def test_the_corrected_folder_of_a_list_may_be_beside_it(
+def test_the_corrected_folder_of_a_list_may_be_beside_it_and_has_no_unreadable_images(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("1.png", "2.png"):
-        Path(name).write_text(name)
-    Path("mine.csv").write_text("file,label\n1.png,cat\n2.png,dog\n3.png,dog\n")
+    for name in ("1.png", "2.png", "cut.png"):
+        Image.effect_noise((20, 20), 50).save(name)
+    os.truncate("cut.png", 100)
+    Path("mine.csv").write_text("file,label\n1.png,cat\n2.png,dog\ngone.png,dog\ncut.png,dog\n")
     Path("decisions.csv").write_text("file,label,decision,new_label\n1.png,cat,relabel,dog\n")
     command = ["mine.csv", "--out", "to here", "--apply", "decisions.csv", "--copy", "fixed"]
-    assert main(command) == 1
-    assert "3.png: No such file or directory" in capsys.readouterr().err and not Path("fixed").exists()
-    Path("3.png").write_text("")
     assert main(command) == 0
-    assert sorted(path.name for path in Path("fixed").glob("*/*")) == ["1.png", "2.png", "3.png"]
-    assert (tmp_path / "fixed" / "dog" / "1.png").is_file() and Path("to here", "labels.csv").is_file()
+    assert (
+        "written to to here/labels.csv and fixed, without 2 unreadable images, first gone.png"
+        in capsys.readouterr().out
+    )
+    assert sorted(str(path) for path in Path("fixed").glob("*/*")) == ["fixed/dog/1.png", "fixed/dog/2.png"]
+    assert Path("to here", "labels.csv").is_file()
     assert shlex.split(_next_command(Path("mine.csv"), Path("to here"))) == ["warlab", "audit", *command[:5]]
 
 
-def test_names_that_are_not_utf8_and_files_that_are_missing_are_reported(tmp_path: Path) -> None:
+def test_hostile_names_and_files_that_are_missing_are_reported_and_move_no_cursor(tmp_path: Path, capsys) -> None:
     folder = paint(tmp_path / "photos", 30)
+    (folder / "dog").rename(folder / "d\x1b[2Jog\n")
+    for file in sorted((folder / "truck").iterdir()):
+        file.rename(file.with_name(f"\x9b31m\r{file.name}"))
+    (folder / "truck" / "\x1b]0;title\x07.png").write_text("no image")
     odd = os.fsencode(folder / "cat") + b"/caf\xe9.png"
     os.rename(os.fsencode(sorted((folder / "cat").iterdir())[0]), odd)  # noqa: PTH104 # a name of bytes
     (folder / "cat" / "gone.png").symlink_to(tmp_path / "nowhere")
     assert main([str(folder), *FAST, "--out", str(tmp_path / "out")]) == 0
     result = AuditResult.load(tmp_path / "out")
-    assert "cat/caf\udce9.png" in result.files and list(result.unreadable) == ["cat/gone.png"]
+    assert "cat/caf\udce9.png" in result.files
+    assert sorted(result.unreadable) == ["cat/gone.png", "truck/\x1b]0;title\x07.png"]
+    assert main([str(folder / "truck\x1b"), *FAST]) == 1
+    said = capsys.readouterr()
+    text = said.out + said.err.replace(str(tmp_path), "")
+    assert {c for c in text if unicodedata.category(c) == "Cc"} == {"\n"}
+    assert "truck/\\x1b]0;title\\x07.png: cannot be read as an image" in said.err and "d\\x1b[2Jog\\x0a" in said.out
+    assert "There is no " in said.err and "truck\\x1b; name a folder" in said.err

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from warlab.audit import heads
 from warlab.audit.heads import RIDGES, Table, folds, logistic, ridge
-from warlab.audit.judge import class_means, confident_joint, judge, keep, posterior
+from warlab.audit.judge import LIKELY, class_means, confident_joint, judge, keep, posterior
 from warlab.audit.quality import auroc
 
 
@@ -100,6 +100,17 @@ def test_the_confident_joint_and_the_posterior_of_a_small_example() -> None:
     chance, suggested = posterior(predictions, labels, joint)
     np.testing.assert_allclose(chance[0], 1 - 0.9 * 2 / 3 / (0.9 * 2 / 3 + 0.1 * 1 / 2))
     assert suggested.tolist() == [1, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("classes", [2, 7])
+def test_the_upper_estimates_are_not_below_what_is_marked_as_likely_wrong(classes: int, monkeypatch) -> None:
+    x, labels = clusters(140, classes, 5)
+    chance = np.where(np.arange(140) % 3 == 0, 0.51, 0.01)  # many labels that are just likely to be wrong
+    monkeypatch.setattr("warlab.audit.judge.posterior", lambda *_: (chance, labels))
+    found = judge(table_of(x), labels, classes)
+    likely = chance > LIKELY
+    assert likely.sum() > 1.1 * chance.sum() and found.at_most >= likely.sum()
+    assert (found.rates * np.bincount(labels) >= np.bincount(labels, likely) - 1e-9).all()
 
 
 def test_no_class_is_dropped_as_a_whole_and_classes_without_images_are_no_trouble() -> None:

@@ -159,7 +159,7 @@ HEADING = "file,label,suggested,decision,new_label\n"
 def test_a_bad_file_of_decisions_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "decisions.csv").write_text(text)
     with pytest.raises(WarlabError, match=sentence):
-        read_decisions(tmp_path / "decisions.csv")
+        read_decisions(str(tmp_path / "decisions.csv"))
 
 
 def test_labels_are_written_as_no_formula_and_read_back(tmp_path: Path) -> None:
@@ -174,19 +174,22 @@ def test_a_corrected_folder_has_every_image_once_and_the_first_is_left_alone(tmp
     photos = tmp_path / "photos"
     for number, (file, label) in enumerate(LABELS.items()):
         (photos / label).mkdir(parents=True, exist_ok=True)
-        (photos / file).write_text(str(number))
+        Image.new("L", (4, 4), number).save(photos / file)
     (photos / "classes.txt").write_text("dog\ncat\n")
     before = {path: path.read_bytes() for path in photos.rglob("*.*")}
     new = {"cat/1.png": "dog", "cat/2.png": "cat", "dog/1.png": "dog"}  # two files are called 1.png
     copy_corrected(tmp_path / "fixed", photos, new, CLASSES)
     found = {
-        str(path.relative_to(tmp_path / "fixed")): path.read_text() for path in (tmp_path / "fixed").rglob("*.png")
+        str(path.relative_to(tmp_path / "fixed")): Image.open(path).getpixel((0, 0))
+        for path in (tmp_path / "fixed").rglob("*.png")
     }
-    assert found == {"dog/1.png": "0", "dog/1_2.png": "2", "cat/2.png": "1"}
+    assert found == {"dog/1.png": 0, "dog/1_2.png": 2, "cat/2.png": 1}
     assert {path: path.read_bytes() for path in photos.rglob("*.*")} == before
     assert (tmp_path / "fixed" / "classes.txt").read_text() == "dog\ncat\n"
     with pytest.raises(WarlabError, match="is there already"):
         copy_corrected(tmp_path / "fixed", photos, new, CLASSES)
+    with pytest.raises(WarlabError, match=r"No image in .* can be read"):
+        copy_corrected(tmp_path / "empty", tmp_path, new, CLASSES)
     with pytest.raises(WarlabError, match="cannot be the name of a folder"):
         copy_corrected(tmp_path / "other", photos, {}, ("../x", "b"))
     (tmp_path / ".new.part").mkdir()  # of a command that was killed
@@ -199,7 +202,7 @@ def test_decisions_become_labels_with_paths_that_lead_to_the_images(tmp_path: Pa
     photos, out = tmp_path / "photos", tmp_path / "photos-audit"
     for file, label in LABELS.items():
         (photos / label).mkdir(parents=True, exist_ok=True)
-        (photos / file).write_text(file.encode("utf-8", "backslashreplace").decode())
+        Image.new("L", (4, 4)).save(photos / file)
     (tmp_path / "decisions.csv").write_text(f"{HEADING}cat/1.png,cat,dog,relabel,dog\ncat/2.png,cat,dog,drop,\n")
     said = apply_decisions(tmp_path / "decisions.csv", photos, LABELS, CLASSES, out, tmp_path / "fixed")
     assert said.startswith("1 label changed, 1 image dropped") and said.endswith(

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warlab.audit.report import read_rows, to_cell
-from warlab.audit.review import printable
 from warlab.common.files import write_atomic
-from warlab.common.wording import several, short
+from warlab.common.progress import Progress
+from warlab.common.wording import printable, several, short
 from warlab.data.in_place import CLASSES
 from warlab.errors import WarlabError
 
 LABELS = "labels.csv"
+SMALL = 32  # pixels, at which an image is read to see whether it can be
 COLUMNS = ("file", "label", "decision", "new_label")  # that are needed
 KEEP, RELABEL, DROP, UNSURE = "keep", "relabel", "drop", "unsure"
 
@@ -48,7 +49,7 @@ class Corrected:
         )
 
 
-def read_decisions(path: Path) -> list[Decision]:
+def read_decisions(path: Path | str) -> list[Decision]:
     """Read and check a decisions.csv."""
     found = []
     for number, row in enumerate(read_rows(path, COLUMNS), 2):
@@ -114,11 +115,11 @@ def apply_decisions(
     `labels` are those of the files of `folder`, which is not changed. Files in labels.csv are relative to `out`.
     """
     done = correct(labels, read_decisions(decisions), classes)
-    if copy is not None:
-        copy_corrected(copy, folder, done.labels, classes)
+    unreadable = [] if copy is None else copy_corrected(copy, folder, done.labels, classes)
     write_labels(out / LABELS, {os.path.relpath(folder / file, out): label for file, label in done.labels.items()})
     written = [str(out / LABELS), *([] if copy is None else [str(copy)])]
-    return printable(f"{done.summary()}; written to {' and '.join(written)}")
+    without = f", without {several(len(unreadable), 'unreadable image')}, first {unreadable[0]}" if unreadable else ""
+    return f"{done.summary()}; written to {' and '.join(written)}{without}"
 
 
 def write_labels(path: Path, labels: Mapping[str, str]) -> None:
@@ -129,11 +130,12 @@ def write_labels(path: Path, labels: Mapping[str, str]) -> None:
     write_atomic(path, lambda file: file.write(buffer.getvalue().encode("utf-8", "surrogateescape")))
 
 
-def copy_corrected(out: Path, folder: Path, labels: Mapping[str, str], classes: Sequence[str]) -> None:
+def copy_corrected(out: Path, folder: Path, labels: Mapping[str, str], classes: Sequence[str]) -> list[str]:
     """Copy the images of `folder` into a new folder with a folder per class, and classes.txt if there is one.
 
-    Images of one name that come to the same class get a number. The new folder appears at the end only, so that one
-    which is there is complete.
+    Images of one name that come to the same class get a number. Files that cannot be read as images, which an audit
+    does not judge, are left out and returned. The new folder appears at the end only, so that one which is there is
+    complete.
     """
     if out.exists():
         raise WarlabError(f"{out} is there already; move it away, or choose another folder.")
@@ -144,11 +146,30 @@ def copy_corrected(out: Path, folder: Path, labels: Mapping[str, str], classes: 
     shutil.rmtree(part, ignore_errors=True)
     for name in classes:
         (part / name).mkdir(parents=True)
-    for file, label in labels.items():
-        shutil.copy2(folder / file, _free(part / label / Path(file).name))
+    unreadable = []
+    progress = Progress("copied {} of {} images", len(labels))
+    for done, (file, label) in enumerate(labels.items(), 1):
+        if _is_readable(folder / file):
+            shutil.copy2(folder / file, _free(part / label / Path(file).name))
+        else:
+            unreadable.append(file)
+        progress(done)
+    if len(unreadable) == len(labels):
+        raise WarlabError(f"No image in {folder} can be read; check that it is the folder that was reviewed.")
     if (folder / CLASSES).is_file():
         shutil.copy2(folder / CLASSES, part)
     part.rename(out)
+    return unreadable
+
+
+def _is_readable(path: Path) -> bool:
+    from warlab.data.formats.image_file import read_square
+
+    try:
+        read_square(path, SMALL)
+    except WarlabError:
+        return False
+    return True
 
 
 def _free(path: Path) -> Path:

@@ -22,6 +22,7 @@ from warlab.audit.heads import Table, logistic, ridge, softmax
 from warlab.audit.scoring import confident
 
 logger = logging.getLogger(__name__)
+LIKELY = 0.5  # a higher chance marks a label as likely wrong
 FEW = 500  # with fewer images the second round does not order better (docs/evidence/audit)
 SAFETY = 1.1  # factor of the upper estimate, chosen on one half of the settings of docs/evidence/audit
 TEMPERATURES = np.geomspace(0.01, 1, 41)
@@ -57,8 +58,10 @@ def judge(table: Table, labels: np.ndarray, classes: int) -> Judgement:
         q = logistic(table, labels, classes, kept)
         score = mean_rank(1 - of_label(p, labels), 1 - of_label(q, labels))
     at_most = upper_estimate(n_wrong, chance)
-    rates = np.bincount(labels, chance, classes) / np.maximum(np.bincount(labels, minlength=classes), 1)
-    rates = np.minimum(rates * at_most / max(chance.sum(), 1e-9), 1)
+    sizes = np.maximum(np.bincount(labels, minlength=classes), 1)
+    marked = np.bincount(labels, chance > LIKELY, classes)
+    rates = np.maximum(np.bincount(labels, chance, classes) * at_most / max(chance.sum(), 1e-9), marked) / sizes
+    rates = np.minimum(rates, 1)
     return Judgement(score, chance, suggested, at_most, rates)
 
 
@@ -129,5 +132,6 @@ def mean_rank(*scores: np.ndarray) -> np.ndarray:
 
 
 def upper_estimate(n_wrong: int, chance: np.ndarray) -> int:
-    """Return an upper estimate of the number of wrong labels."""
-    return min(len(chance), int(np.ceil(SAFETY * max(n_wrong, float(chance.sum())))))
+    """Return an upper estimate of the number of wrong labels: not fewer than are marked as likely wrong."""
+    estimate = int(np.ceil(SAFETY * max(n_wrong, float(chance.sum()))))
+    return min(len(chance), max(estimate, int((chance > LIKELY).sum())))

@@ -57,9 +57,10 @@ class AuditResult:
         np.add.at(counts, (self.labels[self.likely_wrong], self.suggested[self.likely_wrong]), 1)
         return counts
 
-    def save(self, out: Path) -> None:
+    def save(self, out: Path | str) -> None:
         """Write both files into the folder `out`."""
         text = self.csv()
+        out = Path(out)
         write_atomic(out / SUSPECTS, lambda file: file.write(text.encode("utf-8", "surrogateescape")))
         write_json(out / SUMMARY, self.summary())
 
@@ -92,8 +93,9 @@ class AuditResult:
         }
 
     @classmethod
-    def load(cls, out: Path) -> "AuditResult":
+    def load(cls, out: Path | str) -> "AuditResult":
         """Read the files that `save` wrote."""
+        out = Path(out)
         about, rows = read_json(out / SUMMARY), read_rows(out / SUSPECTS, COLUMNS)
         number = {name: k for k, name in enumerate(about["classes"])}
         try:
@@ -127,11 +129,11 @@ def from_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
-def read_rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
+def read_rows(path: Path | str, columns: tuple[str, ...]) -> list[dict[str, str]]:
     """Read the rows of a CSV file that has at least these columns; no cell of them may be missing. Spreadsheets of some
     languages write semicolons."""
     try:
-        with path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
+        with Path(path).open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
             first = file.readline()
             file.seek(0)
             reader = csv.DictReader(file, delimiter=";" if first.count(";") > first.count(",") else ",")

@@ -20,6 +20,7 @@ import numpy as np
 from warlab.audit.report import AuditResult
 from warlab.common.files import digest, write_text
 from warlab.common.progress import Progress
+from warlab.common.wording import printable
 from warlab.errors import WarlabError
 
 if TYPE_CHECKING:
@@ -142,11 +143,6 @@ def _rows(suspects: Suspects, pictures: Sequence[bytes | None]) -> list[tuple[An
         (printable(file), int(label), int(other), float(score), int(mark), picture)
         for file, (label, other, score, mark), picture in zip(suspects.files, numbers, encoded, strict=True)
     ]
-
-
-def printable(text: str) -> str:
-    """Return text without the bytes that are not UTF-8, which names of files may have; they become \\xe9."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _checksum(text: str) -> str:

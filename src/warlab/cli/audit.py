@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warlab.common.wording import for_terminal, several
 from warlab.errors import WarlabError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def main(arguments: list[str]) -> int:
         with _messages():
             (apply if options.apply else audit)(options.folder, options.out, options)
     except WarlabError as error:
-        print(f"warlab: {error}", file=sys.stderr)
+        print(for_terminal(f"warlab: {error}"), file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:
         print(
@@ -56,17 +57,15 @@ def main(arguments: list[str]) -> int:
         print("warlab: stopped; run the same command again to continue.", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"warlab: {_cause(error)}; make it accessible, or choose another folder.", file=sys.stderr)
+        print(for_terminal(f"warlab: {_cause(error)}; make it accessible, or choose another folder."), file=sys.stderr)
         return 1
     return 0
 
 
 def _cause(error: OSError) -> str:
     """Return what the system could not do, and with which file."""
-    from warlab.audit.review import printable
-
     said = error.strerror or str(error)
-    return printable(f"{os.fsdecode(error.filename)}: {said}" if isinstance(error.filename, str | bytes) else said)
+    return f"{os.fsdecode(error.filename)}: {said}" if isinstance(error.filename, str | bytes) else said
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,6 +95,7 @@ def _messages() -> Iterator[None]:
     """Show what warlab logs on the standard error."""
     ours, handler = logging.getLogger("warlab"), logging.StreamHandler(sys.stderr)
     level = ours.level
+    handler.addFilter(_escape)
     ours.addHandler(handler)
     ours.setLevel(logging.INFO)
     try:
@@ -103,6 +103,12 @@ def _messages() -> Iterator[None]:
     finally:
         ours.removeHandler(handler)
         ours.setLevel(level)
+
+
+def _escape(record: logging.LogRecord) -> bool:
+    """Escape what the names of files and classes would do to the terminal."""
+    record.msg, record.args = for_terminal(record.getMessage()), None
+    return True
 
 
 def apply(path: Path, out: Path | None, options: argparse.Namespace) -> None:
@@ -115,7 +121,7 @@ def apply(path: Path, out: Path | None, options: argparse.Namespace) -> None:
     for each in (out, options.copy or out):
         _check_outside(each, path)
     labels = {file: found.classes[label] for file, label in zip(found.files, found.labels, strict=True)}
-    print(apply_decisions(options.apply, found.folder, labels, found.classes, out, options.copy))
+    print(for_terminal(apply_decisions(options.apply, found.folder, labels, found.classes, out, options.copy)))
 
 
 def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditResult":
@@ -152,12 +158,9 @@ def _beside(path: Path) -> Path:
 
 
 def _announce(path: Path, found: "Listing") -> None:
-    from warlab.common.wording import several
-    from warlab.data.formats.image_file import printable
-
     sizes = dict(zip(found.classes, found.sizes.tolist(), strict=True))
     shown = [f"{name} {size}" for name, size in list(sizes.items())[:NAMED]] + ["…"] * (len(sizes) > NAMED)
-    logger.info(f"{printable(path)}: {len(found.files)} images of {len(sizes)} classes ({', '.join(shown)})")
+    logger.info(f"{path}: {len(found.files)} images of {len(sizes)} classes ({', '.join(shown)})")
     if found.left_out:
         logger.info(f"left out, as they are no images: {several(found.left_out, 'file')}")
     if rare := [name for name, size in sizes.items() if size < 5]:
@@ -187,7 +190,7 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
     import numpy as np
 
     from warlab.audit.heads import Table
-    from warlab.audit.judge import judge
+    from warlab.audit.judge import LIKELY, judge
     from warlab.audit.report import AuditResult
     from warlab.engine.feature_store import FeatureStore
 
@@ -196,7 +199,7 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
     rows, problems = store.fill([found.folder / file for file in found.files], compute, options.threads)
     unreadable = {found.files[index]: problem for index, problem in problems.items()}
     for file, problem in list(unreadable.items())[:NAMED]:
-        logger.info(f"not judged: {file.encode('utf-8', 'backslashreplace').decode()}: {problem}")
+        logger.info(f"not judged: {file}: {problem}")
     read = found.select(rows >= 0)
     if (read.sizes > 0).sum() < 2:
         raise WarlabError(f"Images of fewer than two classes could be read in {found.folder}; repair them.")
@@ -211,7 +214,7 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
         suggested=judgement.suggested[order],
         score=judgement.score[order],
         chance=judgement.chance[order],
-        likely_wrong=judgement.chance[order] > 0.5,
+        likely_wrong=judgement.chance[order] > LIKELY,
         unreadable=unreadable,
         at_most=judgement.at_most,
         rates=judgement.rates,
@@ -265,7 +268,7 @@ def describe(result: "AuditResult", out: Path) -> str:
         f"Up to about {result.at_most} of {n} labels look wrong. This is an upper estimate: where few are wrong,",
         "most of these are right. Stop looking where a page of suspects has few wrong ones.",
         f"{marked} are marked as likely wrong. Judged by {result.judged_by}.",
-        *(MOST_LOOK_WRONG if max(result.at_most, marked) > n / 2 else ()),
+        *(MOST_LOOK_WRONG if result.at_most > n / 2 else ()),
         f"By class, at most: {', '.join(f'{name} {100 * rate:.0f} %' for rate, name in per_class)}",
         "",
         f"Look at them in a browser: {out / 'review.html'}",
@@ -273,7 +276,8 @@ def describe(result: "AuditResult", out: Path) -> str:
         f"The first {min(FIRST, n)} of {out / 'suspects.csv'}:",
     ]
     rows = zip(result.files[:FIRST], result.labels, result.suggested, result.chance, strict=False)
-    cells = [(file, f"{result.classes[a]} → {result.classes[b]}?", f"{c:.2f}") for file, a, b, c in rows]
+    names = [for_terminal(name) for name in result.classes]
+    cells = [(for_terminal(file), f"{names[a]} → {names[b]}?", f"{c:.2f}") for file, a, b, c in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(2)]
     lines += [f"{a:{widths[0]}}  {b:{widths[1]}}  {c}" for a, b, c in cells]
-    return "\n".join(lines).encode("utf-8", "backslashreplace").decode()
+    return "\n".join(map(for_terminal, lines))

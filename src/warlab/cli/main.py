@@ -9,6 +9,7 @@ from warlab.cli.check_plugin import check_plugin
 from warlab.cli.doctor import doctor
 from warlab.cli.status import audit, status, watch
 from warlab.cli.why import explain, why
+from warlab.common.wording import for_terminal
 from warlab.config.reading import read_yaml
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         config["scale"] = options.scale or config.get("scale")
         text, good = _answer(options, config, root)
     except WarlabError as error:
-        print(f"warlab: {error}", file=sys.stderr)
+        print(for_terminal(f"warlab: {error}"), file=sys.stderr)
         return 1
     print(text)
     return 0 if good else 1
@@ -47,7 +48,9 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("explain", "why"):
             command.add_argument("run", help="a run, such as fashion_mnist/asym-40/cnn9/war_w2v/seed0, or its folder")
         if name == "status":
-            command.add_argument("--watch", action="store_true", help="in a terminal: show what is in progress, in place")
+            command.add_argument(
+                "--watch", action="store_true", help="in a terminal: show what is in progress, in place"
+            )
         if name == "check-plugin":
             command.add_argument("folder", help="the folder that `plugins:` names in your settings")
         if name == "explain":

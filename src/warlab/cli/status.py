@@ -15,6 +15,7 @@ from warlab.artefacts.run_result import RunResult
 from warlab.audit.audited_run import read_suspects
 from warlab.cli.why import find_changes, run_folder
 from warlab.common.progress import duration, seconds_per_epoch
+from warlab.common.wording import for_terminal
 from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.errors import WarlabError
@@ -196,6 +197,7 @@ def audit(study: Study) -> tuple[str, bool]:
 
 
 def _first_rows(rows: list[dict[str, str]]) -> list[str]:
+    rows = [{name: for_terminal(cell) for name, cell in row.items()} for row in rows]
     columns = [name for name in COLUMNS if any(row[name] for row in rows)]
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in columns}
     cells = [{name: name for name in columns}, *rows]

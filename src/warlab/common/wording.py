@@ -1,8 +1,11 @@
 """Phrases that messages share."""
 
 import difflib
+import os
 from collections.abc import Iterable
 from typing import Any
+
+CONTROL = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))}
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
@@ -21,3 +24,14 @@ def short(value: Any) -> str:
     """Return the repr of a value, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def printable(text: str | os.PathLike[str]) -> str:
+    """Return text or a path without the bytes that are not UTF-8, which names of files may have; they become \\xe9."""
+    return os.fsdecode(text).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def for_terminal(text: str | os.PathLike[str]) -> str:
+    """Return printable text in which control characters are escaped: in the name of a file they would reach the
+    terminal as commands."""
+    return printable(text).translate(CONTROL)

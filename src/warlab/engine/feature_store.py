@@ -16,6 +16,7 @@ import numpy as np
 
 from warlab.common.files import write_text
 from warlab.common.progress import Progress
+from warlab.common.wording import for_terminal
 from warlab.data.formats.image_file import read_square
 from warlab.engine.features import BATCH, Features
 from warlab.errors import WarlabError
@@ -84,7 +85,7 @@ class FeatureStore:
         except OSError as error:
             return Decoded(problem=error.strerror or "it cannot be read")
         except WarlabError as error:
-            return Decoded(problem=str(error).removeprefix(f"{path} "))
+            return Decoded(problem=str(error).removeprefix(f"{for_terminal(path)} "))
 
     def _read_digests(self) -> dict[bytes, int]:
         """Return the rows by digest, and cut off what was not written completely."""

@@ -1,7 +1,6 @@
 """Image files of users: any format that Pillow reads, upright, with 8 bits per channel."""
 
 import io
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,16 +8,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
+from warlab.common.wording import for_terminal
 from warlab.errors import WarlabError
 
 _DEEP = {"I;16", "I;16B", "I;16L", "I;16N"}  # 16 bits, 0 to 65535
 GREY = {"1", "L", "LA", *_DEEP}
 _BOUNDLESS = {"I", "F"}  # 32 bits: the value of white is unknown
-
-
-def printable(path: Path) -> str:
-    """Return a path as text; bytes that are not UTF-8, which old archives have in names, are written as \\xe9."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @contextmanager
@@ -30,14 +25,14 @@ def opened(path: Path, content: bytes | None = None) -> Iterator[Image.Image]:
     except WarlabError:
         raise
     except Exception as error:  # damaged files raise anything
-        raise WarlabError(f"{printable(path)} cannot be read as an image; convert, repair or remove it.") from error
+        raise WarlabError(f"{for_terminal(path)} cannot be read as an image; convert, repair or remove it.") from error
 
 
 def upright(image: Image.Image, path: Path) -> Image.Image:
     """Return the image as it was seen, with 8 bits per channel."""
     if image.mode in _BOUNDLESS:
         raise WarlabError(
-            f"{printable(path)} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
+            f"{for_terminal(path)} has 32-bit pixels, whose white is unknown; save it with 8 or 16 bits per channel."
         )
     turned = ImageOps.exif_transpose(image)  # cameras store how they were held
     if turned.mode not in _DEEP:

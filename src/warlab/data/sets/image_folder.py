@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
+from warlab.common.wording import for_terminal, printable
 from warlab.data import in_place, user_data
 from warlab.data.base import Classes
-from warlab.data.formats.image_file import GREY, opened, printable, upright
+from warlab.data.formats.image_file import GREY, opened, upright
 from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
@@ -47,7 +48,9 @@ def _find_images(folder: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {name: [] for name in subfolders}
     for path in in_place.list_files(folder):
         if not path.exists():
-            raise WarlabError(f"{printable(path)} is a link to a file or folder that is not there; mount or remove it.")
+            raise WarlabError(
+                f"{for_terminal(path)} is a link to a file or folder that is not there; mount or remove it."
+            )
         name = path.relative_to(folder).parts[0]
         if name in found and path.suffix.lower() in in_place.IMAGES:
             found[name].append(path)
@@ -59,13 +62,13 @@ def _check_images(part: Path, found: Mapping[str, Sequence[Path]], names: Sequen
     for name, paths in found.items():
         if paths and name not in names:
             raise WarlabError(
-                f"{printable(part / name)} has images, but the class is not in {listing}; add it there, or move the "
+                f"{for_terminal(part / name)} has images, but the class is not in {listing}; add it there, or move the "
                 "folder away."
             )
     for name in names:
         if len(found.get(name, [])) < 2:
             raise WarlabError(
-                f"{printable(part / name)} has {len(found.get(name, []))} images "
+                f"{for_terminal(part / name)} has {len(found.get(name, []))} images "
                 f"({', '.join(sorted(in_place.IMAGES))}); a class needs at least two."
             )
 
