@@ -88,13 +88,14 @@ print("{} of {} suspects have a wrong label".format(*review("photos")))
 # %% [markdown]
 # ## Fix
 #
-# `--apply` writes `photos-audit/labels.csv`, and with `--copy` also a corrected folder. Your folder stays as it is.
+# `--apply` writes `photos-audit/labels.csv`, which the workflow reads, and with `--copy` also a corrected folder. Your
+# folder stays as it is.
 
 # %%
 print(warlab("audit", "photos", "--apply", "photos.csv", "--copy", "photos-fixed"))
 
 # %% [markdown]
-# The corrected folder goes into the workflow like any other: `local_data: {image_folder: photos-fixed}`
+# To train on it in the workflow, write `local_data: {image_folder: photos-audit/labels.csv}`
 # ([Your own data](../your-own-data.md)).
 #
 # ## Retrain

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warlab.audit.report import COLUMNS, SUSPECTS, AuditResult, from_cell, to_cell
+from warlab.audit.report import COLUMNS, SUSPECTS, AuditResult
+from warlab.data.formats.image_list import from_cell, to_cell
 from warlab.errors import WarlabError
 
 HOSTILE = ("=cmd()", "'quoted", "a,b", '"', "new\nline", "<img src=x>", "@x", "caf\udce9", "-1", "'=x", "\r")

@@ -12,8 +12,9 @@ import torch
 from PIL import Image
 
 from warlab.audit.decisions import Decision, apply_decisions, copy_corrected, correct, read_decisions, write_labels
-from warlab.audit.report import AuditResult, read_rows
+from warlab.audit.report import AuditResult
 from warlab.audit.review import Suspects, from_array, render, thumbnail, write_review
+from warlab.data.formats.image_list import read_rows
 from warlab.errors import WarlabError
 
 LABELS = {"cat/1.png": "cat", "cat/2.png": "cat", "dog/1.png": "dog", "caf\udce9/1.png": "caf\udce9"}

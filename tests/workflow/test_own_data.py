@@ -16,8 +16,10 @@ from tests.conftest import ROOT
 from tests.helpers.artefacts import data_on_disk
 from tests.helpers.checkout import link_repository, output_of, planned_jobs
 from tests.helpers.scripts import snippet
+from warlab.audit.decisions import apply_decisions
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
+from warlab.data.formats.image_list import read_image_list
 from warlab.data.images_in_memory import Arrays
 from warlab.data.in_place import content_digest
 from warlab.data.synthetic.patterns import draw, shuffled_labels
@@ -255,6 +257,54 @@ def test_every_training_row_is_traced_back_to_its_file(tmp_path: Path, spec: dic
     for image, label, file in zip(arrays.train_x, arrays.train_y, meta["train_files"], strict=True):
         assert file.startswith(f"{NAMES[label]}/")
         np.testing.assert_array_equal(image[0], np.asarray(Image.open(photos / file)))
+
+
+def corrected(folder: Path) -> tuple[Path, Path]:
+    """Return the list and the folder that an audit of images in `folder` makes of two decisions."""
+    photos, out = paint(folder / "photos", 30), folder / "photos-audit"
+    (photos / "classes.txt").write_text("truck\ndog: puppy\ncat\n")
+    labels = {path.relative_to(photos).as_posix(): path.parent.name for path in sorted(photos.glob("*/*.png"))}
+    cat, dog = (next(file for file in labels if file.startswith(name)) for name in ("cat", "dog"))
+    (folder / "decisions.csv").write_text(f"file,label,decision,new_label\n{cat},cat,relabel,truck\n{dog},dog,drop,\n")
+    apply_decisions(folder / "decisions.csv", photos, labels, NAMES, out, folder / "fixed")
+    return out / "labels.csv", folder / "fixed"
+
+
+def test_the_list_of_an_audit_has_the_images_and_labels_of_its_corrected_folder(tmp_path: Path) -> None:
+    places = corrected(tmp_path)
+    (listed, about), (copied, meta) = (own(tmp_path / place.name, place, size=20) for place in places)
+    assert about["class_names"] == meta["class_names"] == ["truck", "dog", "cat"] and about["words"] == meta["words"]
+    assert len(listed.train_y) + len(listed.test_y) == 29
+    pairs = [
+        sorted((image.tobytes(), label) for x, y in ((one.train_x, one.train_y), (one.test_x, one.test_y))
+               for image, label in zip(x, y, strict=True))
+        for one in (listed, copied)
+    ]  # fmt: skip
+    assert pairs[0] == pairs[1], "other images are held out, as the order inside of a class is that of the list"
+    for image, file in zip(listed.train_x, about["train_files"], strict=True):
+        shown = np.asarray(Image.open(places[0].parent / file)).transpose(2, 0, 1)
+        np.testing.assert_array_equal(image, shown)
+
+
+def test_images_of_a_list_are_watched_wherever_both_are(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    listing, _ = corrected(tmp_path / "a")
+    dataset, digests = warlab.data.get("image_folder"), []
+    digests.append(content_digest(dataset, listing))
+    (tmp_path / "a").rename(tmp_path / "b")
+    listing = tmp_path / "b" / "photos-audit" / "labels.csv"
+    assert content_digest(dataset, listing) == digests[0]
+    Image.new("RGB", (20, 20)).save(tmp_path / "b" / "photos" / "truck" / "new.png")  # not on the list
+    assert content_digest(dataset, listing) == digests[0]
+    image = next(file for file in read_image_list(listing) if "truck" in file)
+    Image.new("RGB", (20, 20)).save(listing.parent / image)
+    digests.append(content_digest(dataset, listing))
+    listing.write_text(listing.read_text().replace('"truck"', '"dog"', 1))
+    digests.append(content_digest(dataset, listing))
+    assert len(set(digests)) == 3
+    (listing.parent / image).unlink()
+    with pytest.raises(WarlabError, match=r"labels\.csv lists \.\./photos/truck/.*, which is not there; the files are"):
+        own(tmp_path, listing)
 
 
 def test_files_of_the_users_own_parts_are_named_with_their_part(tmp_path: Path) -> None:

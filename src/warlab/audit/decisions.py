@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warlab.audit.report import read_rows, to_cell
 from warlab.common.files import write_atomic
 from warlab.common.progress import Progress
 from warlab.common.wording import printable, several, short
+from warlab.data.formats.image_list import read_rows, to_cell
 from warlab.data.in_place import CLASSES
 from warlab.errors import WarlabError
 
@@ -112,11 +112,15 @@ def apply_decisions(
 ) -> str:
     """Write labels.csv into `out` and, if `copy` is given, a corrected folder there; return what was done.
 
-    `labels` are those of the files of `folder`, which is not changed. Files in labels.csv are relative to `out`.
+    `labels` are those of the files of `folder`, which is not changed. Files in labels.csv are relative to `out`, and
+    a classes.txt of the folder is copied there.
     """
     done = correct(labels, read_decisions(decisions), classes)
     unreadable = [] if copy is None else copy_corrected(copy, folder, done.labels, classes)
-    write_labels(out / LABELS, {os.path.relpath(folder / file, out): label for file, label in done.labels.items()})
+    start, whole = out.resolve(), folder.resolve()  # a relative path must not lead through a link
+    write_labels(out / LABELS, {os.path.relpath(whole / file, start): label for file, label in done.labels.items()})
+    if (whole / CLASSES).is_file() and whole != start:
+        shutil.copy2(whole / CLASSES, start)  # the workflow reads the order of the classes beside the list
     written = [str(out / LABELS), *([] if copy is None else [str(copy)])]
     without = f", without {several(len(unreadable), 'unreadable image')}, first {unreadable[0]}" if unreadable else ""
     return f"{done.summary()}; written to {' and '.join(written)}{without}"

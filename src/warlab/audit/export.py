@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from warlab.audit.report import to_cell
 from warlab.audit.review import Suspects
 from warlab.audit.scoring import SCORES
 from warlab.common.files import write_atomic
 from warlab.common.wording import printable
+from warlab.data.formats.image_list import to_cell
 from warlab.errors import WarlabError
 
 

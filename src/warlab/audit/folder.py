@@ -1,13 +1,11 @@
 """The images that an audit judges: a folder per class, or a CSV file with the columns file and label."""
 
-import os
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from warlab.audit.report import read_rows
+from warlab.data.formats.image_list import read_image_list
 from warlab.data.in_place import IMAGES, list_files
 from warlab.errors import WarlabError
 
@@ -68,19 +66,8 @@ def _in_folder(folder: Path) -> Listing:
 
 
 def _in_csv(path: Path) -> Listing:
-    rows = read_rows(path, ("file", "label"))
-    for line, row in enumerate(rows, 2):
-        if not row["file"].strip() or not row["label"].strip():
-            raise WarlabError(f"Row {line} of {path} has an empty file or label; fill it in or remove it.")
-    files = tuple(row["file"] for row in rows)
-    twice = [file for file, count in Counter(os.path.normpath(file) for file in files).items() if count > 1]
-    if twice:
-        raise WarlabError(f"{path} lists {twice[0]} more than once; keep one label of it.")
-    classes = tuple(sorted({row["label"] for row in rows}))
-    apart = Counter(name.strip() for name in classes)
-    if spaced := [name for name in classes if apart[name.strip()] > 1]:
-        names = " and ".join(map(repr, spaced[:2]))
-        raise WarlabError(f"{path} has the labels {names}, which differ in spaces alone; write one of them.")
+    given = read_image_list(path)
+    classes = tuple(sorted(set(given.values())))
     number = {name: k for k, name in enumerate(classes)}
-    labels = np.array([number[row["label"]] for row in rows], np.int64)
-    return Listing(path.parent, path.name, classes, files, labels, 0)
+    labels = np.array([number[label] for label in given.values()], np.int64)
+    return Listing(path.parent, path.name, classes, tuple(given), labels, 0)

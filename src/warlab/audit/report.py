@@ -10,9 +10,7 @@ Two files of the output folder, both written at the end (`review` writes the thi
 `summary.json`   everything else: folder, classes, counts, unreadable files, estimates, matrix.
 
 All arrays of an `AuditResult` are in the order of the rows. A sample with likely_wrong = no has a suggestion as well:
-the most probable other class. Names of files and classes may have any characters. In the CSV, a cell that a
-spreadsheet would take for a formula begins with an apostrophe (`to_cell`, `from_cell`); bytes that are not UTF-8 are
-kept as they are.
+the most probable other class. The cells of the CSV are those of `warlab.data.formats.image_list`.
 """
 
 import csv
@@ -24,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from warlab.common.files import read_json, write_atomic, write_json
+from warlab.data.formats.image_list import read_rows, to_cell
 from warlab.errors import WarlabError
 
 SUSPECTS = "suspects.csv"
 SUMMARY = "summary.json"
 COLUMNS = ("rank", "file", "label", "suggested", "score", "chance", "likely_wrong")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,33 +115,3 @@ class AuditResult:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise WarlabError(f"The files in {out} do not fit together ({error}); run warlab audit again.") from error
-
-
-def to_cell(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def from_cell(cell: str) -> str:
-    """Return the text of a cell that `to_cell` made."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
-
-
-def read_rows(path: Path | str, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    """Read the rows of a CSV file that has at least these columns; no cell of them may be missing. Spreadsheets of some
-    languages write semicolons."""
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
-            first = file.readline()
-            file.seek(0)
-            reader = csv.DictReader(file, delimiter=";" if first.count(";") > first.count(",") else ",")
-            missing = [name for name in columns if name not in (reader.fieldnames or ())]
-            rows = [] if missing else list(reader)
-    except (OSError, csv.Error) as error:
-        raise WarlabError(f"{path} cannot be read as a CSV file ({error}).") from error
-    if missing:
-        raise WarlabError(f"{path} has no column {missing[0]!r}; its first line must name {', '.join(columns)}.")
-    for line, row in enumerate(rows, 2):
-        if any(row[name] is None for name in columns):
-            raise WarlabError(f"Row {line} of {path} has too few cells; give {', '.join(columns)}.")
-    return [{name: from_cell(row[name]) for name in columns} for row in rows]

@@ -1,6 +1,7 @@
 """Data that stay where the user has them."""
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,6 @@ def content_digest(resource: Resource, local: Path, checksum: Callable[[Path], s
         return None
     folder = local.parent if local.is_file() else local
     files = sorted(path for path in resource.watched(local) if path.is_file())
-    names = ["" if path == local else path.relative_to(folder).as_posix() for path in files]
+    names = ["" if path == local else Path(os.path.relpath(path, folder)).as_posix() for path in files]
     contents = [[name, checksum(path)] for name, path in zip(names, files, strict=True)]
     return digest(json.dumps(contents).encode()) if contents else None

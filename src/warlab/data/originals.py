@@ -21,7 +21,7 @@ def read_originals(
     are those of `Dataset.prepare`. If the files are no longer there, return the images that were trained on."""
     small, names = prepared.arrays["train_x"], prepared.about.train_files or []
     try:
-        files = [place(raw) / names[number] for number in numbers] if names and (raw / POINTER).is_file() else []
+        files = _files(place(raw), names, numbers) if names and (raw / POINTER).is_file() else []
         if files and all(file.is_file() for file in files):
             from warlab.data.sets.image_folder import _decoded
 
@@ -33,3 +33,9 @@ def read_originals(
     except (OSError, WarlabError):
         pass  # of a user whose disk is not mounted
     return [small[number] for number in numbers]
+
+
+def _files(place: Path, names: Sequence[str], numbers: Sequence[int]) -> list[Path]:
+    """Return the files of images, which are relative to a folder, or to the folder of a list."""
+    folder = place.parent if place.is_file() else place
+    return [folder / names[number] for number in numbers]

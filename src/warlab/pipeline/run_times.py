@@ -22,7 +22,7 @@ from warlab.common.files import read_json
 from warlab.common.readings import tested_epochs
 from warlab.config.reading import read_yaml
 from warlab.config.study import Study, load_study
-from warlab.data.in_place import CLASSES, InPlace
+from warlab.data.in_place import IMAGES, InPlace
 from warlab.data.user_data import HELD_OUT
 from warlab.errors import WarlabError
 from warlab.ids import RunId
@@ -103,8 +103,8 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
         about = read_json(prepared)
         return about["n_train"], about["n_test"], math.prod(about["shape"][1:])
     local = Path(study.config.get("local_data", {}).get(dataset, ""))
-    if not train and isinstance(known, InPlace) and local != Path() and local.is_dir():
-        images = sum(path.name != CLASSES for path in known.watched(local))
+    if not train and isinstance(known, InPlace) and local != Path() and local.exists():
+        images = sum(path.suffix.lower() in IMAGES for path in known.watched(local))
         train, test = images - images // HELD_OUT, images // HELD_OUT
     _, height, width = (1, spec.size, spec.size) if spec.size else known.pixels.shape
     return train, test, height * width / spec.pool**2

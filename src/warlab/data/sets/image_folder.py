@@ -1,6 +1,8 @@
-"""The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`."""
+"""The user's own images, a folder per class: `cat/1.png`, `dog/1.png`, …; or `train/cat/…` and `test/cat/…`; or a CSV
+file with the label of each image, such as the labels.csv of an audit."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from warlab.common.wording import for_terminal, printable
 from warlab.data import in_place, user_data
 from warlab.data.base import Classes
 from warlab.data.formats.image_file import GREY, opened, upright
+from warlab.data.formats.image_list import read_image_list
 from warlab.data.images_in_memory import Arrays
 from warlab.data.synthetic.patterns import draw, shuffled_labels
 from warlab.errors import WarlabError
@@ -20,9 +23,10 @@ _SIZE = 32
 
 def read(root: Path, size: int | None) -> user_data.UserData:
     """Return all images, cropped and resized to `size` × `size` pixels; grey only if all are grey."""
-    folder = in_place.place(root)
-    split = (folder / "train").is_dir() and (folder / "test").is_dir()
-    parts = {part: _find_images(part) for part in ([folder / "train", folder / "test"] if split else [folder])}
+    place = in_place.place(root)
+    folder = place.parent if place.is_file() else place
+    split = (place / "train").is_dir() and (place / "test").is_dir()
+    parts = {part: _find_images(part) for part in ([place / "train", place / "test"] if split else [place])}
     listed = user_data.listed_classes(folder)
     classes = listed or Classes(tuple(next(iter(parts.values()))))
     for part, found in parts.items():
@@ -35,12 +39,14 @@ def read(root: Path, size: int | None) -> user_data.UserData:
     else:
         arrays, kept = user_data.hold_out(x, y)
         files = [files[number] for number in kept]
-    names = [printable(path.relative_to(folder)) for path in files]
+    names = [printable(Path(os.path.relpath(path, folder))) for path in files]
     return user_data.UserData(arrays, classes, names, clean_test=split)
 
 
 def _find_images(folder: Path) -> dict[str, list[Path]]:
-    """Return the images in each subfolder."""
+    """Return the images of each class, which are in its subfolder, or have its label in a CSV file."""
+    if folder.is_file():
+        return _find_listed_images(folder)
     subfolders = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if len(subfolders) < 2:
         count = len(subfolders)
@@ -57,20 +63,40 @@ def _find_images(folder: Path) -> dict[str, list[Path]]:
     return found
 
 
+def _find_listed_images(listing: Path) -> dict[str, list[Path]]:
+    labels = read_image_list(listing)
+    found: dict[str, list[Path]] = {name: [] for name in sorted(set(labels.values()))}
+    for file, name in labels.items():
+        path = listing.parent / file
+        if not path.is_file():
+            raise WarlabError(
+                f"{for_terminal(listing)} lists {for_terminal(file)}, which is not there; the files are relative to "
+                "the list, so keep both where they were, or remove the line."
+            )
+        found[name].append(path)
+    if len(found) < 2:
+        raise WarlabError(f"{for_terminal(listing)} has labels of {len(found)} classes; it needs at least two.")
+    return found
+
+
 def _check_images(part: Path, found: Mapping[str, Sequence[Path]], names: Sequence[str], listing: Path) -> None:
     """Refuse images of no class, and classes without images."""
     for name, paths in found.items():
         if paths and name not in names:
             raise WarlabError(
-                f"{for_terminal(part / name)} has images, but the class is not in {listing}; add it there, or move the "
-                "folder away."
+                f"{_where(part, name)} has images, but the class is not in {listing}; add it there, or move the "
+                "images away."
             )
     for name in names:
         if len(found.get(name, [])) < 2:
             raise WarlabError(
-                f"{for_terminal(part / name)} has {len(found.get(name, []))} images "
+                f"{_where(part, name)} has {len(found.get(name, []))} images "
                 f"({', '.join(sorted(in_place.IMAGES))}); a class needs at least two."
             )
+
+
+def _where(part: Path, name: str) -> str:
+    return f"The class {name} of {for_terminal(part)}" if part.is_file() else for_terminal(part / name)
 
 
 def _read_part(
@@ -109,4 +135,12 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     in_place.write_pointer(root, "images")
 
 
-DATASET = user_data.UserImages(name="image_folder", title="Own images", read=read, stand_in=stand_in)
+class ImageFolder(user_data.UserImages):
+    def watched(self, local: Path) -> Iterable[Path]:
+        """Return also the images that a CSV file lists."""
+        yield from super().watched(local)
+        if local.is_file():
+            yield from (local.parent / file for file in read_image_list(local))
+
+
+DATASET = ImageFolder(name="image_folder", title="Own images", read=read, stand_in=stand_in)
