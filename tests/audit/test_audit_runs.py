@@ -24,7 +24,6 @@ from warlab.engine.run import train_run
 from warlab.engine.train import Recorder
 from warlab.errors import WarlabError
 from warlab.methods.base import LOGITS
-from warlab.reporting import figures
 from warlab.reporting.figures.base import Inputs, make
 from warlab.reporting.images.contact_sheet import SIDE, Suspect, draw_sheet, write_sheet
 from warlab.reporting.page.context import AuditSection, Context
@@ -227,19 +226,17 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
 def test_only_the_panels_of_stand_ins_are_marked_in_the_figure() -> None:
     real = quality_rows()
     mixed = audit_table([*real, *({**row, "dataset": "tiles", "data": "stand-in"} for row in real)])
-    figure = figures.get("audit").draw(Inputs(audit=mixed, labels=reports.LABELS))
+    figure = reports.draw("audit", Inputs(audit=mixed, labels=reports.LABELS))
     marked = [ax.get_title() for ax in figure.axes if "stand-in data" in ax.get_title()]
     assert len(figure.axes) == 2 and len(marked) == 1 and marked[0].startswith("tiles")
     assert figure.get_suptitle() == ""
 
 
 def test_the_figure_shows_every_method_or_says_that_nothing_is_known() -> None:
-    figure = figures.get("audit")
-    inputs = Inputs(audit=audit_table(quality_rows()), labels=reports.LABELS)
-    drawn = figure.draw(inputs)
-    assert len(drawn.axes) == 1 and "logit margin" in reports.texts(drawn) and "stand-in" not in figure.caption(inputs)
-    marked = Inputs(audit=audit_table(quality_rows(1, "stand-in")), labels=reports.LABELS)
-    assert "tand-in data" in figure.caption(marked) and "stand-in data" in reports.texts(figure.draw(marked))
+    figure, caption = make("audit", Inputs(audit=audit_table(quality_rows()), labels=reports.LABELS))
+    assert len(figure.axes) == 1 and "logit margin" in reports.texts(figure) and "stand-in" not in caption
+    figure, caption = make("audit", Inputs(audit=audit_table(quality_rows(1, "stand-in")), labels=reports.LABELS))
+    assert "tand-in data" in caption and "stand-in data" in reports.texts(figure)
     empty = Inputs(audit=audit_table([]))
     note, caption = make("audit", empty)
     assert "No run" in reports.texts(note) and caption.startswith("No run")

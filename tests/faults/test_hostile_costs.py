@@ -21,7 +21,7 @@ from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.sinkhorn import plan, sinkhorn
 from warlab.ot.verify import prediction_pairs, verify_uses
-from warlab.reporting import figures
+from warlab.reporting.figures.base import make
 from warlab.reporting.names import escape_latex
 from warlab.war import WARLoss
 
@@ -161,7 +161,7 @@ def test_class_names_are_drawn_literally(name: str) -> None:
         costs=[replace(one, provenance=replace(one.provenance, class_names=names)) for one in inputs.costs],
         data={key: replace(one, about=replace(one.about, class_names=names)) for key, one in inputs.data.items()},
     )
-    figure = figures.get(name).draw(inputs)
+    figure, _ = make(name, inputs)
     figure.canvas.draw()
     assert "x_{" in texts(figure)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from tests.helpers import tiles as drawn
 from tests.helpers.artefacts import described
@@ -14,7 +15,7 @@ from warlab.artefacts.ground_cost import Check, GroundCost, Provenance, Verifica
 from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
 from warlab.ids import RunId
 from warlab.noise import make_noise
-from warlab.reporting.figures.base import Inputs
+from warlab.reporting.figures.base import Inputs, make
 from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import PredictedMap
 from warlab.reporting.tables import results_table
@@ -152,6 +153,14 @@ def _activations(data: str) -> dict[str, np.ndarray]:
     features = np.random.default_rng(0).normal(0, 1, (40, 4)) + 5 * np.eye(5)[labels, :4]
     run = np.array("fashion_mnist/asym-40/cnn9/cce/seed0")
     return {"features": features, "labels": labels, "class_names": np.array(NAMES), "run": run, "data": np.array(data)}
+
+
+def draw(name: str, inputs: Inputs) -> Figure:
+    return make(name, inputs)[0]
+
+
+def caption(name: str, inputs: Inputs) -> str:
+    return make(name, inputs)[1]
 
 
 def texts(figure: Any) -> str:

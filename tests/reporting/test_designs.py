@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers.reports import LABELS, PUBLISHED, runs_table, texts
-from warlab.reporting import figures, stats
+from tests.helpers.reports import LABELS, PUBLISHED, caption, draw, runs_table, texts
+from warlab.reporting import stats
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.context import Context, TableSection
 from warlab.reporting.page.curves import make_panels
@@ -98,7 +98,7 @@ def test_the_figure_of_beta_has_no_panel_for_a_setting_that_was_not_varied() -> 
     others = [runs_of(("cifar10", noise, "cnn9"), {("war_w2v", 0): [50.0]}) for noise in ("clean", "asym-20")]
     runs = pd.concat([varied, *others], ignore_index=True).astype({"epoch": "Int64"})
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
-    assert len(figures.get("beta_sensitivity").draw(inputs).axes) == 1
+    assert len(draw("beta_sensitivity", inputs).axes) == 1
 
 
 def test_the_figure_of_beta_takes_the_seeds_that_all_its_points_share() -> None:
@@ -106,16 +106,16 @@ def test_the_figure_of_beta_takes_the_seeds_that_all_its_points_share() -> None:
     usual = {("war_w2v+beta=10", seed): [70.0 + 10 * seed] for seed in range(3)}
     runs = runs_of(("cifar10", "asym-40", "cnn9"), usual | {("war_w2v+beta=1", 0): [60.0]}).astype({"epoch": "Int64"})
     inputs = Inputs(runs=runs, labels=LABELS)
-    (axes,) = figures.get("beta_sensitivity").draw(inputs).axes
+    (axes,) = draw("beta_sensitivity", inputs).axes
     drawn = [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in axes.lines if len(line.get_xdata())]
     assert drawn == [[(1.0, 60.0), (10.0, 70.0)]]
-    assert "this scale, 1 run each, the same seeds" in figures.get("beta_sensitivity").caption(inputs)
+    assert "this scale, 1 run each, the same seeds" in caption("beta_sensitivity", inputs)
 
 
 def test_beta_with_another_changed_setting_is_not_a_point_of_its_method() -> None:
     at = ("cifar10", "asym-40", "cnn9")
     runs = runs_of(at, {("war_w2v+beta=1", 0): [60.0], ("war_w2v+beta=5+epsilon=0", 0): [99.0]})
-    (axes,) = figures.get("beta_sensitivity").draw(Inputs(runs=runs.astype({"epoch": "Int64"}), labels=LABELS)).axes
+    (axes,) = draw("beta_sensitivity", Inputs(runs=runs.astype({"epoch": "Int64"}), labels=LABELS)).axes
     assert [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata())] == [[60.0]]
 
 
@@ -147,7 +147,7 @@ def test_no_picture_averages_the_seeds_that_happen_to_be_there() -> None:
     assert [line.name for line in panel.lines] == ["AR", "WAR_w2v"]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
     for name in ("learning_curves", "memorised", "purity", "time_and_accuracy", "agreement"):
-        shown = texts(figures.get(name).draw(inputs)).splitlines()
+        shown = texts(draw(name, inputs)).splitlines()
         assert "AR" in shown and "CCE" not in shown, name
 
 

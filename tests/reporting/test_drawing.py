@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from tests.helpers.reports import LABELS, PUBLISHED, figure_inputs, noisy_labels, runs_table, texts
+from tests.helpers.reports import LABELS, PUBLISHED, caption, draw, figure_inputs, noisy_labels, runs_table, texts
 from warlab.reporting import figures, style
 from warlab.reporting.figures import time_and_accuracy
 from warlab.reporting.figures.base import NEEDS, Inputs
@@ -58,15 +58,15 @@ def test_names_beside_points_do_not_cover_each_other() -> None:
 def test_many_methods_are_grey_and_named_by_their_number() -> None:
     series = {(method, 0): [50.0, 60.0 + n] for n, method in enumerate(["cce", "sl", "d2l", "gce", "jof", "war_w2v"])}
     inputs = Inputs(runs=runs_table(series).assign(seconds=1.0), labels=LABELS)
-    (axes,) = figures.get("learning_curves").draw(inputs).axes
+    (axes,) = draw("learning_curves", inputs).axes
     colours = [line.get_color() for line in axes.lines]
     assert colours.count(style.GREY) == 4 and {style.looks([])[name][0] for name in ("cce", "war_w2v")} <= set(colours)
     shown = texts(axes.figure)
     assert "4 others" in shown and "CCE" in shown and "WAR$_{" in shown and not axes.figure.legends
-    caption = figures.get("learning_curves").caption
-    assert "Grey: sl, d2l, gce, jof." in caption(inputs) and "have chosen" not in caption(inputs)
+    said = caption("learning_curves", inputs)
+    assert "Grey: sl, d2l, gce, jof." in said and "have chosen" not in said
     kept = inputs.runs.assign(kept_epoch=inputs.runs["epoch"].where(inputs.runs["method"] == "sl"))
-    assert " sl: the network that noisy labels have chosen" in caption(replace(inputs, runs=kept))
+    assert " sl: the network that noisy labels have chosen" in caption("learning_curves", replace(inputs, runs=kept))
 
 
 @pytest.mark.parametrize("name", ["learning_curves", "purity", "time_and_accuracy", "matrices", "flipped_samples"])
@@ -77,11 +77,11 @@ def test_only_the_panels_of_stand_ins_are_marked(name: str) -> None:
     prepared = fake.data["fashion_mnist"]
     data = {**real.data, "other": replace(prepared, about=replace(prepared.about, dataset="other"))}
     mixed = replace(real, runs=pd.concat([real.runs, tiles]), noise=noise, data=data)
-    figure = figures.get(name).draw(mixed)
+    figure = draw(name, mixed)
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
     marked = [title for title in titles if title.endswith("stand-in data")]
     assert len(marked) == 1 and marked[0].startswith("other") and len(titles) > 1
-    assert figure.get_suptitle() == "" and "Stand-in data" in figures.get(name).caption(mixed)
+    assert figure.get_suptitle() == "" and "Stand-in data" in caption(name, mixed)
 
 
 def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
@@ -90,7 +90,7 @@ def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
         [runs_table({("cce", 0): [50.0, 60.0]}).assign(noise=noise, net=f"cnn{k}") for k, noise in enumerate(noises)]
     )
     named = {**LABELS, "noise": dict.fromkeys(noises, "40 % of the images from another dataset (open set)")}
-    figure = figures.get("learning_curves").draw(Inputs(runs=runs, labels=named))
+    figure = draw("learning_curves", Inputs(runs=runs, labels=named))
     figure.draw_without_rendering()
     boxes = [ax.title.get_window_extent() for ax in figure.axes]
     assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
@@ -98,7 +98,7 @@ def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
 
 def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:
     inputs = figure_inputs("real")
-    figure = figures.get("corrupted_truth").draw(inputs)
+    figure = draw("corrupted_truth", inputs)
     figure.draw_without_rendering()
     boxes = [ax.title.get_window_extent() for ax in figure.axes[:3]]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
@@ -117,7 +117,7 @@ def test_a_figure_draws_every_value_where_it_is(name: str) -> None:
     if name in ("time_and_accuracy", "agreement", "beta_sensitivity"):  # they show means, which need every epoch
         runs = runs[runs["test_accuracy"].notna()]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
-    (axes,) = figures.get(name).draw(inputs).axes
+    (axes,) = draw(name, inputs).axes
     drawn = {
         tuple(np.round(np.asarray(line.get_ydata(), float), 4)) for line in axes.lines if len(line.get_ydata()) != 2
     }
@@ -136,13 +136,13 @@ def test_times_are_the_processors_and_a_small_difference_is_small() -> None:
     values = {("cce", s): [84.16] for s in range(3)} | {("ar", s): [84.26 + 0.01 * s] for s in range(3)}
     runs = runs_table(values).assign(seconds=[1.0] * 3 + [20.0] * 3, processor_seconds=[2.0] * 3 + [5.2] * 3)
     inputs = Inputs(runs=runs, labels=LABELS, held_out=["fashion_mnist"])
-    (axes,) = figures.get("time_and_accuracy").draw(inputs).axes
+    (axes,) = draw("time_and_accuracy", inputs).axes
     assert sorted(float(line.get_xdata()[0]) for line in axes.lines) == [1.0, 2.6] and np.ptp(axes.get_ylim()) >= 4
     bars = [segment for found in axes.collections for segment in found.get_segments()]
     assert sorted(round(float(np.ptp(bar[:, 1])), 3) for bar in bars if len(bar)) == [0, 0.05]
-    said = figures.get("time_and_accuracy").caption(inputs)
+    said = caption("time_and_accuracy", inputs)
     assert "mean processor time" in said and "95 % intervals" in said
-    clean, noisy = (figures.get("learning_curves").caption(replace(inputs, held_out=h)) for h in ([], inputs.held_out))
+    clean, noisy = (caption("learning_curves", replace(inputs, held_out=h)) for h in ([], inputs.held_out))
     assert "clean test set" in clean and "clean" not in noisy and "right or wrong" in noisy and "right or wrong" in said
     without = replace(inputs, runs=runs.drop(columns="processor_seconds"))
-    assert "mean time of" in figures.get("time_and_accuracy").caption(without)
+    assert "mean time of" in caption("time_and_accuracy", without)

@@ -12,6 +12,8 @@ from tests.helpers.reports import (
     LABELS,
     NAMES,
     PUBLISHED,
+    caption,
+    draw,
     figure_inputs,
     ground_cost,
     noisy_labels,
@@ -37,13 +39,12 @@ OF_DATA = sorted({"activations", "agreement", "beta_sensitivity", "flipped_sampl
 
 @pytest.mark.parametrize("name", OF_DATA)
 def test_figures_say_when_data_are_a_stand_in(name: str) -> None:
-    figure = figures.get(name)
     for data, says in (("real", False), ("stand-in", True)):
         inputs = figure_inputs(data)
-        assert ("stand-in data" in texts(figure.draw(inputs))) is says
-        assert ("Stand-in data" in figure.caption(inputs)) is says
+        assert ("stand-in data" in texts(draw(name, inputs))) is says
+        assert ("Stand-in data" in caption(name, inputs)) is says
     source = "CIFAR-10: procedural images" if name == "beta_sensitivity" else "procedural stand-in for"
-    assert source in " ".join(texts(figure.draw(figure_inputs("stand-in"))).split())
+    assert source in " ".join(texts(draw(name, figure_inputs("stand-in"))).split())
 
 
 @pytest.mark.parametrize("name", ["activations", "agreement", "flipped_samples"])
@@ -54,7 +55,7 @@ def test_a_figure_is_not_marked_for_what_it_does_not_show(name: str) -> None:
     noise = [*inputs.noise, noisy_labels("stand-in", dataset="vaihingen")]
     more = replace(inputs, runs=pd.concat([inputs.runs, tiles]), noise=noise)
     assert base.stand_in_datasets(more) == ["vaihingen"]
-    assert "stand-in" not in texts(figures.get(name).draw(more)) + figures.get(name).caption(more).lower()
+    assert "stand-in" not in texts(draw(name, more)) + caption(name, more).lower()
 
 
 @pytest.mark.parametrize("name", figures.names())
@@ -64,9 +65,8 @@ def test_figures_refuse_nothing(name: str) -> None:
 
 
 def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
-    draw = figures.get("learning_curves").draw
     for folder in ("a", "b"):
-        style.save(draw(figure_inputs()), tmp_path / folder / "curve.v1")
+        style.save(draw("learning_curves", figure_inputs()), tmp_path / folder / "curve.v1")
     assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["curve.v1.pdf", "curve.v1.png", "curve.v1.svg"]
     for name in ("curve.v1.pdf", "curve.v1.png", "curve.v1.svg"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
@@ -75,36 +75,36 @@ def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
 
 def test_learning_curves_draw_the_mean_and_the_band_of_the_seeds() -> None:
     inputs = figure_inputs()
-    figure = figures.get("learning_curves").draw(inputs)
+    figure = draw("learning_curves", inputs)
     axes = figure.axes[0]
     assert len(axes.lines) == 2
     np.testing.assert_allclose(axes.lines[0].get_ydata(), 50.5 + np.arange(6))
     assert axes.lines[1].get_color() == style.looks([])["war_w2v"][0]
     assert len(axes.collections) == 2
-    assert "2 seeds" in figures.get("learning_curves").caption(inputs)
+    assert "2 seeds" in caption("learning_curves", inputs)
 
 
 def test_a_gap_in_the_runs_is_not_drawn() -> None:
     runs = runs_table({("cce", 0): [50.0, 60.0]})
     gap = runs.tail(1).assign(method="ar", epoch=None, test_accuracy=np.nan)
     runs = pd.concat([runs, gap]).astype({"epoch": "Int64"})
-    (axes,) = figures.get("learning_curves").draw(Inputs(runs=runs, labels=LABELS)).axes
+    (axes,) = draw("learning_curves", Inputs(runs=runs, labels=LABELS)).axes
     assert len(axes.lines) == 1
 
 
 def test_matrices_show_values_and_the_first_seed_only() -> None:
     costs = [ground_cost(key) for key in ("w2v", "embed@asym-40@seed0", "embed@asym-40@seed1")]
     inputs = Inputs(costs=costs, noise=[noisy_labels(noise="clean"), noisy_labels()], labels=LABELS)
-    figure = figures.get("matrices").draw(inputs)
+    figure = draw("matrices", inputs)
     assert len([ax for ax in figure.axes if ax.images]) == 3  # two costs, one transition
     shown = texts(figure)
     assert ".78" in shown  # exp(-1/4)
     assert "12.5 % of all labels changed" in shown
-    assert "first" in figures.get("matrices").caption(inputs)
+    assert "first" in caption("matrices", inputs)
 
 
 def test_flipped_samples_group_by_kind_of_flip() -> None:
-    (axes,) = figures.get("flipped_samples").draw(figure_inputs()).axes
+    (axes,) = draw("flipped_samples", figure_inputs()).axes
     assert [tick.get_text() for tick in axes.get_yticklabels()] == [
         "T-shirt/top → Dress\n3 images",
         "Ankle boot → Pullover\n2 images",
@@ -116,19 +116,19 @@ def test_a_scale_without_flips_or_costs_says_so_instead_of_stopping() -> None:
     labels = data["fashion_mnist"].arrays["train_y"]
     clean = replace(noisy_labels(noise="clean", realised_rate=0.0), labels=labels)
     inputs = Inputs(noise=[clean], data=data, labels=LABELS)
-    figure, caption = base.make("flipped_samples", inputs)
-    assert "No noise of this scale" in texts(figure) and caption.startswith("No noise of this scale")
+    figure, said = base.make("flipped_samples", inputs)
+    assert "No noise of this scale" in texts(figure) and said.startswith("No noise of this scale")
     assert "No method of this scale" in texts(base.make("matrices", inputs)[0])
 
 
 def test_twenty_random_costs_are_one_panel() -> None:
     costs = [ground_cost(f"random.{seed}") for seed in range(20)]
-    figure = figures.get("matrices").draw(Inputs(costs=costs, labels=LABELS))
+    figure = draw("matrices", Inputs(costs=costs, labels=LABELS))
     assert len([ax for ax in figure.axes if ax.images]) == 1
 
 
 def test_maps_show_image_truth_and_every_method_twice() -> None:
-    figure = figures.get("segmentation_maps").draw(figure_inputs("stand-in"))
+    figure = draw("segmentation_maps", figure_inputs("stand-in"))
     titles = [ax.get_title() for ax in figure.axes]
     assert titles[:4] == ["test tile 12", "ground truth", "CCE (clean)", "CCE"] and len(titles) == 8
     whole, part = (figure.axes[k].images[0].get_array() for k in (3, 7))
@@ -153,11 +153,11 @@ def test_the_close_up_is_where_most_is_wrong() -> None:
 
 def test_corrupted_truth_shows_the_tile_that_changed_most() -> None:
     inputs = figure_inputs("stand-in")
-    figure = figures.get("corrupted_truth").draw(inputs)
+    figure = draw("corrupted_truth", inputs)
     pictures = [ax.images[0].get_array() for ax in figure.axes[:3]]
     assert pictures[0].shape == pictures[1].shape == pictures[2].shape and (pictures[1] != pictures[2]).any()
     (objects,) = (entry.manifest.objects for entry in inputs.noise if entry.manifest.objects)
-    assert f"{objects.changed} of {objects.objects} objects" in figures.get("corrupted_truth").caption(inputs)
+    assert f"{objects.changed} of {objects.objects} objects" in caption("corrupted_truth", inputs)
 
 
 def test_a_method_has_one_look_everywhere() -> None:
@@ -176,27 +176,27 @@ def test_a_method_has_one_look_everywhere() -> None:
 
 
 def test_beta_has_our_points_and_the_papers() -> None:
-    (axes,) = figures.get("beta_sensitivity").draw(figure_inputs()).axes
+    (axes,) = draw("beta_sensitivity", figure_inputs()).axes
     drawn = {(line.get_color(), tuple(line.get_xdata())) for line in axes.lines if len(line.get_xdata())}
     orange = style.looks([])["war_w2v"][0]
     assert (orange, (0.5, 1.0, 5.0, 10.0, 20.0)) in drawn and (orange, (1.0, 10.0)) in drawn
 
 
 def test_purity_is_compared_with_a_random_selection() -> None:
-    (axes,) = figures.get("purity").draw(figure_inputs()).axes
+    (axes,) = draw("purity", figure_inputs()).axes
     assert [line.get_ydata()[0] for line in axes.lines] == [70.0, pytest.approx(87.5)]  # 1 − 5/40
 
 
 def test_memorised_shares_are_drawn_as_they_are() -> None:
     inputs = figure_inputs()
-    (axes,) = figures.get("memorised").draw(inputs).axes
+    (axes,) = draw("memorised", inputs).axes
     lines = [line.get_ydata() for line in axes.lines if len(line.get_xdata())]
     assert len(lines) == 2  # CCE and WAR; the runs on CIFAR-10 have not measured it
     np.testing.assert_allclose(lines, np.tile(4.0 * np.arange(1, 7), (2, 1)))
 
 
 def test_agreement_draws_each_common_cell_once() -> None:
-    (axes,) = figures.get("agreement").draw(figure_inputs()).axes
+    (axes,) = draw("agreement", figure_inputs()).axes
     points = [
         (float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines if len(line.get_xdata()) == 1
     ]
@@ -207,7 +207,7 @@ def test_matrices_put_similar_classes_beside_each_other() -> None:
     group = np.array([0, 1, 0, 1, 0])  # NAMES in two kinds that alternate
     cost = np.where(group[:, None] == group, 0.9, 0.1) * (1 - np.eye(5))
     inputs = Inputs(costs=[replace(ground_cost(), matrix=cost)], noise=[noisy_labels()], labels=LABELS)
-    axes = [ax for ax in figures.get("matrices").draw(inputs).axes if ax.images]
+    axes = [ax for ax in draw("matrices", inputs).axes if ax.images]
     orders = [[tick.get_text() for tick in ax.get_xticklabels()] for ax in axes]
     assert orders[0] == orders[1]  # cost and transition in the same order
     kinds = [group[NAMES.index(name)] for name in orders[0]]
@@ -229,15 +229,14 @@ def test_the_toy_is_learnt_and_its_figures_have_no_empty_panel() -> None:
     assert values["WAR, λ = 0.05"][black] < 0.4 * values["WAR, λ = 0.05"][orange]
     assert values["TV"][black] == pytest.approx(values["TV"][orange], abs=1e-3)
     for name in ("simplex", "ar_versus_war"):
-        figure = figures.get(name).draw(Inputs(toy=arrays))
+        figure = draw(name, Inputs(toy=arrays))
         assert all(ax.has_data() or not ax.axison for ax in figure.axes)
 
 
 def test_the_simplex_is_white_at_zero_and_darker_where_a_divergence_is_larger() -> None:
     """As in the paper, whose prediction is a green cross."""
     arrays = toy.compute(steps=1)
-    drawing = figures.get("simplex")
-    simplices = drawing.draw(Inputs(toy=arrays)).axes[1 : len(arrays["names"]) + 1]  # the first is the ground cost
+    simplices = draw("simplex", Inputs(toy=arrays)).axes[1 : len(arrays["names"]) + 1]  # the first is the ground cost
     for ax, values in zip(simplices, arrays["values"], strict=True):
         (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
         assert cross.get_color() == style.GREEN
@@ -246,15 +245,15 @@ def test_the_simplex_is_white_at_zero_and_darker_where_a_divergence_is_larger() 
         (filled,) = [found for found in ax.collections if found.get_array() is not None]
         brightness = filled.to_rgba([0.0, *np.linspace(0, values.max(), 9)[1:]])[:, :3].mean(1)
         assert brightness[0] == 1.0 and (np.diff(brightness) < 0).all() and brightness[-1] < 0.1
-    assert "Proposition 2" in drawing.caption(Inputs(toy=arrays))
+    assert "Proposition 2" in caption("simplex", Inputs(toy=arrays))
 
 
 def test_runs_kept_without_their_times_say_so() -> None:
     runs = runs_table({("cce", 0): [50.0, 51.0], ("ar", 0): [60.0, 61.0]}, "real")
     inputs = Inputs(runs=runs.drop(columns="seconds", errors="ignore"), labels=LABELS)
-    figure, caption = base.make("time_and_accuracy", inputs)
+    figure, said = base.make("time_and_accuracy", inputs)
     assert "kept without their times" in texts(figure)
-    assert caption.startswith("These runs were kept without their times")
+    assert said.startswith("These runs were kept without their times")
 
 
 # ---- what a figure asks of a study
@@ -297,7 +296,7 @@ def test_two_methods_of_other_data_leave_out_what_needs_more() -> None:
     published = results.read_published(PUBLISHED)
     inputs = Inputs(runs=runs, published=published, labels=LABELS)
     for name in ("agreement", "learning_curves", "time_and_accuracy"):
-        figure, caption = base.make(name, inputs)  # never an error
+        figure, said = base.make(name, inputs)  # never an error
         drawn = bool(figure.axes)
         assert drawn == (why_not(name, own) is None), name
-        assert caption if drawn else caption in texts(figure)
+        assert said if drawn else said in texts(figure)

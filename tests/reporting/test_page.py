@@ -16,6 +16,7 @@ from tests.helpers.reports import (
     LABELS,
     ROOT,
     description,
+    draw,
     figure_inputs,
     ground_cost,
     no_published,
@@ -27,7 +28,7 @@ from tests.helpers.reports import (
 from warlab.artefacts.run_config import MethodConfig, NetConfig, RunConfig
 from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
-from warlab.reporting import figures, stats, style
+from warlab.reporting import stats, style
 from warlab.reporting.claims import evidence, verdicts
 from warlab.reporting.page import SECTIONS, report_page
 from warlab.reporting.page.context import Context, FigureSection, TableSection
@@ -103,7 +104,7 @@ def statistics_of_two(runs: pd.DataFrame) -> pd.DataFrame:
 def page_context(tmp_path: Path, data: str = "real") -> Context:
     png = tmp_path / "curve.png"
     if not png.exists():
-        style.save(figures.get("flipped_samples").draw(figure_inputs()), png.with_suffix(""))
+        style.save(draw("flipped_samples", figure_inputs()), png.with_suffix(""))
     table = published_table().assign(data=data)
     fidelity = yaml.safe_load((ROOT / "config" / "fidelity.yaml").read_text())
     return Context(

@@ -15,7 +15,7 @@ REQUIRED = {
     "datasets": ("DATASET",),
     "noises": ("KIND",),
     "costs": ("make",),
-    "figures": ("TITLE", "SECTION", "NEEDS", "draw", "caption"),
+    "figures": ("TITLE", "SECTION", "NEEDS", "draw"),
 }
 CONTRACTS = ("tests/methods/test_methods.py", "tests/engine/test_resume.py")
 

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import matplotlib.style
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -175,16 +176,18 @@ def widen(limits: tuple[float, float], least: float) -> tuple[float, float]:
     return low - spare, high + spare
 
 
-def epochs_axis(ax: Axes, last: float) -> None:
+def draw_epochs(ax: Axes, ends: Iterable[Mark], rows: pd.DataFrame) -> None:
+    """Draw the axis of the epochs and name the lines at their ends. The limits of the values must be set before."""
     ax.set_xlabel("epoch")
-    ax.set_xlim(1, max(2, last))
+    ax.set_xlim(1, max(2, rows["epoch"].max()))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    name_ends(ax, ends)
 
 
 def name_ends(ax: Axes, marks: Iterable[Mark], gap: float = 0.065) -> None:
-    """Write names at the right edge, as near to the ends of their lines as possible. The limits must be set before."""
+    """Write names at the right edge, as near to the ends of their lines as possible, and keep the limits."""
     marks = list(marks)
-    low, high = ax.get_ylim()
+    low, high = ax.set_ylim(*ax.get_ylim())
     heights = spread([min(max(mark.y, low), high) for mark in marks], gap * (high - low))
     for mark, height in zip(marks, heights, strict=True):
         at_edge = ("axes fraction", "data")

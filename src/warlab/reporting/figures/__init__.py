@@ -1,4 +1,4 @@
-"""Figures by name: a figure is a file of this folder with TITLE, SECTION, NEEDS, draw and caption.
+"""Figures by name: a figure is a file of this folder with TITLE, SECTION, NEEDS and draw.
 
 What the workflow must know of a figure is read from its syntax tree: the Snakefile must not import matplotlib.
 """

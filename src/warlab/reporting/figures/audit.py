@@ -3,16 +3,20 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, draw_panels, mention_stand_in
+from warlab.reporting.figures.base import Drawing, Inputs, NothingToDraw, draw_panels
 from warlab.reporting.read.results import SETTING, Scenario
 from warlab.reporting.tables.audit_table import SCORE_TEXT
 
 TITLE = "How well wrong labels are found"
 SECTION = "audit"
 NEEDS = ("audit",)
+CAPTION = (
+    "The audit of labels: the probability that a wrong label has a higher score than a right one (area under the ROC "
+    "curve; 0.5 is chance), by method and score. The scores are computed from the training alone. Bars are 95 % "
+    "intervals over the seeds, if there are several. For tiles, the labels are those of whole objects."
+)
 MARKS = {
     "combined": ("o", style.VERMILION),
     "margin": ("v", style.BLUE),
@@ -22,8 +26,10 @@ MARKS = {
 }
 
 
-def draw(inputs: Inputs) -> Figure:
-    table = _auroc(inputs)
+def draw(inputs: Inputs) -> Drawing:
+    table = inputs.audit[inputs.audit["metric"] == "auroc"]
+    if table.empty:
+        raise NothingToDraw("No run of this scale has labels that are known to be wrong.")
     lowest = float(np.nanmin(table[["mean", "low"]].to_numpy(float)))
 
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Scenario) -> None:
@@ -37,24 +43,6 @@ def draw(inputs: Inputs) -> Figure:
         ax.set(xlim=(lowest - 0.02, 1.01), ylim=(-0.6, len(methods) - 0.4), xlabel="area under the ROC curve")
 
     most = table.groupby(SETTING)["method"].nunique().max()
-    figure = draw_panels(table, inputs, panel, 0.27 * most + 0.9, most=2)
-    handles, texts = figure.axes[0].get_legend_handles_labels()
-    with style.context():
-        figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
-    return figure
-
-
-def caption(inputs: Inputs) -> str:
-    text = (
-        "The audit of labels: the probability that a wrong label has a higher score than a right one (area under the "
-        "ROC curve; 0.5 is chance), by method and score. The scores are computed from the training alone. Bars are "
-        "95 % intervals over the seeds, if there are several. For tiles, the labels are those of whole objects."
-    )
-    return mention_stand_in(text, inputs, set(_auroc(inputs)["dataset"]))
-
-
-def _auroc(inputs: Inputs) -> pd.DataFrame:
-    auroc = inputs.audit[inputs.audit["metric"] == "auroc"]
-    if auroc.empty:
-        raise NothingToDraw("No run of this scale has labels that are known to be wrong.")
-    return auroc
+    drawing = draw_panels(table, inputs, CAPTION, panel, 0.27 * most + 0.9, most=2)
+    drawing.figure.legend(*drawing.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(MARKS))
+    return drawing

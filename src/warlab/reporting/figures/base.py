@@ -1,7 +1,7 @@
-"""The contract of figures: what they may read, how they are made, panels, and the mark of stand-in data."""
+"""The contract of figures: what they may read, what they return, panels, and the mark of stand-in data."""
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from warlab.artefacts.ground_cost import GroundCost, Provenance
-from warlab.artefacts.labelled_data import DataDescription, NoiseManifest, NoisyLabels, PreparedData
+from warlab.artefacts.ground_cost import GroundCost
+from warlab.artefacts.labelled_data import DataDescription, NoisyLabels, PreparedData
 from warlab.common.files import read_arrays
 from warlab.errors import WarlabError
 from warlab.ids import RunId
@@ -22,6 +22,8 @@ from warlab.reporting.figures import FIGURES
 from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.artefacts import PredictedMap, held_out, paths_by_role
 from warlab.reporting.read.results import (
+    ACCURACY,
+    CELL,
     EPOCH,
     PUBLISHED,
     RUN,
@@ -100,29 +102,57 @@ class NothingToDraw(WarlabError):
     """The inputs hold nothing that this figure shows. That is not an error of the study."""
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """What `draw` of a figure returns. `make` marks it if some of its `datasets` are stand-ins.
+
+    axes  the panel of each dataset, if every panel shows one
+    """
+
+    figure: Figure
+    caption: str
+    datasets: Collection[str] = ()
+    axes: Sequence[Axes] = ()
+
+
 def make(figure_name: str, inputs: Inputs) -> tuple[Figure, str]:
     """Return a figure and its caption, or, if there is nothing to draw, a note with the reason in place of both."""
-    figure = FIGURES.load(figure_name)
-    if unknown := set(figure.NEEDS) - set(NEEDS):
+    module = FIGURES.load(figure_name)
+    if unknown := set(module.NEEDS) - set(NEEDS):
         raise WarlabError(f"The figure {figure_name} needs {unknown.pop()!r}; a figure can need {', '.join(NEEDS)}.")
-    try:
-        return figure.draw(inputs), figure.caption(inputs)
-    except NothingToDraw as reason:
-        return draw_note(str(reason), inputs), str(reason)
+    with style.context():
+        try:
+            drawing = module.draw(inputs)
+        except NothingToDraw as reason:
+            figure = Figure(figsize=(5.0, 0.8), layout="constrained")
+            figure.text(0.5, 0.35, str(reason), ha="center", va="center", fontsize=8)
+            drawing = Drawing(figure, str(reason), stand_in_datasets(inputs))
+        sentence = mark_stand_ins(drawing, inputs)
+    return drawing.figure, f"{drawing.caption} {sentence[0].upper()}{sentence[1:]}." if sentence else drawing.caption
 
 
-def complete_runs(inputs: Inputs) -> pd.DataFrame:
-    """Return the runs of the cells in which no run is missing."""
-    runs = complete_cells(inputs.runs)
-    if runs.empty:
-        raise NothingToDraw("No cell of this scale has all of its runs; there is nothing to draw.")
-    return runs
+def mark_stand_ins(drawing: Drawing, inputs: Inputs) -> str:
+    """Say which data are stand-ins: above the panels if all of them show such data, or else above those that do.
+    Return the sentence, "" if all data are real."""
+    stand_ins, sources = set(stand_in_datasets(inputs)), []
+    for dataset in sorted(stand_ins & set(drawing.datasets)):
+        source = (inputs.sources.get(dataset) or "procedural images, not the real dataset").rstrip(".")
+        printed = display_name(inputs.labels, "dataset", dataset)
+        sources.append(source if printed in source else f"{printed}: {source}")
+    sentence = f"stand-in data: {'; '.join(sources)}" if sources else ""
+    if drawing.axes and not set(drawing.datasets) <= stand_ins:
+        for ax, dataset in zip(drawing.axes, drawing.datasets, strict=True):
+            if dataset in stand_ins:
+                ax.set_title(f"{ax.get_title()}\nstand-in data", color=RED)
+    elif sentence:
+        characters = int(drawing.figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
+        drawing.figure.suptitle(textwrap.fill(sentence, characters), color=RED, fontsize=8, fontweight="bold")
+    return sentence
 
 
 def stand_in_datasets(inputs: Inputs) -> list[str]:
     """Return the datasets for which some input was made from stand-in data."""
-    described: list[NoiseManifest | Provenance | DataDescription] = [noise.manifest for noise in inputs.noise]
-    described += [cost.provenance for cost in inputs.costs]
+    described: list[Any] = [noise.manifest for noise in inputs.noise] + [cost.provenance for cost in inputs.costs]
     described += [prepared.about for prepared in (*inputs.data.values(), *inputs.tiles.values())]
     datasets = {entry.dataset for entry in described if entry.data == "stand-in"}
     for table in (inputs.runs, inputs.audit):
@@ -132,78 +162,42 @@ def stand_in_datasets(inputs: Inputs) -> list[str]:
     return sorted(datasets)
 
 
-def stand_in_sentence(inputs: Inputs, shown: Collection[str] | None = None) -> str:
-    """Return which datasets are not the real ones, and what they are instead; "" if all data are real.
-
-    `shown` are the datasets in the figure, if it does not show all of its inputs.
-    """
-    sources = []
-    for dataset in stand_in_datasets(inputs):
-        if shown is None or dataset in shown:
-            source = (inputs.sources.get(dataset) or "procedural images, not the real dataset").rstrip(".")
-            called = display_name(inputs.labels, "dataset", dataset)
-            sources.append(source if called in source else f"{called}: {source}")
-    return f"stand-in data: {'; '.join(sources)}" if sources else ""
+def complete_runs(inputs: Inputs, column: str = ACCURACY, otherwise: str = "") -> pd.DataFrame:
+    """Return the cells in which no run is missing and `column` was measured; `otherwise` is said if there is none."""
+    runs = complete_cells(inputs.runs)
+    measured = runs[column].notna() if column in runs else pd.Series(False, runs.index)
+    chosen = runs[measured.groupby([runs[key] for key in CELL]).transform("any").astype(bool)]
+    if chosen.empty:
+        raise NothingToDraw(otherwise or "No cell of this scale has all of its runs; there is nothing to draw.")
+    return chosen
 
 
-def mention_stand_in(caption: str, inputs: Inputs, shown: Collection[str] | None = None) -> str:
-    sentence = stand_in_sentence(inputs, shown)
-    return f"{caption} {sentence[0].upper()}{sentence[1:]}." if sentence else caption
-
-
-def mention_held_out(caption: str, inputs: Inputs, shown: Collection[str]) -> str:
-    """Add that the accuracy of some datasets is not measured on clean labels."""
-    printed = [display_name(inputs.labels, "dataset", dataset) for dataset in inputs.held_out if dataset in shown]
+def mention_held_out(inputs: Inputs, datasets: Collection[str]) -> str:
+    """Return a sentence if the accuracy of some datasets is not measured on clean labels, or else ""."""
+    printed = [display_name(inputs.labels, "dataset", dataset) for dataset in inputs.held_out if dataset in datasets]
     words = ": the test images are held out from the given ones, and their labels are as given, right or wrong."
-    return f"{caption} {', '.join(printed)}{words}" if printed else caption
-
-
-def mark_stand_in(figure: Figure, inputs: Inputs, shown: Collection[str] | None = None) -> None:
-    """Print the sentence above the panels, wrapped to the width of the figure."""
-    if sentence := stand_in_sentence(inputs, shown):
-        characters = int(figure.get_figwidth() * 15)  # at 8 points about 15 bold characters take an inch
-        figure.suptitle(textwrap.fill(sentence, characters), color=RED, fontsize=8, fontweight="bold")
-
-
-def mark_panels(figure: Figure, inputs: Inputs, axes: Iterable[Axes], datasets: Sequence[str]) -> None:
-    """Mark the figure if all panels show stand-in data, or else only the panels that do."""
-    stand_ins = stand_in_datasets(inputs)
-    if set(datasets) <= set(stand_ins):
-        mark_stand_in(figure, inputs, datasets)
-        return
-    for ax, dataset in zip(axes, datasets, strict=True):
-        if dataset in stand_ins:
-            ax.set_title(f"{ax.get_title()}\nstand-in data", color=RED)
+    return f" {', '.join(printed)}{words}" if printed else ""
 
 
 def draw_panels(
     table: pd.DataFrame,
     inputs: Inputs,
+    caption: str,
     draw: Callable[[Axes, pd.DataFrame, Scenario], None],
     height: float,
     y_label: str = "",
     most: int = style.MAX_COLUMNS,
-) -> Figure:
+) -> Drawing:
     """Draw a panel of `height` inches per setting; its title names the network if there are several."""
     groups = group_by_setting(table)
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
-    with style.context():
-        figure = Figure()
-        rows = style.panels(figure, len(groups), most)
-        figure.set_size_inches(style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE, height * len(rows))
-        axes = [ax for row in rows for ax in row]
-        for ax, (setting, rows_of_setting) in zip(axes, groups, strict=True):
-            draw(ax, rows_of_setting, setting)
-            ax.set_title(textwrap.fill(setting.display_name(inputs.labels, kinds), int(16 * style.inches(ax)[0])))
-        for row in rows:
-            row[0].set_ylabel(y_label)
-        mark_panels(figure, inputs, axes, [setting.dataset for setting, _ in groups])
-    return figure
-
-
-def draw_note(text: str, inputs: Inputs) -> Figure:
-    """Return a figure that says why there is nothing to draw."""
-    figure = Figure(figsize=(5.0, 0.8), layout="constrained")
-    figure.text(0.5, 0.35, text, ha="center", va="center", fontsize=8)
-    mark_stand_in(figure, inputs)
-    return figure
+    figure = Figure()
+    rows = style.panels(figure, len(groups), most)
+    figure.set_size_inches(style.COLUMN + 1.2 if len(groups) == 1 else style.PAGE, height * len(rows))
+    axes = [ax for row in rows for ax in row]
+    for ax, (setting, rows_of_setting) in zip(axes, groups, strict=True):
+        draw(ax, rows_of_setting, setting)
+        ax.set_title(textwrap.fill(setting.display_name(inputs.labels, kinds), int(16 * style.inches(ax)[0])))
+    for row in rows:
+        row[0].set_ylabel(y_label)
+    return Drawing(figure, caption, [setting.dataset for setting, _ in groups], axes)

@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 from warlab.artefacts.labelled_data import DataDescription, NoisyLabels, ObjectCounts
 from warlab.data.formats.flat_tiles import unflat
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_stand_in, mention_stand_in
+from warlab.reporting.figures.base import Drawing, Inputs, NothingToDraw
 from warlab.reporting.images.label_maps import colour_labels
 
 TITLE = "A training map before and after the noise"
@@ -16,8 +16,8 @@ SECTION = "maps"
 NEEDS = ("tiles", "noise")
 
 
-def draw(inputs: Inputs) -> Figure:
-    noisy, _ = _choose_noise(inputs)
+def draw(inputs: Inputs) -> Drawing:
+    noisy, objects = _choose_noise(inputs)
     prepared = inputs.tiles[noisy.manifest.dataset]
     arrays, about = prepared.arrays, prepared.about
     wrong = unflat(noisy.labels != arrays["train_y"], arrays["train_sizes"])
@@ -32,25 +32,18 @@ def draw(inputs: Inputs) -> Figure:
         "original ground truth": colour_labels(truth, about),
         f"noise on {noise}:\n{changed:.0f} % of the pixels changed": colour_labels(corrupted, about),
     }
-    with style.context():
-        height = 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5
-        figure = Figure(figsize=(style.PAGE, height))
-        for ax, (title, picture) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
-            show_picture(ax, picture, title)
-        draw_legend(figure, about)
-        mark_stand_in(figure, inputs, [about.dataset])
-    return figure
-
-
-def caption(inputs: Inputs) -> str:
-    noisy, objects = _choose_noise(inputs)
-    text = (
+    height = 0.36 * style.PAGE * image.shape[1] / image.shape[2] + 0.5
+    figure = Figure(figsize=(style.PAGE, height))
+    for ax, (title, picture) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
+        show_picture(ax, picture, title)
+    draw_legend(figure, about)
+    caption = (
         f"Ground truth of a training tile before and after noise on its objects. In all training tiles together, "
         f"{objects.changed} of {objects.objects} objects ({100 * objects.realised_share:.1f} %) and "
         f"{100 * noisy.manifest.realised_rate:.1f} % of the pixels have another class. The figure shows the tile that "
         "changed most."
     )
-    return mention_stand_in(text, inputs, [noisy.manifest.dataset])
+    return Drawing(figure, caption, [about.dataset])
 
 
 def infrared_image(image: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from warlab.artefacts.labelled_data import NoisyLabels
 from warlab.data.originals import read_originals
 from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, mention_stand_in
+from warlab.reporting.figures.base import Drawing, Inputs, NothingToDraw
 
 TITLE = "Images whose label was changed"
 SECTION = "data"
@@ -18,50 +18,39 @@ ROWS = 8
 SAMPLES = 7
 GAP = 0.12  # of an image's width
 ROW_INCHES = 0.42
+CAPTION = (
+    "Training images whose label was changed by the noise, the most frequent changes first: true class → label given "
+    "to the methods, with the number of such images. For each dataset, the figure shows the noise with the highest "
+    "rate and its first seed."
+)
 
 
-def draw(inputs: Inputs) -> Figure:
+def draw(inputs: Inputs) -> Drawing:
     chosen = _choose_noise(inputs)
-    blocks = [_flips(entry, inputs) for entry in chosen]
+    datasets, blocks = [entry.manifest.dataset for entry in chosen], [_flips(entry, inputs) for entry in chosen]
     heights = [len(flips) for flips in blocks]
-    with style.context():
-        width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
-        figure = Figure(figsize=(width, ROW_INCHES * sum(heights) + 0.45 * len(blocks)))
-        axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
-        for ax, flips, entry in zip(axes, blocks, chosen, strict=True):
-            _draw_mosaic(ax, flips)
-            kinds = {"dataset": entry.manifest.dataset, "noise": entry.manifest.noise}
-            ax.set_title(", ".join(names.display_name(inputs.labels, *kind) for kind in kinds.items()))
-        mark_panels(figure, inputs, axes, [entry.manifest.dataset for entry in chosen])
-    return figure
-
-
-def caption(inputs: Inputs) -> str:
-    chosen = _choose_noise(inputs)
-    text = (
-        "Training images whose label was changed by the noise, the most frequent changes first: "
-        "true class → label given to the methods, with the number of such images. "
-        "For each dataset, the figure shows the noise with the highest rate and its first seed."
-    )
-    return mention_stand_in(text, inputs, [entry.manifest.dataset for entry in chosen])
+    width = max(style.COLUMN, SAMPLES * ROW_INCHES + 2.0)
+    figure = Figure(figsize=(width, ROW_INCHES * sum(heights) + 0.45 * len(blocks)))
+    axes = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=heights).ravel()
+    for ax, flips, entry in zip(axes, blocks, chosen, strict=True):
+        _draw_mosaic(ax, flips)
+        kinds = {"dataset": entry.manifest.dataset, "noise": entry.manifest.noise}
+        ax.set_title(", ".join(names.display_name(inputs.labels, *kind) for kind in kinds.items()))
+    return Drawing(figure, CAPTION, datasets, list(axes))
 
 
 def _choose_noise(inputs: Inputs) -> list[NoisyLabels]:
-    """Return for each dataset the first labels (that is, the first seed) of the noise with the highest rate."""
-    drawable = [entry for entry in inputs.noise if _can_be_drawn(entry, inputs)]
-    if not drawable:
+    """Return for each dataset the first labels (that is, the first seed) of the noise with the highest rate, if its
+    images are in memory and the noise changes a label; open-set noise, for example, does not."""
+    chosen: dict[str, NoisyLabels] = {}
+    for entry in sorted(inputs.noise, key=lambda entry: -entry.manifest.rate):
+        prepared = inputs.data.get(entry.manifest.dataset)
+        if prepared and prepared.about.samples == "images" and (entry.labels != prepared.arrays["train_y"]).any():
+            chosen.setdefault(entry.manifest.dataset, entry)
+    if not chosen:
         raise NothingToDraw("No noise of this scale is known to change a label.")
-    datasets = dict.fromkeys(entry.manifest.dataset for entry in drawable)
-    by_dataset = [[entry for entry in drawable if entry.manifest.dataset == dataset] for dataset in datasets]
-    return [max(entries, key=lambda entry: entry.manifest.rate) for entries in by_dataset]
-
-
-def _can_be_drawn(entry: NoisyLabels, inputs: Inputs) -> bool:
-    """Return whether the images are in memory and the noise changes a label; open-set noise, for example, does not."""
-    prepared = inputs.data.get(entry.manifest.dataset)
-    if prepared is None or prepared.about.samples != "images":
-        return False
-    return bool((entry.labels != prepared.arrays["train_y"]).any())
+    order = list(dict.fromkeys(entry.manifest.dataset for entry in inputs.noise))
+    return sorted(chosen.values(), key=lambda entry: order.index(entry.manifest.dataset))
 
 
 def _flips(entry: NoisyLabels, inputs: Inputs) -> list[tuple[str, Sequence[np.ndarray]]]:

@@ -15,8 +15,8 @@ from scipy.spatial.distance import squareform
 from warlab.artefacts.ground_cost import GroundCost
 from warlab.artefacts.labelled_data import NoiseManifest
 from warlab.ids import CostId
-from warlab.reporting import names, style
-from warlab.reporting.figures.base import Inputs, NothingToDraw, mark_panels, mention_stand_in
+from warlab.reporting import names
+from warlab.reporting.figures.base import Drawing, Inputs, NothingToDraw
 
 TITLE = "Ground costs and label noise"
 SECTION = "data"
@@ -38,37 +38,28 @@ class Panel(NamedTuple):
     y_label: str = ""
 
 
-def draw(inputs: Inputs) -> Figure:
+def draw(inputs: Inputs) -> Drawing:
     panels, orders = _make_panels(inputs), _order_classes(inputs.costs)
     kinds = [panel.kind for panel in panels]
     shown = [_reorder(panel, orders) for k, panel in enumerate(panels) if panel.kind not in kinds[:k]]
     columns = min(len(shown), 2 if len(shown) <= 4 else 3)
     rows = -(-len(shown) // columns)
-    with style.context():
-        figure = Figure(figsize=(PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2))
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax in axes[len(shown) :]:
-            ax.remove()
-        for ax, panel in zip(axes, shown, strict=False):
-            _draw_heat_map(ax, panel)
-        mark_panels(figure, inputs, axes[: len(shown)], [str(panel.kind[0]) for panel in shown])
-    return figure
-
-
-def caption(inputs: Inputs) -> str:
-    sentences = []
-    if inputs.costs:
-        sentences.append("Ground costs between classes: the more similar two classes are, the higher their cost.")
-    if inputs.noise:
-        sentences.append(
-            "Transition matrices of the label noise: probability of the given label (column) for a true class (row)."
-        )
-    if _order_classes(inputs.costs):
-        sentences.append("Classes are ordered so that similar ones are neighbours.")
-    panels = _make_panels(inputs)
-    if len({panel.kind for panel in panels}) < len(panels):
-        sentences.append("If there are several seeds, the first one is shown.")
-    return mention_stand_in(" ".join(sentences), inputs)
+    figure = Figure(figsize=(PANEL_INCHES * columns, (PANEL_INCHES + 0.1) * rows + 0.2))
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes[len(shown) :]:
+        ax.remove()
+    for ax, panel in zip(axes, shown, strict=False):
+        _draw_heat_map(ax, panel)
+    sentences = {
+        "Ground costs between classes: the more similar two classes are, the higher their cost.": inputs.costs,
+        "Transition matrices of the label noise: probability of the given label (column) for a true class (row).": (
+            inputs.noise
+        ),
+        "Classes are ordered so that similar ones are neighbours.": orders,
+        "If there are several seeds, the first one is shown.": len(shown) < len(panels),
+    }
+    caption = " ".join(sentence for sentence, holds in sentences.items() if holds)
+    return Drawing(figure, caption, [str(panel.kind[0]) for panel in shown], list(axes[: len(shown)]))
 
 
 def _make_panels(inputs: Inputs) -> list[Panel]:

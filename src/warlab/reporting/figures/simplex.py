@@ -8,7 +8,7 @@ from matplotlib.tri import Triangulation
 
 from warlab.errors import WarlabError
 from warlab.reporting import style
-from warlab.reporting.figures.base import Arrays, Inputs
+from warlab.reporting.figures.base import Arrays, Drawing, Inputs
 
 TITLE = "What each divergence measures, and where it leads"
 SECTION = "adversarial"
@@ -18,40 +18,34 @@ SHADES, LEVELS = "Greys", 24  # as in the paper: white is zero, darker is larger
 COLOURS = (style.ORANGE, style.CRIMSON, style.BLACK)
 SHAPES = "so^"  # classes also differ in shape, for readers who cannot distinguish the colours
 RING = style.BLUE
+CAPTION = (
+    "Top: the value of each divergence on the simplex of three classes, measured from a fixed prediction (green "
+    "cross); white is zero, darker is larger. Cross entropy alone has no divergence. Bottom: decision regions of "
+    "small networks that were trained with each divergence on the same points; some points in the red cloud have "
+    "the label black. Left: the ground cost, which is smallest between red and black. About its own figure of this "
+    "kind, the paper says that a higher cost between two classes smooths their boundary less; by its Proposition "
+    "2, a higher cost penalises a change between them more. The loss here is the paper's formula, which agrees "
+    "with the proposition. Values and trainings are computed; the paper gives no numbers."
+)
 
 
-def draw(inputs: Inputs) -> Figure:
+def draw(inputs: Inputs) -> Drawing:
     toy = require_toy(inputs)
-    with style.context():
-        count = len(toy["names"])
-        figure = Figure(figsize=(style.PAGE, 2.9))
-        axes = figure.subplots(2, count + 1, width_ratios=[1.15] + [1.0] * count)
-        _draw_cost(axes[0, 0], toy)
-        cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
-        key = axes[1, 0]
-        key.legend(
-            handles=[*legend_handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0
-        )
-        key.set_axis_off()
-        by_divergence = zip(*axes[:, 1:], toy["names"], toy["values"], toy["regions"], strict=True)
-        for top, bottom, name, values, probabilities in by_divergence:
-            _draw_values(top, toy, values)
-            top.set_title(str(name), fontsize=7)
-            draw_regions(bottom, toy, probabilities)
-            draw_points(bottom, toy, 2.5)
-    return figure
-
-
-def caption(inputs: Inputs) -> str:
-    return (
-        "Top: the value of each divergence on the simplex of three classes, measured from a fixed prediction (green "
-        "cross); white is zero, darker is larger. Cross entropy alone has no divergence. Bottom: decision regions of "
-        "small networks that were trained with each divergence on the same points; some points in the red cloud have "
-        "the label black. Left: the ground cost, which is smallest between red and black. About its own figure of this "
-        "kind, the paper says that a higher cost between two classes smooths their boundary less; by its Proposition "
-        "2, a higher cost penalises a change between them more. The loss here is the paper's formula, which agrees "
-        "with the proposition. Values and trainings are computed; the paper gives no numbers."
-    )
+    count = len(toy["names"])
+    figure = Figure(figsize=(style.PAGE, 2.9))
+    axes = figure.subplots(2, count + 1, width_ratios=[1.15] + [1.0] * count)
+    _draw_cost(axes[0, 0], toy)
+    cross = Line2D([], [], marker="x", linestyle="", color=style.GREEN, markersize=4, label="prediction")
+    key = axes[1, 0]
+    key.legend(handles=[*legend_handles(toy), cross], loc="center left", fontsize=6, handletextpad=0.2, borderaxespad=0)
+    key.set_axis_off()
+    by_divergence = zip(*axes[:, 1:], toy["names"], toy["values"], toy["regions"], strict=True)
+    for top, bottom, name, values, probabilities in by_divergence:
+        _draw_values(top, toy, values)
+        top.set_title(str(name), fontsize=7)
+        draw_regions(bottom, toy, probabilities)
+        draw_points(bottom, toy, 2.5)
+    return Drawing(figure, CAPTION)
 
 
 def require_toy(inputs: Inputs) -> Arrays:

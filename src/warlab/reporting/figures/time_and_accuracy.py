@@ -7,38 +7,38 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from warlab.reporting import names, style
 from warlab.reporting.figures.base import (
+    Drawing,
     Inputs,
     NothingToDraw,
     complete_runs,
     draw_panels,
     mention_held_out,
-    mention_stand_in,
 )
 from warlab.reporting.read import results
-from warlab.reporting.read.results import SETTING, Scenario
+from warlab.reporting.read.results import ACCURACY, CELL, SETTING, Scenario
 from warlab.reporting.stats import half_interval
 
 TITLE = "Time against accuracy"
 SECTION = "results"
 NEEDS = ("runs",)
 ASKS = {"together": 2, "column": "seconds"}
+CLOCKS = {"processor_seconds": "processor time", "seconds": "time"}
 QUIET = "#666666"
 NAME_SIZE = 6.0  # points
 LEAST_POINTS, LEAST_TIMES = 4.0, 0.5  # of an axis: a small difference must not fill a panel
 
 
-def draw(inputs: Inputs) -> Figure:
+def draw(inputs: Inputs) -> Drawing:
     def panel(ax: Axes, rows: pd.DataFrame, _setting: Scenario) -> None:
         """Draw the prominent methods in their colours above the grey ones, each with its name."""
         cce = rows.loc[rows["method"] == "cce", "seconds"]
         unit = float(cce.iloc[0]) if len(cce) else 1.0
         bright, marks = style.prominent(rows["method"]), []
-        columns = ["method", "seconds", "test_accuracy", "reach"]
+        columns = ["method", "seconds", ACCURACY, "reach"]
         for method, seconds, y, reach in rows[columns].itertuples(index=False):
             x, colour = seconds / unit, inputs.looks[method][0] if method in bright else style.GREY
             order = 3 if method in bright else 2
@@ -52,37 +52,29 @@ def draw(inputs: Inputs) -> Figure:
         ax.set_ylim(*style.widen(ax.get_ylim(), LEAST_POINTS))
         name_points(ax, sorted(marks, key=lambda mark: mark.colour == QUIET))
 
-    return draw_panels(_table(inputs), inputs, panel, 2.9, "test accuracy (%)", most=2)
-
-
-def caption(inputs: Inputs) -> str:
-    table, runs = _table(inputs), complete_runs(inputs)
-    text = (
-        f"Mean test accuracy of the last ten epochs over the mean {_clock(runs)[1]} of one of these epochs, relative "
+    runs = complete_runs(inputs)
+    clock = next((name for name in CLOCKS if name in runs and runs[name].notna().all()), "seconds")
+    table = _table(runs, clock)
+    caption = (
+        f"Mean test accuracy of the last ten epochs over the mean {CLOCKS[clock]} of one of these epochs, relative "
         "to CCE in panels where CCE was run."
     )
     if table["reach"].notna().any():
-        text += " Bars are 95 % intervals of the accuracy over the seeds."
-    return mention_stand_in(mention_held_out(text, inputs, set(table["dataset"])), inputs)
+        caption += " Bars are 95 % intervals of the accuracy over the seeds."
+    caption += mention_held_out(inputs, set(table["dataset"]))
+    return draw_panels(table, inputs, caption, panel, 2.9, "test accuracy (%)", most=2)
 
 
-def _clock(runs: pd.DataFrame) -> tuple[str, str]:
-    """Return the column of the times, and what it measures."""
-    logged = runs[["processor_seconds"]].notna().all(axis=None) if "processor_seconds" in runs else False
-    if not logged and "seconds" not in runs:
+def _table(runs: pd.DataFrame, clock: str) -> pd.DataFrame:
+    """Return seconds and accuracy of each cell in the settings that have several."""
+    if clock not in runs:
         raise NothingToDraw("These runs were kept without their times.")
-    return ("processor_seconds", "processor time") if logged else ("seconds", "time")
-
-
-def _table(inputs: Inputs) -> pd.DataFrame:
-    runs = complete_runs(inputs)
-    clock, _ = _clock(runs)
-    summary = results.summarise(runs, metrics=("test_accuracy", clock))
-    wide = summary.pivot_table(index=list(results.CELL), columns="metric", values="mean", sort=False)
-    by_cell = results.readings(runs).groupby(list(results.CELL))["last10_mean"]
+    summary = results.summarise(runs, metrics=(ACCURACY, clock))
+    wide = summary.pivot_table(index=list(CELL), columns="metric", values="mean", sort=False)
+    by_cell = results.readings(runs).groupby(list(CELL))["last10_mean"]
     wide = wide.assign(reach=by_cell.agg(half_interval)).reset_index().rename(columns={clock: "seconds"})
     counts = wide.groupby(SETTING)["method"].transform("nunique")
-    several = wide[counts > 1].dropna(subset=["seconds", "test_accuracy"])
+    several = wide[counts > 1].dropna(subset=["seconds", ACCURACY])
     if several.empty:
         raise NothingToDraw("This figure needs a setting with two methods; train another one.")
     return several
