@@ -164,6 +164,7 @@ BAD = {
     "float index": (torch.zeros(2, C), np.array([0, 1]), np.array([0.0, 1.7])),
     "mask": (torch.zeros(2, C), torch.tensor([0, 1]), torch.tensor([True, False])),
     "shape": (torch.zeros(2, C - 1), torch.tensor([0, 1]), torch.tensor([0, 1])),
+    "another label": (torch.zeros(2, C), torch.tensor([0, 3]), torch.tensor([59, 59])),
 }
 
 
@@ -187,6 +188,46 @@ def test_a_bad_batch_on_a_gpu_is_refused_later_and_only_it_is_left_out() -> None
     with pytest.raises(WarlabError, match="label 0 to 5 in a batch"):
         audit.means()
     assert same(audit, audit_of(batches))
+
+
+@pytest.mark.parametrize("as_kind", [lambda part: part, lambda part: part.as_subclass(OnGpu)], ids=["cpu", "gpu"])
+def test_a_sample_keeps_its_label_whatever_has_been_added_saved_or_waits(as_kind) -> None:
+    batches, others = trained(), {}
+    for z, y, index in batches[:4]:  # a shuffled list of labels, or the index of the batch, looks like this
+        others = {"labels": (z, (y + 1) % C, index), "one of them": (z, torch.cat([y[:-1], (y[-1:] + 1) % C]), index)}
+    for bad in others.values():
+        for how in ("waits", "added", "loaded"):
+            audit = audit_of([tuple(map(as_kind, batch)) for batch in batches[:4]])
+            if how == "added":
+                audit.means()
+            if how == "loaded":
+                state, audit = audit.state_dict(), LabelAudit(N, C)
+                audit.load_state_dict(state)
+            with pytest.raises(WarlabError, match=r"was given label \d for sample \d+, whose label was \d before"):
+                audit.update(*map(as_kind, bad))
+                audit.means()
+            for batch in batches[4:]:
+                audit.update(*map(as_kind, batch))
+            assert same(audit, audit_of(batches))
+
+
+@pytest.mark.parametrize("size", [1, 3, 20])
+def test_probabilities_are_refused_and_nothing_else_is(size: int) -> None:
+    z, y, index = trained(epochs=1, batch=N)[0]
+    for p in (z.softmax(1), torch.eye(C)[y], z.half().softmax(1), z.softmax(1).numpy()):
+        audit = LabelAudit(N, C)
+        with pytest.raises(WarlabError, match="in place of logits"):
+            for k in range(0, N, size):
+                audit.update(p[k : k + size], y[k : k + size], index[k : k + size])
+            audit.means()
+        assert audit.means().seen.sum() == 0
+    p = z.softmax(1)
+    for good in (z, z.relu(), p.log(), 2 * p, 0 * p, torch.cat([p[:1] + 0.02, p[1:]])):  # any logits but probabilities
+        audit = LabelAudit(N, C)
+        for k in range(0, N, max(size, 2)):
+            rows = slice(k, k + max(size, 2))
+            audit.update(good[rows], y[rows], index[rows])
+        assert audit.means().seen.tolist() == [1] * N
 
 
 def test_transport_is_the_exact_one_and_with_the_zero_one_cost_the_missing_probability() -> None:

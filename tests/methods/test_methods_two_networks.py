@@ -1,5 +1,7 @@
 """Co-Teaching, Co-Teaching+ and JoCoR: what they forget, what they select, and what becomes of the quirks."""
 
+import csv
+import math
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from warlab.artefacts.run_config import RunConfig
 from warlab.config.study import load_study
 from warlab.engine.images import Images, TrainingData, WrongLabels
 from warlab.engine.run import train_run
+from warlab.engine.train import _Meter
 from warlab.errors import WarlabError
 from warlab.methods._selection import forget_rate, forget_share
 from warlab.methods.base import Step
@@ -163,7 +166,7 @@ def test_networks_that_agree_learn_from_the_whole_batch(reading: str) -> None:
     _, gradient, log = evaluate(method, pair, y, Step(50, 60, batch=1))
     assert (gradient.abs().sum(2) > 0).all() and log["disagreement"] == 0 and log["selected"].all()  # type: ignore[union-attr]
     late, _, log = evaluate(method, pair, y, Step(50, 60, batch=100))
-    assert (late == 0) == (reading == "code") == ("selected" not in log)  # the published gate: epoch * batch < 5000
+    assert (late == 0) == (reading == "code") == (not log["selected"].any())  # the published gate: epoch * batch < 5000
 
 
 def test_of_single_disputes_the_share_is_kept_and_the_others_teach_nothing() -> None:
@@ -172,7 +175,7 @@ def test_of_single_disputes_the_share_is_kept_and_the_others_teach_nothing() -> 
     other[2] = -one[2]
     method = make("coteaching_plus", y, 5, forget=0.75)
     steps = [evaluate(method, torch.stack([one, other]), y) for _ in range(8)]
-    used = ["selected" in log for _, _, log in steps]  # without samples there is no purity
+    used = [bool(log["selected"].any()) for _, _, log in steps]  # type: ignore[union-attr]
     assert used == [False, False, False, True] * 2
     for (_, gradient, log), learned in zip(steps, used, strict=True):
         assert gradient.isfinite().all() and bool(gradient.any()) == learned
@@ -221,13 +224,29 @@ def test_purity_is_the_share_of_true_labels_among_the_selected() -> None:
     selected = torch.tensor([[True, True, False], [False, True, True]])
     index = torch.tensor([4, 0, 2])  # wrong, true, true
     assert float(wrong.purity(selected, index)["purity"]) == pytest.approx(75.0)  # one of two, two of two
-    assert float(wrong.purity(torch.zeros(1, 3, dtype=torch.bool), index)["purity"]) == 0
+    one_empty = torch.tensor([[False, False, False], [False, True, True]])
+    assert float(wrong.purity(one_empty, index)["purity"]) == pytest.approx(100.0)  # of the network that selects any
+    nothing = wrong.purity(torch.zeros(2, 3, dtype=torch.bool), index)
+    meter, loss = _Meter(), torch.tensor(1.0)
+    meter.add(loss, nothing)
+    assert math.isnan(float(nothing["purity"])) and meter.means() == {"loss": 1.0}
+    meter.add(loss, wrong.purity(selected, index))
+    assert meter.means() == {"loss": 1.0, "purity": pytest.approx(75.0)}  # batches without a selection do not count
 
 
-@pytest.mark.parametrize("method", ["coteaching", "coteaching_plus", "jocor", "gce_truncated", "iterative"])
-def test_selecting_methods_report_their_purity(method: str, tmp_path: Path) -> None:
-    files = write_files(tmp_path, noise="sym-40")
-    train_run(RunConfig.from_dict(resolved(method, epochs=2)), {}, files, tmp_path / "out", 1)
-    header, *rows = [line.split(",") for line in (tmp_path / "out" / "metrics.csv").read_text().splitlines()]
-    values = [float(row[header.index("purity")]) for row in rows if row[header.index("purity")]]
-    assert values and all(0 <= value <= 100 for value in values)
+SELECTING = ("coteaching", "coteaching_plus", "jocor", "gce_truncated", "iterative", "war_select", "war_unlabelled")
+
+
+def purities(method: str, noise: str, folder: Path, batch_size: int) -> list[float]:
+    files = write_files(folder, noise=noise)
+    config = RunConfig.from_dict(resolved(method, epochs=3, batch_size=batch_size))
+    train_run(config, {}, files, folder / "out", 1)
+    with (folder / "out" / "metrics.csv").open() as file:
+        return [float(row["purity"]) for row in csv.DictReader(file) if row["purity"]]
+
+
+@pytest.mark.parametrize("method", SELECTING)
+def test_selecting_methods_report_their_purity_of_batches_in_which_they_select_any(method: str, tmp_path: Path) -> None:
+    mixed = purities(method, "sym-40", tmp_path / "noisy", 16)
+    assert 0 < mixed[0] < 100 and all(0 < value <= 100 for value in mixed)
+    assert set(purities(method, "clean", tmp_path / "clean", 2)) == {100.0}  # many batches of two select nothing

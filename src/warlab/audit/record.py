@@ -65,8 +65,9 @@ class Record:
         self.n_classes = n_classes
         self.epochs = None if epochs is None else frozenset(int(epoch) for epoch in epochs)
         self._sums: Any = torch.zeros(n_samples, n_classes + EXTRA, dtype=torch.float64)  # later on the logits' device
-        self._labels: Any = torch.full((n_samples,), -1)
+        self._labels: Any = torch.full((n_samples,), -1)  # on the CPU
         self._waiting: list[tuple[Any, Any, Any]] = []
+        self._are_logits = False  # until enough rows have been looked at
 
     def update(self, logits: Any, labels: Any, index: Any, epoch: int | None = None) -> None:
         """Record a training batch: logits (B, C), given labels (B,), numbers of the samples (B,).
@@ -94,8 +95,9 @@ class Record:
             if values.dtype == torch.bool or values.is_floating_point() or values.is_complex():
                 raise WarlabError(f"The {what} of an audit are {values.dtype}; give integers.")
         copies = logits.to(torch.float32, copy=True), labels.to(torch.long, copy=True), index.to(torch.long, copy=True)
+        self._refuse_probabilities(copies[0])
         if not (labels.is_cuda or index.is_cuda):
-            self._check_range(*copies[1:])
+            self._accept(*copies[1:])
         self._waiting.append(copies)
         if sum(len(one) for one, _, _ in self._waiting) >= ROWS:
             self._add()
@@ -103,7 +105,7 @@ class Record:
     def means(self) -> Means:
         """Means over all batches so far, as numpy arrays."""
         self._add()
-        sums, labels = self._sums.cpu().numpy(), self._labels.cpu().numpy()
+        sums, labels = self._sums.cpu().numpy(), self._labels.numpy()
         seen = sums[:, -1]
         with np.errstate(invalid="ignore"):
             means = np.where(seen[:, None] > 0, sums[:, :-1] / np.maximum(seen, 1)[:, None], np.nan)
@@ -127,7 +129,36 @@ class Record:
                 f"{self.n_classes}; load it into an audit of its own size."
             )
         self._waiting = [tuple(part.clone() for part in batch) for batch in state["waiting"]]
-        self._sums, self._labels = state["sums"].double().clone(), state["labels"].clone()
+        self._sums, self._labels = state["sums"].double().clone(), state["labels"].cpu().clone()
+
+    def _refuse_probabilities(self, logits: Any) -> None:
+        """Look at the first rows: of probabilities, the audit would take the softmax again."""
+        from warlab.common.labels import looks_like_probabilities
+
+        if self._are_logits:
+            return
+        suspicious = looks_like_probabilities(logits)
+        if suspicious:
+            raise WarlabError(
+                "An audit was given probabilities (rows that sum to 1) in place of logits; give the model's output "
+                "before the softmax, or the logarithm of the probabilities."
+            )
+        self._are_logits = suspicious is False
+
+    def _accept(self, labels: Any, index: Any) -> None:
+        """Take the labels of samples that are new, and check them all."""
+        self._check_range(labels, index)
+        labels, index = labels.cpu(), index.cpu()
+        before = self._labels[index]
+        self._labels[index] = labels.where(before < 0, before)
+        if len(other := (self._labels[index] != labels).nonzero()[:, 0]):
+            first = other[0]
+            known = int(self._labels[index[first]])
+            self._labels[index] = before
+            raise WarlabError(
+                f"An audit was given label {int(labels[first])} for sample {int(index[first])}, whose label was "
+                f"{known} before; give the same labels and indices in every epoch, those of the dataset."
+            )
 
     def _check_range(self, labels: Any, index: Any) -> None:
         for values, end, what in ((labels, self.n_classes, "label"), (index, self.n_samples, "sample")):
@@ -142,7 +173,7 @@ class Record:
         good, errors = [], []
         for batch in self._waiting:
             try:
-                self._check_range(*batch[1:])
+                self._accept(*batch[1:])
                 good.append(batch)
             except WarlabError as error:
                 errors.append(error)
@@ -161,14 +192,18 @@ class Record:
             torch.cat([part.to(device) for part in parts]) for parts in zip(*self._waiting, strict=True)
         )
         try:
-            self._check_range(labels, index)
+            self._refuse_probabilities(logits)
+        except WarlabError:
+            self._waiting = []
+            raise
+        try:
+            self._accept(labels, index)
         except WarlabError:
             self._leave_out_bad_batches()
         self._waiting = []
         device = "cpu" if device.type == "mps" else device  # Apple's GPUs have no double precision
-        self._sums, self._labels = self._sums.to(device), self._labels.to(device)
+        self._sums = self._sums.to(device)
         y, log_p = labels[:, None], logits.log_softmax(1)
         margin = logits.gather(1, y) - logits.scatter(1, y, -torch.inf).amax(1, keepdim=True)
         rows = torch.cat([log_p.exp(), margin, -log_p.gather(1, y), torch.ones_like(margin)], 1)  # as above, (B, C + 3)
         self._sums.index_add_(0, index.to(device), rows.to(device, torch.float64))
-        self._labels[index.to(device)] = labels.to(device)

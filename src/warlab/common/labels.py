@@ -1,4 +1,4 @@
-"""Checks of labels that belong to logits."""
+"""Checks of logits and of the labels that belong to them."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 
 from warlab.errors import WarlabError
+
+ENOUGH = 4  # rows that look like probabilities are no accident
 
 
 def check_labels(labels: Any, expected: tuple[int, ...], classes: int, mask: Tensor | None = None) -> Tensor:
@@ -33,3 +35,11 @@ def check_labels(labels: Any, expected: tuple[int, ...], classes: int, mask: Ten
 
 def describe(given: Any) -> str:
     return f"{given.dtype} of shape {tuple(given.shape)}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
+
+
+def looks_like_probabilities(logits: Tensor, axis: int = 1) -> bool | None:
+    """Return whether the rows are probabilities; None if there are too few of them to tell."""
+    if logits.numel() < ENOUGH * logits.shape[axis]:
+        return None
+    values = logits.detach().float()
+    return bool((values >= 0).all()) and bool(((values.sum(axis) - 1).abs() < 0.01).all())

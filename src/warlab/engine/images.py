@@ -91,6 +91,9 @@ def recall(counts: np.ndarray) -> dict[str, float]:
     return {f"recall_{k}": float(100 * right[k] / total[k]) for k in np.flatnonzero(total)}
 
 
+PURITY = "purity"
+
+
 @dataclass(frozen=True)
 class WrongLabels:
     """Measures the share of wrong training labels that the networks reproduce, in evaluation mode.
@@ -119,11 +122,11 @@ class WrongLabels:
 
     def purity(self, selected: Tensor, index: Tensor) -> dict[str, Tensor]:
         """Return the share of right labels among the `selected` samples (M, B) of those with these indices (B,), in
-        percent, averaged over the networks; {} if it is unknown."""
+        percent, averaged over the networks that select any, NaN if none does; {} if it is unknown."""
         if self.trusted is None:
             return {}
         right = (selected & self.trusted[index]).sum(1)
-        return {"purity": 100 * (right / selected.sum(1).clamp_min(1)).mean()}
+        return {PURITY: 100 * (right / selected.sum(1)).nanmean()}
 
 
 class Images:

@@ -20,7 +20,7 @@ from warlab.audit.record import Record
 from warlab.common.readings import HELD_OUT, HELD_OUT_LOSS, LAST, is_tested
 from warlab.common.seeds import derive_seed
 from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.images import Batches, Evaluation
+from warlab.engine.images import PURITY, Batches, Evaluation
 from warlab.errors import Interrupted, WarlabError
 from warlab.methods.base import LOGITS, SELECTED, Batch, Log, Method, Step, add_gradients
 
@@ -56,7 +56,7 @@ class _Meter:
 
     batches: int = 0
     sums: dict[str, Tensor | float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, Tensor | int] = field(default_factory=dict)
     first_bad: Any = -1
     times: Row = field(default_factory=lambda: dict.fromkeys(TIMES, 0.0))
     clocks: Row = field(default_factory=_clocks)  # at the last update of `times`
@@ -69,14 +69,17 @@ class _Meter:
 
     def add(self, loss: Tensor, log: Log) -> None:
         for name, value in {"loss": loss, **log}.items():
+            counted: Tensor | int = 1
+            if name == PURITY and isinstance(value, Tensor):  # NaN in a batch of which nothing is selected
+                value, counted = value.nan_to_num(), ~value.isnan()
             self.sums[name] = self.sums.get(name, 0.0) + value
-            self.counts[name] = self.counts.get(name, 0) + 1
+            self.counts[name] = self.counts.get(name, 0) + counted
         bad = torch.as_tensor(self.first_bad, device=loss.device)
         self.first_bad = torch.where((bad < 0) & ~torch.isfinite(loss), self.batches, bad)
         self.batches += 1
 
     def means(self) -> Row:
-        return {name: float(value) / self.counts[name] for name, value in self.sums.items()}
+        return {name: float(value) / int(self.counts[name]) for name, value in self.sums.items() if self.counts[name]}
 
 
 class Recorder:

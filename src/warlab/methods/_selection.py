@@ -119,11 +119,6 @@ def select_smallest(losses: Tensor, kept: int) -> Tensor:
     return losses.detach().argsort(stable=True)[:kept]
 
 
-def log_selected(selected: Tensor, kept: int) -> Log:
-    """Return what to log of the samples (M, B) that are used; a batch in which there are none has no purity."""
-    return {SELECTED: selected} if kept else {}
-
-
 def mean(losses: Tensor) -> Tensor:
     """Return the mean, or 0 without samples."""
     return losses.sum() / max(1, len(losses))

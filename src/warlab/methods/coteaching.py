@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from warlab.common.setting import setting
-from warlab.methods._selection import Selecting, exchange, log_selected
-from warlab.methods.base import Batch, Log, Losses, Step
+from warlab.methods._selection import Selecting, exchange
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Step
 
 
 @dataclass(frozen=True)
@@ -35,4 +35,4 @@ class Algorithm(Selecting):
     def selected_loss(self, logits: Sequence[Tensor], batch: Batch, step: Step) -> tuple[Losses, Log]:
         kept = self.count_kept(len(batch.y), step)
         losses, selected = exchange(logits, batch.y, kept, self.config.division)
-        return losses, log_selected(selected, kept)
+        return losses, {SELECTED: selected}

@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from warlab.common.setting import setting
-from warlab.methods._selection import Selecting, exchange, log_selected
-from warlab.methods.base import Batch, Log, Losses, Step, Task
+from warlab.methods._selection import Selecting, exchange
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
 
 EARLY = 5000  # epoch * batch until which agreeing networks are trained, baseline's code
 
@@ -52,7 +52,7 @@ class Algorithm(Selecting):
         if step.epoch < self.config.init_epoch:
             kept = self.count_kept(len(batch.y), step)
             losses, selected = exchange(logits, batch.y, kept, self.division)
-            return losses, log_selected(selected, kept)
+            return losses, {SELECTED: selected}
         scores = [one.softmax(1) for one in logits] if self.as_published else logits
         disagree = logits[0].argmax(1) != logits[1].argmax(1)
         losses, log = self.disagreement_losses(scores, batch.y, disagree, step)
@@ -61,13 +61,13 @@ class Algorithm(Selecting):
     def disagreement_losses(
         self, scores: Sequence[Tensor], y: Tensor, disagree: Tensor, step: Step
     ) -> tuple[list[Tensor], Log]:
-        """Return the two losses, and the mask (2, B) of the samples behind them, if there are any."""
+        """Return the two losses, and the mask (2, B) of the samples behind them."""
         if not disagree.any():
             used = not self.as_published or step.epoch * step.batch < EARLY
             everything = torch.ones(2, len(y), dtype=torch.bool, device=y.device)
-            return [used * cross_entropy(s, y) for s in scores], log_selected(everything, used)
+            return [used * cross_entropy(s, y) for s in scores], {SELECTED: everything & used}
         kept = self.count_kept(int(disagree.sum()), step)
         losses, chosen = exchange([s[disagree] for s in scores], y[disagree], kept, self.division)
         selected = torch.zeros(2, len(y), dtype=torch.bool, device=y.device)
         selected[:, disagree] = chosen
-        return losses, log_selected(selected, kept)
+        return losses, {SELECTED: selected}

@@ -17,8 +17,8 @@ from torch.nn.functional import cross_entropy, log_softmax
 
 from warlab.common.setting import setting
 from warlab.errors import WarlabError
-from warlab.methods._selection import Selecting, log_selected, make_mask, mean, select_smallest
-from warlab.methods.base import Batch, Log, Losses, Step, Task
+from warlab.methods._selection import Selecting, make_mask, mean, select_smallest
+from warlab.methods.base import SELECTED, Batch, Log, Losses, Step, Task
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Algorithm(Selecting):
         joint = (1 - self.config.lam) * supervised + self.config.lam * disagreement(first, second)
         kept = self.count_kept(len(joint), step)
         chosen = select_smallest(joint, kept)
-        return mean(joint[chosen]) / self.unit, log_selected(make_mask(chosen, len(joint))[None], kept)
+        return mean(joint[chosen]) / self.unit, {SELECTED: make_mask(chosen, len(joint))[None]}
 
 
 def disagreement(first: Tensor, second: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
-from warlab.common.labels import check_labels
+from warlab.common.labels import check_labels, looks_like_probabilities
 from warlab.common.precision import model_precision, spacing, tf32_allowed
 from warlab.errors import WarlabError
 from warlab.war.model import (
@@ -39,7 +39,6 @@ from warlab.war.model import (
     fix_dropout_masks,
     flatten_mask,
     get_logits,
-    looks_like_probabilities,
     refuse_static_graph,
     select_forwards,
 )

@@ -14,7 +14,6 @@ from warlab.errors import WarlabError
 
 Dropout = Literal["independent", "shared", "off"]
 Predict = Callable[[Tensor], Any]  # inputs → logits, or an output that holds them
-ENOUGH = 4  # rows that look like probabilities are no accident
 
 
 def check_inputs(model: nn.Module, inputs: Tensor) -> Tensor:
@@ -186,14 +185,6 @@ def class_axis(logits: Tensor, samples: int, class_dim: int | None) -> int:
             "such as predict=lambda inputs: torch.cat([0 * (z := model(inputs)), z], 1)."
         )
     return axis
-
-
-def looks_like_probabilities(logits: Tensor, axis: int) -> bool | None:
-    """Return whether the rows are probabilities; None if there are too few of them to tell."""
-    if logits.numel() < ENOUGH * logits.shape[axis]:
-        return None
-    values = logits.detach().float()
-    return bool((values >= 0).all()) and bool(((values.sum(axis) - 1).abs() < 0.01).all())
 
 
 def flatten_mask(mask: Tensor, logits: Tensor, axis: int) -> Tensor:
