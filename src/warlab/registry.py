@@ -114,6 +114,10 @@ class Registry:
         """Return the constants of a member's file, or of one of its classes."""
         return dict(pair for node in self.body(name, of_class) for pair in _assigned(node))
 
+    def inherited(self, name: str, of_class: str) -> dict[str, Any]:
+        """Return the constants of a class in a member's file, and those that it inherits from warlab or plug-ins."""
+        return _constants(self.module(name), self.body(name), of_class)
+
     def settings(self, name: str) -> dict[str, Setting]:
         """Return the fields of a member's class `Config`; none if it has no such class."""
         file = f"{self.file(name).parent.name}/{name}.py"
@@ -136,6 +140,36 @@ def _parse(file: Path, _mtime: int) -> ast.Module:
     except (SyntaxError, ValueError) as error:
         line, reason = getattr(error, "lineno", 1), getattr(error, "msg", error)
         raise WarlabError(f"{file} is not Python in line {line} ({reason}); correct it.") from error
+
+
+def _constants(module: str, body: list[ast.stmt], of_class: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    node = next((one for one in body if isinstance(one, ast.ClassDef) and one.name == of_class), None)
+    if node is None:
+        return found
+    for base in reversed(node.bases):
+        place, _, parent = _origin(module, body, ast.unparse(base)).rpartition(".")
+        file = plugin_file(place) or PACKAGE.joinpath(*place.split(".")[1:]).with_suffix(".py")
+        if place == module and parent != of_class:
+            found |= _constants(place, body, parent)
+        elif place != module and place.startswith(f"{PACKAGE.name}.") and file.is_file():
+            found |= _constants(place, _parse(file, file.stat().st_mtime_ns).body, parent)
+    return found | dict(pair for one in node.body for pair in _assigned(one))
+
+
+def _origin(module: str, body: list[ast.stmt], name: str) -> str:
+    """Return the dotted name that `name` stands for in a module with this body."""
+    names: dict[str, str] = {}
+    for node in body:
+        if isinstance(node, ast.Import):
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            package = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {alias.asname or alias.name: f"{package}.{alias.name}" for alias in node.names}
+    first, dot, rest = name.partition(".")
+    whole = first == PACKAGE.name and first not in names  # import warlab.methods.forward
+    return name if whole else f"{names.get(first, f'{module}.{first}')}{dot}{rest}"
 
 
 def _assigned(node: ast.stmt) -> list[tuple[str, Any]]:

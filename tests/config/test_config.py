@@ -135,6 +135,40 @@ def test_a_method_that_the_plan_cannot_read_is_one_sentence(
     methods.declaration.cache_clear()
 
 
+INHERITING = {
+    "imported": "from warlab.methods.forward import Algorithm\nclass Algorithm(Algorithm):\n    pass\n",
+    "of a module": "from warlab.methods import forward as f\nclass Algorithm(f.Algorithm):\n    pass\n",
+    "of a package": "import warlab.methods.forward\nclass Algorithm(warlab.methods.forward.Algorithm):\n    pass\n",
+    "relative, through two": "from ._mine import Base\nclass M(Base):\n    a = 1\nclass Algorithm(M):\n    b = 1\n",
+    "no literal": "from warlab.methods.forward import Algorithm as F\nclass Algorithm:\n    needs_run = F.needs_run\n",
+}
+
+
+@pytest.mark.parametrize("text", INHERITING.values(), ids=INHERITING)
+def test_what_a_method_inherits_is_planned_or_refused(text: str, tmp_path: Path, monkeypatch) -> None:
+    """Without the run that it needs, or on tiles, it would fail after hours of other trainings."""
+    forward = methods.declaration("forward")
+    (tmp_path / "methods").mkdir()
+    (tmp_path / "methods" / "mine.py").write_text(text)
+    shared = "from warlab.methods.forward import Algorithm\nclass Base(Algorithm):\n    pass\n"
+    (tmp_path / "methods" / "_mine.py").write_text(shared)
+    monkeypatch.setenv(PLUGINS, str(tmp_path))
+    monkeypatch.setattr(sys.modules["warlab.methods"], "__path__", [*sys.modules["warlab.methods"].__path__])
+    methods.declaration.cache_clear()
+    try:
+        found = methods.declaration("mine")
+        assert found.label == "mine"
+        if "F.needs_run" in text:
+            with pytest.raises(WarlabError, match="which the plan does not see; write it"):
+                methods.make("mine", {}, None)
+        else:
+            assert (found.needs_run, found.images_only) == (forward.needs_run, True)
+    finally:
+        methods.declaration.cache_clear()
+        for module in ("mine", "_mine"):
+            sys.modules.pop(f"warlab.methods.{module}", None)
+
+
 HOSTILE = ["- a", "a: [", "{", "a: 1\na: : 2", "\x00", "a: 2026-99-99\n", "[" * 5000 + "]" * 5000, "a: \udcff"]
 
 

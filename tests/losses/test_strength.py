@@ -162,15 +162,21 @@ def test_on_the_resnet_of_torchvision_the_default_acts_or_says_that_it_does_not(
 # ---- the ratio
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, x: Tensor) -> None:
-    network, loss, y = Network().double(), KINDS[kind](relative_epsilon=0.3), torch.arange(7) % 5
+@pytest.mark.parametrize(
+    ("kind", "direction"),
+    [*((kind, direction) for kind in KINDS for direction in ("sum", "random")), ("war", "clean"), ("war", "mean")],
+)
+def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, direction: str, x: Tensor) -> None:
+    network, y = Network().double(), torch.arange(7) % 5
+    loss = KINDS[kind](relative_epsilon=0.3, direction=direction)
     x = x.double()
     before = copy.deepcopy(network.state_dict())
     torch.manual_seed(1)
     ratio = loss.ratio(network, x, y)
     assert all(torch.equal(before[name], value) for name, value in network.state_dict().items())
+    assert not x.requires_grad and all(weight.grad is None for weight in network.parameters())
     torch.manual_seed(1)
+    x.requires_grad_(direction == "clean")
     logits = network(x)
     p = logits.softmax(1)
     floor = loss.divergence(p, p).mean()
@@ -178,7 +184,7 @@ def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, x: Ten
     assert ratio == pytest.approx(expected.item(), rel=1e-6) and ratio > 0
     assert loss.batchnorm_update
     torch.manual_seed(1)
-    single = loss.ratio(network, x.float(), y)  # converted, as by the loss
+    single = loss.ratio(network, x.detach().float(), y)  # converted, as by the loss
     assert single == pytest.approx(ratio, rel=1e-4)
 
 

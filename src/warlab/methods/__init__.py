@@ -37,9 +37,9 @@ def declaration(name: str) -> Declaration:
     """Return the declaration of a method, read from its file without importing torch."""
     if not METHODS.body(name, "Algorithm"):
         raise WarlabError(f"methods/{name}.py has no class named Algorithm; see docs on adding a method.")
-    attributes = METHODS.literals(name, "Algorithm")
-    values = {"needs_run": None, "label": name, "images_only": False} | attributes
-    return Declaration(METHODS.settings(name), values["needs_run"], values["label"], values["images_only"])
+    values = {"needs_run": None, "images_only": False} | METHODS.inherited(name, "Algorithm")
+    label = METHODS.literals(name, "Algorithm").get("label", name)
+    return Declaration(METHODS.settings(name), values["needs_run"], label, values["images_only"])
 
 
 def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":
@@ -51,6 +51,12 @@ def make(name: str, settings: dict[str, Any], task: "Task") -> "Method":
         if isinstance(value, str) and known[key].words and value not in known[key].words:
             raise WarlabError(f"Method {name}: {key} is {value!r}; it must be {' or '.join(known[key].words)}.")
     module = METHODS.load(name)
+    for attribute in ("needs_run", "images_only"):
+        planned = getattr(declaration(name), attribute)
+        if (value := getattr(module.Algorithm, attribute, planned)) != planned:
+            raise WarlabError(
+                f"Method {name} has {attribute} = {value!r}, which the plan does not see; write it in its class."
+            )
     config = module.Config(**settings) if hasattr(module, "Config") else None
     method: Method = module.Algorithm(config, task)
     return method

@@ -192,19 +192,20 @@ class AdversarialLoss(nn.Module, ABC):
         D(p, p), which the entropy in WAR's transport leaves, is not counted, since no weight makes it useful. Running
         statistics of batch norm stay as they are. Use it after the warm-up, on a few batches.
         """
-        inputs = check_inputs(model, inputs)
+        with_slope = self.direction == "clean"  # which needs the graph of the loop's own pass
+        inputs = check_inputs(model, inputs).requires_grad_(with_slope)
         update, self.batchnorm_update = self.batchnorm_update, False
         watch, self._watch = self._watch, Watch(calls=CALLS)
         try:
-            with torch.no_grad(), extra_pass(model, "independent", batchnorm_update=False, exact=False):
+            with torch.set_grad_enabled(with_slope), extra_pass(model, "independent", False, exact=False):
                 clean = get_logits((predict or model)(inputs))
-            value = self(model, inputs, predict=predict, mask=mask).detach()
+            value = self(model, inputs, clean if with_slope else None, predict=predict, mask=mask).detach()
         finally:
             self.batchnorm_update, self._watch = update, watch
         rows, axis = self._check_rows(clean, len(inputs), mask), class_axis(clean, len(inputs), self.class_dim)
         expected = tuple(size for k, size in enumerate(clean.shape) if k != axis)
         y = check_labels(labels, expected, clean.shape[axis], rows.mask)
-        p = rows.probabilities(clean)
+        p = rows.probabilities(clean.detach())
         entropy = nll_loss(p.clamp_min(torch.finfo(p.dtype).tiny).log(), y, reduction="none")
         return float((value - rows.mean(self.divergence(p, p))) / rows.mean(entropy))
 
