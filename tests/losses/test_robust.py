@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from tests.conftest import ROOT
+from tests.helpers import on_logits
 from warlab import losses, methods
 from warlab.errors import WarlabError
 from warlab.losses import (
@@ -33,7 +34,10 @@ KINDS = [
     for name in losses.__all__
     if isinstance(kind := getattr(losses, name), type) and issubclass(kind, RobustLoss) and kind is not RobustLoss
 ]
-METHODS = {
+METHODS: dict[str, type[RobustLoss]] = {
+    "forward": ForwardLoss,
+    "backward": BackwardLoss,
+    "unhinged": UnhingedLoss,
     "gce": GCELoss,
     "sl": SymmetricCrossEntropyLoss,
     "bootsoft": BootstrappingLoss,
@@ -150,11 +154,20 @@ def test_it_trains_a_network_and_is_documented(kind: type[RobustLoss]) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_defaults_are_those_of_the_method(name: str) -> None:
-    settings = methods.METHODS.settings(name)
-    for field in fields(METHODS[name]):
-        if field.name in settings:
-            assert field.default == settings[field.name].value
+def test_a_method_has_the_defaults_of_its_loss_and_passes_every_setting_on(name: str) -> None:
+    own = {field.name: field.default for field in fields(METHODS[name]) if field.name != "reduction"}
+    known = {key: one.value for key, one in methods.METHODS.settings(name).items() if key in own}
+    assert known.items() <= own.items()
+    logits, labels = samples()
+    for settings in (known, {key: value / 2 for key, value in known.items()}):
+        loss = METHODS[name](*NEEDED.get(METHODS[name], ()), **settings)
+        facts = {"predictions": torch.from_numpy(T)} if METHODS[name] in NEEDED else {}
+        method = on_logits.make(name, labels, 3, facts, **settings, **({"percentile": None} if facts else {}))
+        value, gradient, _ = on_logits.evaluate(method, logits, labels)
+        given = logits.clone().requires_grad_()
+        expected = loss(given, labels)
+        assert value == expected.item()
+        assert torch.equal(gradient, torch.autograd.grad(expected, given)[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)

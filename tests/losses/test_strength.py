@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from tests.helpers.nets import Network
 from tests.helpers.on_logits import make
 from warlab.common.vision import torchvision
 from warlab.errors import WarlabError
@@ -18,31 +19,6 @@ from warlab.war.watch import CALLS
 COST = (1 - torch.eye(5)) * torch.rand(5, 5, generator=torch.Generator().manual_seed(3))
 COST = (COST + COST.T) / 2
 KINDS: dict[str, Any] = {"war": lambda **options: WARLoss(COST, **options), "ar": ARLoss, "tv": TVLoss}
-
-
-class Network(nn.Module):
-    """A net that keeps what it is given and the precision of what it returns; `scale` undoes that of its inputs."""
-
-    def __init__(self, dropout: float = 0.0, scale: float = 1.0) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        layers = (
-            nn.Conv2d(1, 6, 3),
-            nn.BatchNorm2d(6),
-            nn.ReLU(),
-            nn.Dropout2d(dropout),
-            nn.Flatten(),
-            nn.Linear(216, 5),
-        )
-        self.net, self.scale = nn.Sequential(*layers), scale
-        self.inputs: list[Tensor] = []
-        self.precisions: list[torch.dtype] = []
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.inputs.append(x.detach())
-        logits = self.net(x / self.scale)
-        self.precisions.append(logits.dtype)
-        return logits
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from warlab.common.precision import tf32_allowed
+from tests.helpers.nets import Network
 from warlab.ot.sinkhorn import sinkhorn
 from warlab.war import ARLoss, TVLoss, WARLoss, kl_divergence, probabilities
 from warlab.war.adversarial import AdversarialLoss, Direction
@@ -19,29 +19,6 @@ COST = (COST + COST.T) / 2
 LOSSES = {"war": WARLoss(COST), "ar": ARLoss(), "tv": TVLoss()}
 
 
-class Counting(nn.Module):
-    """A small net with batch norm and dropout that counts its forward passes and what it sees."""
-
-    def __init__(self, dropout: float = 0.3) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.net = nn.Sequential(
-            nn.Conv2d(1, 6, 3),
-            nn.BatchNorm2d(6),
-            nn.ReLU(),
-            nn.Dropout2d(dropout),
-            nn.Flatten(),
-            nn.Linear(216, 5),
-        )
-        self.inputs: list[Tensor] = []
-        self.tf32: list[bool] = []
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.inputs.append(x.detach())
-        self.tf32.append(tf32_allowed())
-        return self.net(x)
-
-
 @pytest.fixture
 def x() -> Tensor:
     return torch.randn(7, 1, 8, 8, generator=torch.Generator().manual_seed(1))
@@ -49,7 +26,7 @@ def x() -> Tensor:
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_two_extra_forwards_and_a_perturbation_of_length_epsilon(loss: nn.Module, x: Tensor) -> None:
-    model = Counting()
+    model = Network(0.3)
     loss(model, x, model(x))
     assert len(model.inputs) == 3
     length = (model.inputs[2] - x).flatten(1).norm(dim=1)
@@ -58,7 +35,7 @@ def test_two_extra_forwards_and_a_perturbation_of_length_epsilon(loss: nn.Module
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_without_a_perturbation_no_direction_is_searched(loss: nn.Module, x: Tensor) -> None:
-    model, plain = Counting(), type(loss)(*([COST] if isinstance(loss, WARLoss) else []), epsilon=0.0)
+    model, plain = Network(0.3), type(loss)(*([COST] if isinstance(loss, WARLoss) else []), epsilon=0.0)
     logits = model(x)
     torch.manual_seed(5)
     value = plain(model, x, logits)
@@ -69,7 +46,7 @@ def test_without_a_perturbation_no_direction_is_searched(loss: nn.Module, x: Ten
 
 
 def test_value_is_the_transport_between_the_two_predictions(x: Tensor) -> None:
-    model = Counting(dropout=0.0)
+    model = Network()
     logits = model(x)
     value = WARLoss(COST, epsilon=2.0)(model, x, logits)
     again = probabilities(model.net(model.inputs[-1]))
@@ -79,7 +56,7 @@ def test_value_is_the_transport_between_the_two_predictions(x: Tensor) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_no_weight_gradient_in_the_direction_and_none_through_the_reference(loss: nn.Module, x: Tensor) -> None:
-    model = Counting()
+    model = Network(0.3)
     logits = model(x)
     touched = []
     for p in model.parameters():
@@ -94,7 +71,7 @@ def test_no_weight_gradient_in_the_direction_and_none_through_the_reference(loss
 
 def smooth(x: Tensor) -> tuple[nn.Module, Tensor, Tensor]:
     """A net without dropout in float64, its input, and what it predicts there."""
-    model, x = Counting(dropout=0.0).eval().double(), x.double()
+    model, x = Network().eval().double(), x.double()
     with torch.no_grad():
         return model, x, model(x).softmax(1)
 
@@ -128,7 +105,7 @@ def test_more_power_iterations_find_a_steeper_direction(x: Tensor) -> None:
 
     one, five, many = climbed(1), climbed(5), climbed(50)
     assert one < five and five <= many * 1.01
-    counted = Counting()
+    counted = Network(0.3)
     ARLoss(power_iterations=3)(counted, x.float())
     assert len(counted.inputs) == 5  # reference, three gradients, the regulariser
 
@@ -137,7 +114,7 @@ def test_more_power_iterations_find_a_steeper_direction(x: Tensor) -> None:
 @pytest.mark.parametrize("loss", [WARLoss(COST, epsilon=0.5), ARLoss(epsilon=0.5), TVLoss(epsilon=0.5)])
 def test_a_drawn_direction_takes_no_gradient(loss: AdversarialLoss, direction: Direction, x: Tensor) -> None:
     """One extra pass, with dropout on; the direction is new in every call and the seed decides it."""
-    model, control = Counting(), copy.deepcopy(loss)
+    model, control = Network(0.3), copy.deepcopy(loss)
     control.direction = direction
     logits = model(x)
     perturbations = []
@@ -162,7 +139,7 @@ def test_the_probe_is_above_the_rounding_of_float32_where_masks_do_not_differ(
     """With a probe of 1e-6 the direction in float32 is rounding noise."""
     found = {}
     for dtype in (torch.float32, torch.float64):
-        model = Counting(dropout=0.0).to(dtype)
+        model = Network().to(dtype)
         with mock.patch("torch.randn_like", return_value=x.flip(0).to(dtype)):
             loss(epsilon=0.5, dropout=dropout)(model, x.to(dtype))
         found[dtype] = (model.inputs[-1] - x).flatten(1).double()
@@ -170,7 +147,7 @@ def test_the_probe_is_above_the_rounding_of_float32_where_masks_do_not_differ(
 
 
 def test_authors_scaling_is_shorter_where_the_gradient_is_tiny(x: Tensor) -> None:
-    model = Counting(dropout=0.0)
+    model = Network()
     for direction, least, most in (("sum", 0.0049, 0.0051), ("mean", 0.0, 0.0049)):
         loss = ARLoss(direction=direction)
         loss(model, x, model(x))
@@ -180,7 +157,7 @@ def test_authors_scaling_is_shorter_where_the_gradient_is_tiny(x: Tensor) -> Non
 
 def test_batchnorm_flag(x: Tensor) -> None:
     for update in (True, False):
-        model = Counting()
+        model = Network(0.3)
         logits = model(x)
         before = model.net[1].running_mean.clone()
         LOSS = WARLoss(COST, batchnorm_update=update)
@@ -193,14 +170,14 @@ def test_batchnorm_flag(x: Tensor) -> None:
 def test_dropout_flag(x: Tensor) -> None:
     """With the same or no masks and epsilon 0 nothing differs; with independent masks the predictions do."""
     for dropout, same in (("independent", False), ("shared", True), ("off", True)):
-        model = Counting(dropout=0.5)
+        model = Network(0.5)
         value = TVLoss(epsilon=0.0, dropout=dropout)(model, x, model(x))
         assert (value.item() < 1e-6) == same, dropout
         assert model.net[3].training
 
 
 def test_shared_masks_are_new_in_every_step_and_leave_the_generator_alone(x: Tensor) -> None:
-    model = Counting(dropout=0.5)
+    model = Network(0.5)
     loss = TVLoss(dropout="shared", epsilon=5.0)
     torch.manual_seed(0)
     values = {round(loss(model, x).item(), 6) for _ in range(4)}
@@ -208,7 +185,7 @@ def test_shared_masks_are_new_in_every_step_and_leave_the_generator_alone(x: Ten
 
 
 def test_true_float32_under_autocast_and_tf32(x: Tensor) -> None:
-    model = Counting()
+    model = Network(0.3)
     convolutions = torch.backends.cudnn.conv
     old, convolutions.fp32_precision = convolutions.fp32_precision, "tf32"
     try:

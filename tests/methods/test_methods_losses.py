@@ -1,78 +1,17 @@
-"""Losses with one network and no memory: known values, limits in which they are CCE, and extreme logits."""
+"""What methods with a robust loss add to it; tests/losses/test_robust.py has the losses."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from tests.conftest import logged
-from tests.helpers.on_logits import evaluate, make, some_logits
+from tests.helpers.on_logits import evaluate, make
 from warlab import methods
 from warlab.errors import WarlabError
 from warlab.losses import ScoreNorm, backward
-from warlab.methods.base import Method
-
-SURE = torch.eye(5, dtype=torch.float64).repeat(8, 1)  # predictions whose estimated transition matrix is the identity
-
-
-def corrected(name: str, y: Tensor, matrix: np.ndarray) -> Method:
-    """Forward or Backward with this transition matrix."""
-    predictions = torch.from_numpy(matrix).repeat(8, 1)
-    return make(name, y, len(matrix), {"predictions": predictions}, percentile=None)
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "tolerance"),
-    [
-        ("forward", {}, 1e-6),
-        ("backward", {}, 1e-6),
-        ("bootsoft", {"b": 1.0}, 1e-6),
-        ("sl", {"a": 1.0, "b": 0.0}, 1e-7),
-        ("gce", {"q": 1e-4}, 2e-3),
-    ],
-)
-def test_limits_in_which_a_loss_is_cce(name: str, settings: dict[str, float], tolerance: float) -> None:
-    """Value and gradient."""
-    logits, y = some_logits()
-    value, gradient, _ = evaluate(make(name, y, 5, {"predictions": SURE}, **settings), logits, y)
-    expected, expected_gradient, _ = evaluate(make("cce", y, 5), logits, y)
-    assert value == pytest.approx(expected, rel=tolerance)
-    torch.testing.assert_close(gradient, expected_gradient, rtol=tolerance, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["forward", "backward", "bootsoft", "sl", "gce"])
-def test_without_the_limit_it_is_not_cce(name: str) -> None:
-    logits, y = some_logits()
-    noise = 0.7 * np.eye(5) + 0.3 * np.roll(np.eye(5), 1, 1)
-    method = corrected(name, y, noise) if name in ("forward", "backward") else make(name, y, 5)
-    assert abs(evaluate(method, logits, y)[0] - evaluate(make("cce", y, 5), logits, y)[0]) > 0.01
-
-
-def test_known_values_of_a_single_sample() -> None:
-    """p = (0.5, 0.3, 0.2), label 1, computed by hand."""
-    p, y = torch.tensor([[0.5, 0.3, 0.2]]), torch.tensor([1])
-    noise = np.array([[0.6, 0.4, 0.0], [0.0, 0.8, 0.2], [0.0, 0.1, 0.9]])
-    inverse = np.linalg.inv(noise)[1]
-    expected = {
-        "forward": -math.log(0.5 * 0.4 + 0.3 * 0.8 + 0.2 * 0.1),
-        "backward": -float(inverse @ np.log([0.5, 0.3, 0.2])),
-        "bootsoft": -(0.025 * math.log(0.5) + 0.965 * math.log(0.3) + 0.01 * math.log(0.2)),
-        "sl": 0.1 * -math.log(0.3) + 9.2103404 * 0.7,
-        "gce": (1 - 0.3**0.7) / 0.7,
-    }
-    for name, value in expected.items():
-        method = corrected(name, y, noise) if name in ("forward", "backward") else make(name, y, 3)
-        assert evaluate(method, p.log(), y)[0] == pytest.approx(value, rel=1e-5), name
-
-
-def test_unhinged_is_linear_in_the_score_of_the_label() -> None:
-    logits, y = some_logits()
-    method = make("unhinged", y, 5)
-    value, gradient, _ = evaluate(method, logits, y)
-    assert value == pytest.approx(1 - float(logits[torch.arange(12), y].mean()) / 5)
-    assert torch.equal(gradient != 0, torch.nn.functional.one_hot(y, 5).bool())
 
 
 def test_unhinged_trains_and_keeps_its_batch_norm() -> None:
@@ -93,14 +32,6 @@ def test_one_sample_passes_the_batch_norm_by_its_running_statistics() -> None:
     one = torch.randn(1, 3)
     trained = norm(one)
     assert torch.allclose(trained, norm.eval()(one)) and trained.requires_grad
-
-
-@pytest.mark.parametrize("name", ["forward", "backward", "bootsoft", "sl", "gce", "unhinged"])
-def test_extreme_logits_have_finite_losses_and_gradients(name: str) -> None:
-    logits = torch.tensor([[200.0, 0, 0], [-200, 0, 0], [0, 0, 0], [1e-3, 300, -300]])
-    y = torch.tensor([1, 0, 2, 2])
-    value, gradient, _ = evaluate(make(name, y, 3, {"predictions": torch.eye(3).double()}), logits, y)
-    assert math.isfinite(value) and torch.isfinite(gradient).all()
 
 
 def test_backward_takes_the_pseudo_inverse_of_a_singular_matrix_and_says_so() -> None:
