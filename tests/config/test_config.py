@@ -11,11 +11,11 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
+from tests.helpers.studies import changed_scale, study_of
 from tools.write_schemas import schemas
 from warlab import methods
 from warlab.artefacts.run_config import RunConfig
 from warlab.config.reading import as_yaml, parse_changes, read_yaml, read_yaml_file
-from warlab.config.study import Study, load_study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
@@ -24,23 +24,13 @@ from warlab.registry import PLUGINS, Registry
 CELL = RunId("fashion_mnist", "asym-40", "cnn9", "war_w2v", 0)
 
 
-def study(scale: str = "smoke", **config: object) -> Study:
-    return load_study({"scale": scale, **config}, ROOT)
-
-
 def test_a_runs_configuration_survives_the_way_through_json() -> None:
     """The dictionary is a parameter of rules and part of a run's identity."""
-    run = study("paper").settings.run(CELL)
+    run = study_of("paper").settings.run(CELL)
     kept = json.loads(json.dumps(run.to_dict()))
     assert list(kept) == ["dataset", "noise", "net", "method", "training", "seed"]
     assert RunConfig.from_dict(kept) == run
     assert kept["net"]["name"] == "cnn9" and set(kept["method"]) == {"id", "file", "settings"}
-
-
-def test_an_override_of_the_id_is_one_setting() -> None:
-    base, changed = (study().settings.run(cell(method)) for method in ("war_w2v", "war_w2v+beta=5"))
-    assert changed.method.settings.pop("beta") == 5 and base.method.settings.pop("beta") == 10
-    assert changed.method.settings == base.method.settings
 
 
 def cell(method: str) -> RunId:
@@ -48,16 +38,18 @@ def cell(method: str) -> RunId:
 
 
 def test_variants_of_war_differ_in_the_cost_alone() -> None:
-    runs = {m: study().settings.run(cell(m)).method.settings for m in ("war_01", "war_w2v", "war_embed", "war_random")}
+    runs = {
+        m: study_of().settings.run(cell(m)).method.settings for m in ("war_01", "war_w2v", "war_embed", "war_random")
+    }
     costs = {m: settings_.pop("cost") for m, settings_ in runs.items()}
     assert costs == {"war_01": "zero_one", "war_w2v": "w2v", "war_embed": "embed", "war_random": "random"}
     assert len({str(settings_) for settings_ in runs.values()}) == 1
 
 
 def test_costs_that_read_labels_have_a_folder_per_noise_and_seed() -> None:
-    assert study().settings.cost_key(cell("war_w2v")) == "w2v"
-    assert study().settings.cost_key(cell("war_embed")) == "embed@asym-40@seed0"
-    assert study().settings.cost_key(cell("cce")) is None
+    assert study_of().settings.cost_key(cell("war_w2v")) == "w2v"
+    assert study_of().settings.cost_key(cell("war_embed")) == "embed@asym-40@seed0"
+    assert study_of().settings.cost_key(cell("cce")) is None
 
 
 def test_the_schemas_for_editors_are_those_of_the_models() -> None:
@@ -126,11 +118,10 @@ def test_a_method_that_the_plan_cannot_read_is_one_sentence(
     monkeypatch.setenv(PLUGINS, "")  # and is removed afterwards
     (tmp_path / "methods").mkdir()
     (tmp_path / "methods" / "mine.py").write_text(text)
-    scale = (ROOT / "config" / "scales" / "demo.yaml").read_text()
-    (tmp_path / "own.yaml").write_text(scale.replace("pencil, war_w2v]", "mine]"))
+    scale = changed_scale("demo", "pencil, war_w2v]", "mine]", tmp_path)
     methods.declaration.cache_clear()
     with pytest.raises(WarlabError) as caught:
-        study(str(tmp_path / "own.yaml"), plugins=str(tmp_path))
+        study_of(scale, plugins=str(tmp_path))
     assert reason in str(caught.value)
     methods.declaration.cache_clear()
 
@@ -180,7 +171,7 @@ def test_broken_yaml_is_one_sentence_and_runs_nothing(
     file = tmp_path / "mine.yaml"
     file.write_text(text, errors="surrogateescape")
     with pytest.raises(WarlabError) as caught:
-        study(str(file))
+        study_of(str(file))
     assert "mine.yaml" in str(caught.value)
     assert list(tmp_path.iterdir()) == [file]
 
@@ -212,7 +203,7 @@ def test_a_key_given_twice_in_a_file_is_refused(text: str, reason: str, tmp_path
 
 def test_options_of_the_device_may_come_from_the_command_line() -> None:
     """Snakemake passes the values inside `--config 'device={tf32: true}'` as text."""
-    assert study(device={"tf32": "true"}).settings.run(CELL).device.tf32 is True
+    assert study_of(device={"tf32": "true"}).settings.run(CELL).device.tf32 is True
 
 
 def test_the_home_folder_is_meant_by_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +211,7 @@ def test_the_home_folder_is_meant_by_a_tilde(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "smoke.yaml").write_text((ROOT / "config" / "scales" / "smoke.yaml").read_text())
     (tmp_path / "cost.csv").touch()
-    own = study(
+    own = study_of(
         "~/smoke.yaml",
         results_root="~/results",
         data_root="~/data",

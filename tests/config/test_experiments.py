@@ -10,8 +10,9 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.helpers.reports import PUBLISHED
+from tests.helpers.studies import study_of
 from warlab.config.plan import expand_range
-from warlab.config.study import Study, load_study
+from warlab.config.study import Study
 from warlab.engine.timing import seconds_per_epoch
 from warlab.errors import WarlabError
 from warlab.ids import RunId, places_of
@@ -25,12 +26,12 @@ from warlab.reporting.tables.timing_table import COLUMNS, is_reduced, timing_leg
 
 @pytest.fixture(scope="module")
 def paper() -> Study:
-    return load_study({"scale": "paper"}, ROOT)
+    return study_of("paper")
 
 
 @pytest.fixture(scope="module")
 def smoke() -> Study:
-    return load_study({"scale": "smoke"}, ROOT)
+    return study_of("smoke")
 
 
 # ---- which runs
@@ -67,7 +68,7 @@ def test_the_runs_of_the_smaller_tables(paper: Study) -> None:
 
 
 def test_what_the_paper_leaves_open_is_in_a_scale_of_its_own() -> None:
-    own = load_study({"scale": "readings"}, ROOT)
+    own = study_of("readings")
     assert own.plan.tables == ["readings", "code_readings", "open_set_epsilon"]
     shown = {(cell.dataset, cell.noise, cell.method) for name in own.plan.tables for cell in own.plan.cells(name)}
     assert {
@@ -85,7 +86,7 @@ def test_what_the_paper_leaves_open_is_in_a_scale_of_its_own() -> None:
 
 
 def test_the_authors_slip_in_the_learning_rate_is_a_method_of_its_own() -> None:
-    own = load_study({"scale": "readings"}, ROOT)
+    own = study_of("readings")
     slip, plain = (own.settings.training("cifar10", "asym-40", name) for name in ("war_w2v_one_drop", "war_w2v"))
     assert slip["drops"] == [40] and plain["drops"] == [40, 80]
     assert {**slip, "drops": []} == {**plain, "drops": []}
@@ -169,7 +170,7 @@ def test_places_go_from_the_general_to_the_special() -> None:
 
 def test_overrides_win_over_the_scale() -> None:
     wish = {"training": {"cifar10@openset": {"epochs": 7}, "cifar10": {"epochs": 5}}, "nets": {"cnn9": {"width": 2}}}
-    own = load_study({"scale": "smoke", "overrides": wish}, ROOT).settings
+    own = study_of("smoke", overrides=wish).settings
     assert [own.training("cifar10", noise)["epochs"] for noise in ("", "openset_svhn-40")] == [5, 7]
     assert own.net("cnn9", "cifar10")["width"] == 2
     with pytest.raises(WarlabError, match="no schedule for svhn"):

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.studies import changed_scale, study_of
 from warlab.cli.main import main
 from warlab.cli.why import explain
-from warlab.config.study import Study, load_study
+from warlab.config.study import Study
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 
@@ -16,36 +17,28 @@ FASHION = "fashion_mnist/asym-40/cnn9/{}/seed0"
 
 
 def study(scale: str = "demo", **overrides: Any) -> Study:
-    return load_study({"scale": scale, "overrides": overrides}, ROOT)
+    return study_of(scale, overrides=overrides)
 
 
 def value_of(own: Study, method: str, key: str) -> Any:
     return own.settings.run(RunId.parse(FASHION.format(method))).method.settings[key]
 
 
-@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
-@pytest.mark.parametrize("typed", [3, 15])
+@pytest.mark.parametrize(("scale", "typed"), [("smoke", 15), ("demo", 15), ("laptop", 3), ("paper", 3)])
 def test_a_number_of_epochs_that_a_person_types_is_never_rescaled(scale: str, typed: int, tmp_path: Path) -> None:
     assert value_of(study(scale), f"war_w2v+warmup={typed}", "warmup") == typed
     for name in ("war", "war_w2v"):
         assert value_of(study(scale, methods={name: {"warmup": typed}}), "war_w2v", "warmup") == typed
     drops = study(scale, training={"fashion_mnist": {"drops": [typed]}}).settings.training("fashion_mnist")["drops"]
     assert drops == [typed]
-    own = tmp_path / "own.yaml"
-    text = (ROOT / "config" / "scales" / "laptop.yaml").read_text()
-    own.write_text(text.replace("methods:\n", f"methods:\n  war: {{ warmup: {typed} }}\n", 1))
-    assert value_of(study(str(own)), "war_w2v", "warmup") == typed
+    own = changed_scale("laptop", "\nmethods:\n", f"\nmethods:\n  war: {{ warmup: {typed} }}\n", tmp_path)
+    assert value_of(study(own), "war_w2v", "warmup") == typed
 
 
 def test_the_files_values_follow_the_number_of_epochs_that_a_person_types() -> None:
     own = study("paper", training={"fashion_mnist": {"epochs": 40}})
     assert value_of(own, "war_w2v", "warmup") == 10
     assert own.settings.training("fashion_mnist", "asym-40")["drops"] == [13, 27]
-
-
-def test_an_override_of_a_method_reaches_its_variants() -> None:
-    own = study(methods={"war": {"beta": 3}, "war_01": {"beta": 4}})
-    assert [value_of(own, name, "beta") for name in ("war_w2v", "war_01", "war_w2v+beta=5")] == [3, 4, 5]
 
 
 @pytest.mark.parametrize("owner", ["war", "war@fashion_mnist"])
@@ -71,11 +64,9 @@ def test_an_override_of_the_schedule_of_a_variant_that_fixes_it_is_refused() -> 
 
 
 def test_a_key_given_twice_in_an_id_is_refused(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    text = (ROOT / "config" / "scales" / "demo.yaml").read_text()
-    own.write_text(text.replace("pencil, war_w2v]", "war_w2v+beta=5+beta=10]"))
+    own = changed_scale("demo", "pencil, war_w2v]", "war_w2v+beta=5+beta=10]", tmp_path)
     with pytest.raises(WarlabError, match=r"'war_w2v\+beta=5\+beta=10' changes 'beta' twice; keep one of the two\."):
-        study(str(own))
+        study(own)
 
 
 def test_an_id_may_change_the_schedule_and_the_network_of_its_run() -> None:
@@ -106,11 +97,8 @@ def test_an_id_may_change_the_schedule_and_the_network_of_its_run() -> None:
     ],
 )
 def test_a_change_of_what_a_run_does_not_have_is_refused(method: str, says: str, tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    text = (ROOT / "config" / "scales" / "demo.yaml").read_text()
-    own.write_text(text.replace("pencil, war_w2v]", f"{method}]"))
     with pytest.raises(WarlabError, match=says):
-        study(str(own))
+        study(changed_scale("demo", "pencil, war_w2v]", f"{method}]", tmp_path))
 
 
 @pytest.mark.parametrize(("transition", "needed"), [("validation", "cce_early"), ("last", "cce")])
@@ -123,7 +111,6 @@ def test_a_setting_may_decide_which_run_a_method_needs(transition: str, needed: 
 # ---- explain
 
 METHODS, HERE = "src/warlab/methods/war.py", "config/hyperparameters.yaml"
-OPEN_SET = "training.cifar10@openset"
 
 
 @pytest.mark.parametrize(

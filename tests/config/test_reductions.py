@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.studies import study_of
 from warlab.config.reductions import reductions, used_settings
 from warlab.config.study import load_study
 from warlab.ids import base_method
@@ -41,7 +42,7 @@ def test_every_value_of_the_laptop_scale_that_differs(what: str, paper: str, her
 
 
 def test_a_changed_dropout_appears_and_so_does_an_override() -> None:
-    study = load_study({"scale": "laptop"}, ROOT)
+    study = study_of("laptop")
     changed = replace(study, scale={**study.scale, "nets": {"cnn9": {"dropout": 0.3}}})
     found = {row["what"]: row["here"] for row in reductions(changed)}
     assert found["Fashion-MNIST, cnn9: dropout"] == "0.3" and "Fashion-MNIST, cnn9: width" not in found
@@ -58,7 +59,7 @@ def test_data_that_are_not_the_papers_are_named() -> None:
 def test_the_table_of_hyperparameters_has_what_every_run_uses_and_nothing_else(scale: str) -> None:
     """Also what the user overrides, for one dataset only or for all."""
     changes = {"war@fashion_mnist": {"beta": 3.25}, "gce": {"q": 0.55}, "coteaching": {"forget": "halved"}}
-    study = load_study({"scale": scale, "overrides": {"methods": changes, "nets": {"cnn9": {"dropout": 0.11}}}}, ROOT)
+    study = study_of(scale, overrides={"methods": changes, "nets": {"cnn9": {"dropout": 0.11}}})
     listed: dict[tuple[str, str, str], list[tuple[str, object]]] = {}
     for row in used_settings(study):
         listed.setdefault((row["section"], row["of"], row["setting"]), []).append((row["runs"], row["value"]))

@@ -6,18 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from tests.conftest import ROOT, logged
-from tests.helpers.runs import resolved, study, weights, write_files
-from warlab.artefacts.run_config import RunConfig
-from warlab.common.files import read_arrays
+from tests.conftest import ROOT
+from tests.helpers.runs import study
+from tests.helpers.studies import study_of
 from warlab.config.study import Study, load_study
 from warlab.config.validate import validate
-from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.finished import predict_run
-from warlab.engine.run import train_run
+from warlab.engine.build import RunFiles
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 
@@ -130,14 +125,14 @@ def test_the_main_benchmark_has_the_columns_of_the_paper() -> None:
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
 def test_every_larger_scale_has_all_columns_at_forty_percent(scale: str) -> None:
-    own = load_study({"scale": scale}, ROOT)
+    own = study_of(scale)
     shown = {cell.method for cell in own.plan.cells("main_benchmark") if cell.noise == "asym-40"}
     assert set(own.experiments["main_benchmark"]["methods"]) <= shown
 
 
 def test_the_demo_trains_what_shows_the_effect() -> None:
     """CCE, AR, three WARs and a baseline of each sort on wrong labels, two on clean ones, and four maps."""
-    runs = load_study({"scale": "demo"}, ROOT).plan.runs
+    runs = study_of("demo").plan.runs
     noisy = {cell.method for cell in runs if cell.noise == "asym-40"}
     assert noisy == {"cce", "ar", "war_01", "war_w2v", "war_embed", "forward", "coteaching", "pencil"}
     assert sorted(cell.method for cell in runs if cell.noise == "clean" and cell.net == "cnn9") == ["cce", "war_w2v"]
@@ -146,7 +141,7 @@ def test_the_demo_trains_what_shows_the_effect() -> None:
 
 def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:
     """12 methods, 9 settings, 3 seeds; 3 further variants of WAR; 20 weights β."""
-    own = load_study({"scale": "paper"}, ROOT)
+    own = study_of("paper")
     names = ("main_benchmark", "ar_war_variants", "beta_sensitivity")
     main, variants, beta = (set(own.plan.cells(name)) for name in names)
     assert (len(main), len(variants - main), len(beta - main - variants)) == (324, 81, 20)
@@ -160,7 +155,7 @@ def test_the_paper_scale_has_the_runs_of_the_paper_and_none_twice() -> None:
 
 
 def test_the_schedules_of_the_paper() -> None:
-    own = load_study({"scale": "paper"}, ROOT)
+    own = study_of("paper")
     found = {name: own.settings.training(name) for name in ("fashion_mnist", "cifar10", "cifar100")}
     assert {name: (entry["epochs"], *entry["drops"]) for name, entry in found.items()} == {
         "fashion_mnist": (60, 20, 40),
@@ -196,12 +191,6 @@ def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
     assert study(30).settings.method("d2l", "fashion_mnist")["window"] == 5
 
 
-def test_numbers_of_a_dataset_replace_the_default() -> None:
-    values = study().numbers.methods["forward"]["percentile"]
-    assert values.value == 97.0 and values.places["cifar100"].value is None
-    assert study(60).settings.method("sl", "cifar100") == {"a": 6.0, "b": 0.1, "zero": 1e-4}
-
-
 def test_forward_needs_the_cce_run_of_its_cell() -> None:
     cell = RunId("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
     assert study().plan.needed_run(cell) == RunId("fashion_mnist", "asym-40", "cnn9", "cce_early", 2)
@@ -210,39 +199,13 @@ def test_forward_needs_the_cce_run_of_its_cell() -> None:
     assert [cell.method for cell in own.plan.runs] == ["cce_early", "forward"]
 
 
-def test_predictions_are_those_of_the_trained_network(tmp_path: Path) -> None:
-    files = write_files(tmp_path)
-    run = resolved("cce", epochs=2)
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
-    out = tmp_path / "run" / "predictions.npz"
-    predict_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", out, 1)
-    found = torch.from_numpy(read_arrays(out)["probabilities"])
-    checkpoints = CheckpointFolder(tmp_path / "again", "id")
-    trainer = build_trainer(RunConfig.from_dict(run), files.read(), checkpoints)
-    trainer.models[0].load_state_dict(weights(tmp_path / "run")[0])
-    trainer.models[0].eval()
-    with torch.no_grad():
-        expected = trainer.models[0](trainer.data.images[torch.arange(64)]).softmax(1)
-    torch.testing.assert_close(found, expected)
-    said = logged()
-    forward = build_trainer(
-        RunConfig.from_dict(resolved("forward")), replace(files, predictions=out).read(), checkpoints
-    )
-    assert forward.method.task.predictions is not None and "condition number" in said[0]
-
-
 def test_a_run_takes_only_the_files_it_reads() -> None:
     files = RunFiles.select({"data": "d.npz", "noise": "n.npz", "verified": "v.json", "predictions": "p.npz"})
     assert files == RunFiles(Path("d.npz"), Path("n.npz"), None, Path("p.npz"))
 
 
-def test_an_unknown_method_in_a_block_is_one_sentence() -> None:
-    with pytest.raises(WarlabError, match="no method 'penci'; did you mean 'pencil'"):
-        validate(scaled({"main_benchmark": {"also": [{"methods": ["penci"]}]}}).plan)
-
-
 def test_a_setting_of_one_dataset_leaves_the_others_alone() -> None:
-    study = load_study({"scale": "sixteenth"}, ROOT)
+    study = study_of("sixteenth")
     assert study.settings.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
     assert study.settings.cost("embed", "fashion_mnist")["features"] == "pixels"
     changed = {"overrides": {"methods": {"war_w2v@cifar10": {"beta": 3}}, "nets": {"cnn9@cifar10": {"width": 0.5}}}}
@@ -250,6 +213,6 @@ def test_a_setting_of_one_dataset_leaves_the_others_alone() -> None:
     assert [study.settings.method("war_w2v", name)["beta"] for name in ("cifar10", "fashion_mnist")] == [3, 10]
     assert [study.settings.net("cnn9", name)["width"] for name in ("cifar10", "fashion_mnist")] == [0.5, 0.25]
     with pytest.raises(WarlabError, match=r"nets.cnn9@cifar: 'cifar' is not a dataset; did you mean 'cifar10'"):
-        load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@cifar": {"width": 0.5}}}}, ROOT)
+        study_of("sixteenth", overrides={"nets": {"cnn9@cifar": {"width": 0.5}}})
     with pytest.raises(WarlabError, match=r"nets.cnn9@: '' is not a dataset"):
-        load_study({"scale": "sixteenth", "overrides": {"nets": {"cnn9@": {"width": 0.5}}}}, ROOT)
+        study_of("sixteenth", overrides={"nets": {"cnn9@": {"width": 0.5}}})

@@ -12,19 +12,18 @@ import torch
 from PIL import Image
 
 import warlab.data
-from tests.conftest import ROOT, logged
+from tests.conftest import logged
+from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.artefacts import data_on_disk
-from tests.helpers.runs import assert_same, metrics, resolved
+from tests.helpers.runs import metrics, resolved
+from tests.helpers.studies import study_of
 from warlab.artefacts.run_config import RunConfig
-from warlab.artefacts.run_identity import RunIdentity
-from warlab.config.study import load_study
 from warlab.config.validate import validate
 from warlab.data import in_place
 from warlab.data.fetch import fetch
 from warlab.data.formats import shards
 from warlab.data.sets import clothing1m
-from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.build import RunFiles
 from warlab.engine.images import TrainingData
 from warlab.engine.run import train_run
 from warlab.engine.stored import AHEAD, StoredImages
@@ -53,7 +52,7 @@ def files(root: Path) -> RunFiles:
     data = DATASET.prepare(root, SPEC)
     data.save(root / "data.npz")
     about = data.about
-    settings = load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m")
+    settings = study_of("smoke").settings.noise("real", "clothing1m")
     request = NoiseRequest("clothing1m", "real", 0, about.class_names, about.data, settings)
     make_noise(request, data.arrays, {}).save(root / "noise.npz")
     make_cost("w2v", CostInputs(about.class_names, about.words), {}).save(root / "cost.csv")
@@ -221,34 +220,14 @@ def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_pat
 
 def test_a_run_is_the_same_after_an_interruption(files: RunFiles, tmp_path: Path) -> None:
     task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
-    train_run(RunConfig.from_dict(task), {}, files, tmp_path / "whole", 1)
-    for stop_after in (2, 5):  # inside the first epoch, and after epsilon has changed
-        _interrupted(task, files, tmp_path / "broken", stop_after)
-    train_run(RunConfig.from_dict(task), {}, files, tmp_path / "broken", 1)
-    assert_same(tmp_path / "whole", tmp_path / "broken")
-    epsilon = [line.split(",") for line in metrics(tmp_path / "whole")]
-    column = epsilon[0].index("epsilon")
-    assert [float(row[column]) for row in epsilon[1:]] == pytest.approx([0.5, 0.05, 0.05])
-
-
-class _StopAfter:
-    """Asks for a stop at the n-th batch."""
-
-    received = "SIGTERM"
-
-    def __init__(self, n: int) -> None:
-        self.left = n
-
-    def __bool__(self) -> bool:
-        self.left -= 1
-        return self.left <= 0
-
-
-def _interrupted(task: dict[str, Any], files: RunFiles, out: Path, n: int) -> None:
-    run_id = RunIdentity(RunConfig.from_dict(task).to_dict(), {}, {}, files.checksums()).id
-    trainer = build_trainer(RunConfig.from_dict(task), files.read(), CheckpointFolder(out, run_id))
-    with pytest.raises(Interrupted):
-        trainer.fit(_StopAfter(n))  # type: ignore[arg-type]
+    whole = calm(task, files, tmp_path / "calm").trainer
+    for epoch in (0, 2):  # before and after epsilon has changed
+        part = Part(task, files, tmp_path / "parts")
+        part.stop_at(part.trainer, "_step", epoch)
+        with pytest.raises(Interrupted):
+            part.fit()
+    assert_same_bits(whole, calm(task, files, tmp_path / "parts").trainer)
+    assert [row["epsilon"] for row in whole.rows] == pytest.approx([0.5, 0.05, 0.05])
 
 
 # ---- the rule for epsilon
@@ -278,7 +257,7 @@ def test_epsilon_falls_only_if_the_loss_does_not() -> None:
 
 
 def test_the_schedules_of_the_paper() -> None:
-    paper = load_study({"scale": "paper"}, ROOT)
+    paper = study_of("paper")
     cells = {
         m: paper.settings.run(RunId("clothing1m", "real", "resnet50", m, 0))
         for m in ("cce", "jocor", "pencil", "war_w2v")
@@ -298,7 +277,7 @@ def test_the_schedules_of_the_paper() -> None:
 
 
 def test_noise_real_is_for_data_that_have_it() -> None:
-    smoke = load_study({"scale": "smoke"}, ROOT)
+    smoke = study_of("smoke")
     wrong = replace(smoke, scale={**smoke.scale, "experiments": {"clothing1m": {"datasets": ["cifar10"]}}})
     with pytest.raises(WarlabError, match="labels of cifar10 are not noisy by themselves"):
         validate(wrong.plan)

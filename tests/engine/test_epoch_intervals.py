@@ -38,13 +38,10 @@ def test_within_the_interval_nothing_is_written(tmp_path: Path, monkeypatch: pyt
     assert not list((tmp_path / "out").rglob("*.ckpt"))
 
 
-@pytest.mark.parametrize("method", ["d2l", "coteaching"])
-def test_a_stop_loses_nothing_though_nothing_was_written(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_loses_nothing_though_nothing_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while an epoch is prepared: then the state is that of the epoch before, which was kept in memory."""
     monkeypatch.setenv(INTERVAL, "3600")
-    run, files = run_of(method), write_files(tmp_path, noise="sym-40")
+    run, files = run_of("d2l"), write_files(tmp_path, noise="sym-40")
     whole = calm(run, files, tmp_path / "calm")
     for epoch, place in ((3, "_begin"), (6, "_step")):
         part = Part(run, files, tmp_path / "parts")
@@ -56,10 +53,9 @@ def test_a_stop_loses_nothing_though_nothing_was_written(
     assert_same_bits(whole.trainer, last.trainer)
 
 
-@pytest.mark.parametrize("method", ["war_w2v", "pencil"])
-def test_a_long_epoch_is_saved_in_its_middle(method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_epoch_is_saved_in_its_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(INTERVAL, "1e-9")
-    run, files = run_of(method), write_files(tmp_path, noise="sym-40")
+    run, files = run_of("pencil"), write_files(tmp_path, noise="sym-40")
     whole = calm(run, files, tmp_path / "calm")
     part = Part(run, files, tmp_path / "parts")
     kill_in(part, 4, 1)
@@ -90,7 +86,7 @@ def test_an_interval_that_is_none_is_a_sentence(given: str, tmp_path: Path, monk
 
 
 def test_epochs_without_an_evaluation_change_nothing_else(tmp_path: Path) -> None:
-    run, files = run_of("war_w2v"), write_files(tmp_path, noise="sym-40")
+    run, files = run_of("cce"), write_files(tmp_path, noise="sym-40")
     every = calm(run, files, tmp_path / "every").trainer
     run["training"] |= {"epochs": EPOCHS, "evaluate_every": 2}
     some = calm(run, files, tmp_path / "some").trainer

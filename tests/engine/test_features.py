@@ -12,11 +12,11 @@ import pytest
 import torch
 
 import warlab.data
-from tests.conftest import ROOT, logged
+from tests.conftest import logged
 from tests.helpers.artefacts import described
 from tests.helpers.nets import count_parameters
+from tests.helpers.studies import study_of
 from warlab.common.files import file_digest, write_arrays, write_json
-from warlab.config.study import load_study
 from warlab.data.auxiliary import _weights, efficientnet_lite0, resnet18
 from warlab.data.fetch import fetch
 from warlab.engine.features import features_of_library, image_features
@@ -162,21 +162,19 @@ def test_features_of_images_that_take_the_place_of_others(tmp_path: Path) -> Non
 
 
 def test_the_papers_features_unless_a_scale_or_the_user_says_otherwise() -> None:
-    paper = load_study({"scale": "paper"}, ROOT)
+    paper = study_of("paper")
     assert paper.settings.features("embed", "cifar10") == paper.settings.features("embed", "cifar100") == "resnet18-224"
     assert (
         paper.settings.features("embed", "fashion_mnist") is None and paper.settings.features("w2v", "cifar10") is None
     )
     assert paper.numbers.costs["embed"]["features"].source == "paper"
-    smoke = load_study({"scale": "smoke"}, ROOT)
+    smoke = study_of("smoke")
     assert smoke.settings.features("embed", "cifar10") is None
     wish = {"costs": {"embed": {"features": "efficientnet_lite0", "size": 128}}}
-    assert load_study({"scale": "smoke", "overrides": wish}, ROOT).settings.features("embed", "cifar10") == (
-        "efficientnet_lite0-128"
-    )
+    assert study_of("smoke", overrides=wish).settings.features("embed", "cifar10") == ("efficientnet_lite0-128")
     wrong = {"costs": {"embed": {"features": "resnet81"}}}
     with pytest.raises(WarlabError, match=r"costs\.embed\.features is 'resnet81'; it must be 'pixels', 'resnet18' or"):
-        load_study({"scale": "smoke", "overrides": wrong}, ROOT)
+        study_of("smoke", overrides=wrong)
 
 
 @pytest.mark.slow

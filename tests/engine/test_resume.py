@@ -21,23 +21,30 @@ from warlab.engine.checkpoint import CheckpointFolder, StopRequest
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.errors import Interrupted
 
-EPOCHS, BATCHES = 12, 2
+EPOCHS, FEWER, BATCHES = 12, 6, 2  # fewer epochs for methods without phases
 Place = tuple[int, int]  # epoch and batch
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in method_ids()},
     "war with a smaller epsilon later": ("war_w2v", {"epsilon_rule": "always"}),
     "cce by sgd": ("cce", {}),
     "gjs with two views": ("gjs", {}),
+    "cce that ends with its best epoch": ("cce", {}),
+    "coteaching with a validation": ("coteaching", {}),
+}
+TRAINING: dict[str, dict[str, Any]] = {
+    "cce by sgd": {"optimiser": "sgd", "momentum": 0.9, "lr": 0.05, "drops": [2, 4]},
+    "gjs with two views": {"augmentation": "two_views"},
+    "cce that ends with its best epoch": {"validation": 0.25, "keep": "best_validation", "lr": 0.03},
+    "coteaching with a validation": {"validation": 0.25},
 }
 
 
 def run_of(name: str) -> dict[str, Any]:
     method, settings = RUNS[name]
     run = resolved(method, epochs=EPOCHS, batch_size=32, **settings)
-    if name == "cce by sgd":
-        run["training"] |= {"optimiser": "sgd", "momentum": 0.9, "lr": 0.05, "drops": [4, 8]}
-    if name == "gjs with two views":
-        run["training"]["augmentation"] = "two_views"
+    if not changes(run):
+        run = resolved(method, epochs=FEWER, batch_size=32, **settings)
+    run["training"] |= TRAINING.get(name, {})
     return run
 
 
@@ -110,7 +117,7 @@ def changes(run: dict[str, Any]) -> set[int]:
 
 def ends(run: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """In every epoch one way to end, and all of them before and after a phase of the method begins."""
-    for epoch in range(EPOCHS - 1):
+    for epoch in range(run["training"]["epochs"] - 1):
         near = {epoch, epoch + 1} & changes(run)
         for way in WAYS if near else [list(WAYS)[epoch % len(WAYS)]]:
             yield epoch, way
@@ -139,7 +146,8 @@ def test_ended_in_every_epoch_it_goes_on_there_and_comes_to_the_same_bits(name: 
         expected = ["resumed from epoch {}, batch {}".format(*place(epoch))]
     last = calm(run, files, tmp_path / "parts")
     assert last.said == expected
-    assert steps + last.steps == whole.steps == [(e, b) for e in range(EPOCHS) for b in range(BATCHES)]
+    epochs = run["training"]["epochs"]
+    assert steps + last.steps == whole.steps == [(e, b) for e in range(epochs) for b in range(BATCHES)]
     assert_same_bits(whole.trainer, last.trainer)
 
 

@@ -14,11 +14,12 @@ from tests.conftest import ROOT
 from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.nets import count_parameters
 from tests.helpers.runs import method_ids, weights
+from tests.helpers.studies import study_of
 from tests.helpers.tiles import arrays, description, tile_run, write_tile_files
 from warlab.artefacts.labelled_data import DataDescription
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json
-from warlab.config.study import Study, load_study
+from warlab.config.study import Study
 from warlab.data.formats.flat_tiles import unflat
 from warlab.data.sets import vaihingen
 from warlab.engine.build import RunFiles, build_trainer
@@ -153,7 +154,7 @@ def study_of_tiles(folder: Path, method: str, net: str = "unet") -> Study:
     block = {"methods": [method], "nets": [net], "also": [{"noises": ["clean"], "methods": [method], "nets": [net]}]}
     text = smoke.partition("experiments:")[0] + f"experiments: {{ vaihingen: {json.dumps(block)} }}\n"
     (folder / "own.yaml").write_text(text)
-    return load_study({"scale": str(folder / "own.yaml")}, ROOT)
+    return study_of(str(folder / "own.yaml"))
 
 
 @pytest.mark.parametrize("method", [*method_ids(), "coteaching+forget=estimated"])
@@ -179,7 +180,7 @@ def test_a_network_of_the_wrong_kind_is_refused_by_the_plan(tmp_path: Path) -> N
     own = tmp_path / "images.yaml"
     own.write_text((ROOT / "config" / "scales" / "demo.yaml").read_text().replace("noises: [asym-40]", "nets: [unet]"))
     with pytest.raises(WarlabError, match=r"unet is for tiles, but fashion_mnist has single images; choose.*cnn9"):
-        load_study({"scale": str(own)}, ROOT)
+        study_of(str(own))
 
 
 def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
@@ -240,7 +241,7 @@ def test_maps_have_the_owners_colours_a_world_file_and_say_if_they_are_procedura
 
 
 def test_the_experiment_has_the_columns_and_the_schedule_of_the_paper() -> None:
-    own = load_study({"scale": "paper"}, ROOT)
+    own = study_of("paper")
     layout = own.plan.layout("vaihingen")
     assert [(noise, method) for _, noise, _, method in layout] == [
         ("clean", "cce"),

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from tests.conftest import ROOT
-from tests.engine.test_resume import Part, assert_same_bits, calm
+from tests.engine.test_resume import calm
 from tests.helpers import runs
+from tests.helpers.studies import study_of
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
-from warlab.config.study import load_study
 from warlab.engine.build import RunFiles, build_trainer, training_part
 from warlab.engine.checkpoint import CheckpointFolder
 from warlab.engine.finished import predict_run
 from warlab.engine.run import train_run
 from warlab.engine.train import Trainer
-from warlab.errors import Interrupted, WarlabError
+from warlab.errors import WarlabError
 from warlab.reporting.read import results
 
 
@@ -78,17 +77,6 @@ def test_the_reading_is_of_the_best_epoch_and_the_audit_names_samples_by_their_i
     assert results.readings(table)["best_by_noisy_validation"].tolist() == [best]
 
 
-def test_an_interrupted_run_continues_to_the_same_bits(tmp_path: Path) -> None:
-    files, run = written(tmp_path), wanted("coteaching")
-    whole, part = calm(run, files, tmp_path / "calm"), Part(run, files, tmp_path / "parts")
-    part.stop_at(part.trainer, "_step", 1)
-    with pytest.raises(Interrupted):
-        part.fit()
-    last = calm(run, files, tmp_path / "parts").trainer
-    assert_same_bits(whole.trainer, last)
-    assert "validation_accuracy" in last.rows[-1]
-
-
 def early(epochs: int, share: float = 0.25, keep: str = "best_validation") -> dict[str, Any]:
     """A run that ends with the network of its best epoch; a large rate makes its last epoch another one."""
     run = wanted(epochs=epochs, share=share)
@@ -110,16 +98,6 @@ def test_a_run_may_end_with_the_network_that_the_noisy_labels_choose(tmp_path: P
     assert torch.equal(chosen.evaluate.recent[-1], every.evaluate.recent[best[-1] - 8])
     found = chosen.evaluate(chosen.method, chosen.models)
     assert found["validation_loss"] == min(losses) and found["test_accuracy"] == chosen.rows[-1]["test_accuracy"]
-
-
-def test_stopped_after_its_best_epoch_it_ends_with_the_same_network(tmp_path: Path) -> None:
-    files, run = written(tmp_path, n=64, noise="sym-40"), early(8)
-    whole, part = calm(run, files, tmp_path / "calm"), Part(run, files, tmp_path / "parts")
-    assert whole.trainer.rows[-1]["kept_epoch"] < 8
-    part.stop_at(part.trainer, "_step", 7)
-    with pytest.raises(Interrupted):
-        part.fit()
-    assert_same_bits(whole.trainer, calm(run, files, tmp_path / "parts").trainer)
 
 
 def test_forward_reads_predictions_of_all_images_by_the_chosen_network(tmp_path: Path) -> None:
@@ -145,11 +123,11 @@ def test_forward_reads_predictions_of_all_images_by_the_chosen_network(tmp_path:
 
 
 def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:
-    study = load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": 0.1}}}}, ROOT)
+    study = study_of("demo", overrides={"training": {"fashion_mnist": {"validation": 0.1}}})
     assert study.settings.training("fashion_mnist", "asym-40", "cce")["validation"] == 0.1
-    assert load_study({"scale": "demo"}, ROOT).settings.training("fashion_mnist")["validation"] == 0.0
+    assert study_of("demo").settings.training("fashion_mnist")["validation"] == 0.0
     for share in (0.9, -0.1, "x"):
         with pytest.raises(WarlabError, match=rf"training\.fashion_mnist\.validation is '?{share}'?; it must be"):
-            load_study({"scale": "demo", "overrides": {"training": {"fashion_mnist": {"validation": share}}}}, ROOT)
+            study_of("demo", overrides={"training": {"fashion_mnist": {"validation": share}}})
     with pytest.raises(WarlabError, match=r"training\.vaihingen has no 'validation'"):
-        load_study({"scale": "demo", "overrides": {"training": {"vaihingen": {"validation": 0.1}}}}, ROOT)
+        study_of("demo", overrides={"training": {"vaihingen": {"validation": 0.1}}})

@@ -20,6 +20,7 @@ import warlab.config.study
 import warlab.methods
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
+from tests.helpers.studies import changed_scale, study_of
 from warlab.config import validate
 from warlab.config.numbers import read_numbers
 from warlab.config.reading import check_value, read_yaml
@@ -158,7 +159,7 @@ def test_a_mutated_configuration_loads_or_ends_in_one_sentence(
 )
 def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict[str, Any], sentence: str) -> None:
     with pytest.raises(WarlabError) as caught:
-        load_study({"scale": "smoke", "overrides": overrides}, ROOT)
+        study_of("smoke", overrides=overrides)
     assert sentence in str(caught.value)
 
 
@@ -173,15 +174,12 @@ def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(overrides: dict
     ],
 )
 def test_a_mistake_in_a_scale_is_one_sentence(old: str, new: str, sentence: str, tmp_path: Path) -> None:
-    text = (ROOT / "config" / "scales" / "smoke.yaml").read_text()
-    assert text.count(old) == 1
-    (tmp_path / "smoke.yaml").write_text(text.replace(old, new))
     with pytest.raises(WarlabError, match=re.escape(sentence)):
-        load_study({"scale": str(tmp_path / "smoke.yaml")}, ROOT)
+        study_of(changed_scale("smoke", old, new, tmp_path))
 
 
 def test_every_number_of_ours_has_a_type() -> None:
-    numbers = load_study({"scale": "smoke"}, ROOT).numbers
+    numbers = study_of("smoke").numbers
     assert [entry for entry in numbers.each() if numbers.kind(*entry[:3]) is Any] == []
 
 
@@ -242,7 +240,7 @@ def resolved(study: Any, section: str, name: str, key: str) -> Any:
     return run.to_dict()["training"][key]
 
 
-PAPER = load_study({"scale": "paper"}, ROOT)
+PAPER = study_of("paper")
 
 
 @pytest.mark.parametrize("layer", ["scale", "overrides"])
@@ -346,13 +344,6 @@ def test_plug_ins_may_add_to_every_section(
     with pytest.raises(WarlabError, match=sentence) as caught:
         read_numbers(ROOT)
     assert_one_sentence(caught.value)
-
-
-def test_a_cost_of_the_user_may_have_settings_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = copy.deepcopy(kept(CONFIG / "hyperparameters.yaml"))
-    tree["costs"]["ordinal"] = {"kind": {"value": "zero_one", "source": "our choice"}, "power": HALF}
-    study = load_with(CONFIG / "hyperparameters.yaml", tree, monkeypatch)
-    assert study.settings.cost("ordinal", "cifar10") == {"kind": "zero_one", "power": 0.5}
 
 
 @pytest.mark.parametrize("special", ["asym", "asym-40", "war", "war_w2v"])

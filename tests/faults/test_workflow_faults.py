@@ -1,7 +1,6 @@
 """Faults that happen to a whole workflow: stopped jobs, a killed snakemake, two at once, moved folders, odd names."""
 
 import os
-import re
 import shutil
 import signal
 import time
@@ -158,12 +157,6 @@ def test_spaces_quotes_and_shell_characters_in_paths_reach_no_shell(tmp_path: Pa
     assert (folder / odd / "faults" / "data" / "fashion_mnist.npz").is_file()
     assert not [file for place in (tmp_path, folder) for file in place.glob("evil*")]
     count("hostile name")
-
-
-def test_status_counts_the_finished_runs(calm: Path) -> None:
-    text = call(calm, "--cores", "1", "status")
-    assert re.search(r"^done +fashion_mnist/asym-40/cnn9/war_w2v/seed0 +8/8 +[\d.]+ %", text, re.MULTILINE)
-    assert "faults: 2 runs, 2 done" in text
 
 
 def test_two_trainings_at_a_time_lease_a_gpu_each(calm: Path, tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ import torch
 
 from tests.conftest import ROOT, blobs
 from tests.helpers.artefacts import described
+from tests.helpers.studies import study_of
 from warlab import methods
 from warlab.artefacts.ground_cost import matrix_text
 from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import digest, read_arrays, write_arrays, write_text
-from warlab.config.study import Study, load_study
+from warlab.config.study import Study
 from warlab.engine.build import RunFiles
 from warlab.engine.train import TIMES
 from warlab.noise import make_noise
@@ -31,7 +32,7 @@ NAMES = [f"class {k}" for k in range(CLASSES)]
 @cache
 def study(epochs: int = 4) -> Study:
     """Load the smoke scale with its schedules shrunk to this many epochs."""
-    smoke = load_study({"scale": "smoke"}, ROOT)
+    smoke = study_of("smoke")
     training = {"fashion_mnist": {**smoke.scale["training"]["fashion_mnist"], "epochs": epochs}}
     return replace(smoke, scale={**smoke.scale, "training": training})
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from tests.conftest import ROOT
 from tests.helpers.on_logits import evaluate, make, some_logits, task
 from tests.helpers.runs import resolved, weights, write_files
+from tests.helpers.studies import study_of
 from warlab.artefacts.run_config import RunConfig
-from warlab.config.study import load_study
 from warlab.engine.images import Images, TrainingData, WrongLabels
 from warlab.engine.run import train_run
 from warlab.engine.train import _Meter
@@ -137,7 +136,7 @@ def test_co_teaching_plus_divides_once_unless_told_otherwise(epoch: int) -> None
 
 def test_no_training_under_sgd_divides_its_loss_by_the_number_of_samples() -> None:
     """A hundredth of the rate: Adam makes up for it, SGD does not learn."""
-    paper = load_study({"scale": "paper"}, ROOT)
+    paper = study_of("paper")
     seen = set()
     for dataset in ("fashion_mnist", "cifar10", "cifar100", "clothing1m", "image_folder", "arrays"):
         for noise in ("asym-40", "openset_svhn-40", "openset_imagenet32-40"):

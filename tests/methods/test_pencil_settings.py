@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.conftest import ROOT
 from tests.helpers.on_logits import make
-from warlab.config.study import Study, load_study
+from tests.helpers.studies import study_of
+from warlab.config.study import Study
 from warlab.ids import RunId
 from warlab.methods.base import Batch, Method, Step
 
@@ -33,7 +33,7 @@ SHORTER = [(dataset, noise, share) for dataset, noise, _ in PAPER[:6] for share 
 
 @cache
 def paper() -> Study:
-    return load_study({"scale": "paper"}, ROOT)
+    return study_of("paper")
 
 
 def settings_for(dataset: str, noise: str, share: float) -> tuple[dict[str, Any], int]:

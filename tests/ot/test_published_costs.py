@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.studies import study_of
 from warlab import data
 from warlab.artefacts.ground_cost import GroundCost
-from warlab.config.study import Study, load_study
+from warlab.config.study import Study
 from warlab.data.sets import _cifar100_names
 from warlab.errors import WarlabError
 from warlab.ot.costs import make_cost
@@ -22,7 +23,7 @@ DATASETS = ("cifar10", "cifar100", "clothing1m")
 
 @pytest.fixture(scope="module")
 def paper() -> Study:
-    return load_study({"scale": "paper"}, ROOT)
+    return study_of("paper")
 
 
 def made(study: Study, name: str, dataset: str) -> GroundCost:

@@ -16,6 +16,7 @@ import warlab.data
 from tests.conftest import ROOT, logged
 from tests.helpers.rules import Rules
 from tests.helpers.runs import assert_same, metrics, resolved, write_files
+from tests.helpers.studies import study_of
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
 from warlab.config.models import Layer, UserConfig
@@ -96,7 +97,7 @@ def test_a_file_of_the_users_that_is_not_there_is_one_sentence(overrides: dict, 
 
 
 def test_the_paper_needs_nine_sources() -> None:
-    study = load_study({"scale": "paper"}, ROOT)
+    study = study_of("paper")
     names = ["cifar10", "cifar100", "clothing1m", "fashion_mnist", "imagenet32", "resnet18", "resnet50", "svhn"]
     assert list_sources(study) == [Source(name, "real") for name in [*names, "vaihingen"]]
     assert datasets(study) == sorted({*names, "vaihingen"} - {"resnet18", "resnet50"})
@@ -112,9 +113,7 @@ def test_stand_ins_go_with_stand_ins_and_human_labels_are_a_source(tmp_path: Pat
     scale = scale.replace("nets: [cnn6], methods: [jocor, war_w2v]", "methods: [jocor]")
     scale = scale.replace("noises: [pairflip-40]", "noises: [human_worse]")
     (tmp_path / "other.yaml").write_text(scale)
-    found = {
-        entry.name: entry.source for entry in list_sources(load_study({"scale": str(tmp_path / "other.yaml")}, ROOT))
-    }
+    found = {entry.name: entry.source for entry in list_sources(study_of(str(tmp_path / "other.yaml")))}
     assert found["cifar_n"] == found["resnet50"] == "stand_in" and set(found.values()) == {"stand_in"}
 
 
@@ -137,11 +136,11 @@ def _embedded(name: str) -> list[str]:
 
 
 def test_the_rate_that_owners_give_is_a_parameter_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    study = load_study({"scale": "smoke"}, ROOT)
+    study = study_of("smoke")
     assert study.settings.noise("real", "clothing1m") == {"own_noise": 0.3846}
     other = replace(warlab.data.get("clothing1m"), classes=Classes(own_noise=0.2))
     monkeypatch.setattr("warlab.data.sets.clothing1m.DATASET", other)
-    assert load_study({"scale": "smoke"}, ROOT).settings.noise("real", "clothing1m") == {"own_noise": 0.2}
+    assert study_of("smoke").settings.noise("real", "clothing1m") == {"own_noise": 0.2}
     assert study.settings.noise("asym-40", "fashion_mnist") == {}
 
 
@@ -236,7 +235,7 @@ def test_the_weights_behind_a_receipt_enter_the_network_and_the_identity(tmp_pat
 
 
 def test_what_is_timed_or_drawn_needs_no_weights() -> None:
-    study: Study = load_study({"scale": "paper"}, ROOT)
+    study: Study = study_of("paper")
     assert study.settings.net("resnet50", "clothing1m") == {"weights": "imagenet"}
     assert study.settings.untrained_net("resnet50", "clothing1m") == {}
     assert "weights" not in json.dumps([study.plan.timing(cell.dataset, cell.net)["net"] for cell in study.plan.timed])

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,7 @@ ROOT = Path(__file__).parents[2]
 def study_of(scale: str = "smoke", seeds: int | None = None) -> Study:
     config = read_yaml(ROOT / "config" / "config.yaml") | {"scale": scale}
     study = load_study(config, ROOT)
-    return (
-        study
-        if seeds is None
-        else Study(scale, config, study.scale | {"seeds": seeds}, study.experiments, study.numbers)
-    )
+    return study if seeds is None else replace(study, scale=study.scale | {"seeds": seeds})
 
 
 def ask(study: Study) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.studies import study_of
 from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
 from warlab.cli.main import main
@@ -41,7 +42,7 @@ def test_the_reference_machine_takes_the_seconds_of_its_table(study: Study) -> N
     train, test, epochs = *times.sizes["fashion_mnist"][:2], training["epochs"]
     by_hand = PER_RUN + image * (train * (warmup + 2.71 * (epochs - warmup)) + test * epochs / 3)
     assert times.seconds_of_run(WAR) == pytest.approx(by_hand) and times.source == "the reference machine"
-    assert load_run_times(load_study({"scale": "paper"}, ROOT), ROOT, {}).hours() == pytest.approx(217_800, rel=0.01)
+    assert load_run_times(study_of("paper"), ROOT, {}).hours() == pytest.approx(217_800, rel=0.01)
 
 
 def test_finished_runs_replace_the_table(study: Study, tmp_path: Path) -> None:
@@ -61,28 +62,27 @@ def test_finished_runs_replace_the_table(study: Study, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("dataset", ["image_folder", "arrays"])
 def test_own_data_count_once_they_are_prepared(
-    dataset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scale = tmp_path / "own.yaml"
     scale.write_text(
-        f"""
+        """
 description: own data
 seeds: 1
-datasets: {{{dataset}: {{source: real}}}}
-training: {{{dataset}: {{epochs: 4}}}}
-experiments: {{main_benchmark: {{datasets: [{dataset}], noises: [sym-40], nets: [cnn9], methods: [cce]}}}}
+datasets: {arrays: {source: real}}
+training: {arrays: {epochs: 4}}
+experiments: {main_benchmark: {datasets: [arrays], noises: [sym-40], nets: [cnn9], methods: [cce]}}
 """
     )
     monkeypatch.chdir(tmp_path)
     call = ["--root", str(ROOT), "--scale", str(scale), "plan"]
     assert main(call) == 0
-    assert f"The size of {dataset} is unknown until it is prepared" in capsys.readouterr().out
+    assert "The size of arrays is unknown until it is prepared" in capsys.readouterr().out
     assert main([*call[:-1], "status"]) == 0 and "remaining: unknown until" in capsys.readouterr().out
     prepared = {"n_train": 1000, "n_test": 300, "shape": [3, 28, 14]}
-    write_json(tmp_path / "results" / "own" / "data" / f"{dataset}.json", prepared)
-    times = load_run_times(load_study({"scale": str(scale)}, ROOT), ROOT)
+    write_json(tmp_path / "results" / "own" / "data" / "arrays.json", prepared)
+    times = load_run_times(study_of(str(scale)), ROOT)
     (run,) = times.study.plan.runs
     assert times.seconds_of_run(run) == pytest.approx(PER_RUN + 0.0011 * 16 * 2 * 4 * (1000 + 100))
     wider = replace(run, method="cce+net.width=2.0")

@@ -14,7 +14,7 @@ from PIL import Image
 import warlab.data
 from tests.conftest import ROOT
 from tests.helpers.artefacts import data_on_disk
-from tests.helpers.checkout import link_repository, output_of, planned_jobs
+from tests.helpers.checkout import link_repository, output_of
 from tests.helpers.scripts import snippet
 from warlab.audit.decisions import apply_decisions
 from warlab.common.files import read_json
@@ -398,10 +398,3 @@ def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) ->
     assert "Left out: figure agreement, because" in printed and not (results / "figures" / "agreement.png").exists()
     assert "figure agreement (" in page and "the paper has no number" in page
     assert (results / "figures" / "learning_curves.png").exists()
-
-
-def test_five_seeds_of_the_users_own_data_are_planned(followed: Path) -> None:
-    scale = followed / "my_scale.yaml"
-    scale.write_text(scale.read_text().replace("seeds: 1", "seeds: 5"))
-    jobs = planned_jobs(output_of("snakemake -n --configfile my.yaml", followed))
-    assert jobs["train"] == 5 * 3 and jobs["corrupt"] == 5 * 2 and jobs["report"] == 1

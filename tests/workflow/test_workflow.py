@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.helpers import golden_runs
 from tests.helpers.checkout import copy_repository, link_repository, output_of, planned_jobs, run
+from tests.helpers.studies import study_of
 from tests.reporting.test_latex import assert_fits, pdflatex
 from warlab.common.files import read_json
 from warlab.config.study import load_study
@@ -116,11 +117,6 @@ def test_runs_csv_is_tidy_and_marks_stand_ins(finished: Path) -> None:
     assert runs.test_accuracy.between(0, 100).all()
 
 
-def test_stand_ins_are_learnable(finished: Path) -> None:
-    runs = pd.read_csv(finished / "results" / "smoke" / "runs.csv")
-    assert runs[(runs.noise == "clean") & (runs.epoch == 4)].test_accuracy.max() > 40
-
-
 def test_tidy_table_has_the_agreed_columns(finished: Path) -> None:
     table = pd.read_csv(finished / "results" / "smoke" / "tables" / "ar_war_variants.csv")
     expected = "dataset,noise,net,method,metric,mean,std_epochs,std_runs,seeds,published,difference,data"
@@ -210,17 +206,6 @@ def test_nothing_to_do_after_a_finished_run(finished: Path) -> None:
     assert planned(finished) == {}
 
 
-def test_a_comment_or_docstring_reruns_nothing(changed: Path) -> None:
-    for name in ("war/war.py", "engine/train.py", "war/adversarial.py", "methods/war.py"):
-        file = changed / "src" / "warlab" / name
-        file.write_text(file.read_text() + "\n# a remark\n")
-    loss = changed / "src" / "warlab" / "war" / "war.py"
-    edit(loss, "at a tiny random d; sg stops", "at a tiny random d: sg stops")
-    script = changed / "workflow" / "scripts" / "train.py"
-    script.write_text(script.read_text() + "# a remark\n")
-    assert planned(changed) == {}
-
-
 def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> None:
     edit(
         changed / "src" / "warlab" / "methods" / "ar.py",
@@ -237,11 +222,6 @@ def test_one_hyper_parameter_reruns_the_trainings_that_use_it(changed: Path) -> 
     assert after == {"train": 3, "collect": 1, "collect_predictions": 1, **read, **timing, **TYPESET, "all": 1}
 
 
-def test_a_changed_loss_reruns_its_trainings_only(changed: Path) -> None:
-    edit(changed / "src" / "warlab" / "war" / "tv.py", "return 0.5 *", "return 0.6 *")
-    assert planned(changed, "runs")["train"] == 2
-
-
 def test_a_changed_figure_reruns_that_figure_and_the_report(changed: Path) -> None:
     file = changed / "src" / "warlab" / "reporting" / "figures" / "matrices.py"
     file.write_text(file.read_text() + "\nUNUSED = 1\n")
@@ -253,12 +233,6 @@ def test_a_colour_reruns_the_figures_only(changed: Path) -> None:
     edit(changed / "src" / "warlab" / "reporting" / "warlab.mplstyle", "grid.color: DDDDDD", "grid.color: CCCCCC")
     after = planned(changed)
     assert after["figure"] >= 11 and set(after) == {"figure", "report", "all", "total"}
-
-
-def test_a_template_reruns_the_report_only(changed: Path) -> None:
-    file = changed / "src" / "warlab" / "reporting" / "page" / "style.html"
-    file.write_text(file.read_text() + "\n")
-    assert planned(changed) == {"report": 1, "all": 1, "total": 2}
 
 
 def test_the_metrics_of_one_run_rerun_its_tables_only(finished: Path, tmp_path: Path) -> None:
@@ -280,7 +254,7 @@ def test_finished_runs_are_reported_without_training(finished: Path, tmp_path: P
     counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, re.MULTILINE))
     work = {"train", "prepare", "fetch", "corrupt", "cost", "segment", "time_steps"}
     assert done.returncode == 0 and not work & set(counts)
-    assert int(counts["table"]) == len(load_study({"scale": "smoke"}, ROOT).plan.tables) and counts["report"] == "1"
+    assert int(counts["table"]) == len(study_of("smoke").plan.tables) and counts["report"] == "1"
     made = snakemake(finished, *config, "--cores", "2", f"{tmp_path}/results/smoke/tables/main_benchmark.csv")
     assert made.returncode == 0, made.stderr[-2000:]
     both = [
@@ -316,12 +290,6 @@ def test_a_new_noise_trains_only_what_is_new(changed: Path) -> None:
     assert after["train"] == 5 and after["corrupt"] == 1 and "prepare" not in after
 
 
-def test_results_moved_elsewhere_are_not_made_again(finished: Path, tmp_path: Path) -> None:
-    moved = tmp_path / "moved"
-    shutil.copytree(finished, moved)  # times and contents stay
-    assert planned(moved) == {}
-
-
 # ---- wrong input
 
 
@@ -332,15 +300,16 @@ def test_a_wrong_configuration_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1 and sentence in said and "Traceback" not in said
 
 
-@pytest.mark.parametrize("scale", ["demo", "laptop", "cifar", "paper", "readings"])
+@pytest.mark.parametrize("scale", ["demo", "paper", "readings"])
 def test_the_larger_scales_can_be_planned(scale: str, tmp_path: Path) -> None:
     trainings = planned_jobs(output_of(f"snakemake -n --config scale={scale}", link_repository(tmp_path)))["train"]
     (counted,) = re.findall(rf"^{scale} +(\d+) ", overview({"scale": scale}, ROOT), re.MULTILINE)
     assert trainings == int(counted) > 0, "the plan and the dry run agree"
 
 
-def test_plan_names_every_scale(finished: Path) -> None:
-    done = snakemake(finished, "--cores", "1", "plan")
-    assert done.returncode == 0
+def test_plan_names_every_scale_and_status_counts_the_finished_runs(finished: Path) -> None:
+    done = snakemake(finished, "--cores", "1", "plan", "status")
+    assert done.returncode == 0, done.stderr[-2000:]
     for scale in ("smoke", "demo", "laptop", "cifar", "sixteenth", "quarter", "paper", "readings"):
         assert re.search(rf"^{scale} +\d+ +\d+ +[\d.]+", done.stdout, re.MULTILINE)
+    assert re.search(r"^smoke: (\d+) runs, \1 done$", done.stdout, re.MULTILINE)
