@@ -298,12 +298,6 @@ def test_a_path_or_shell_characters_are_no_dataset_name(name: str, tmp_path: Pat
         warlab.data.resource(name)
 
 
-def test_a_data_folder_may_have_any_characters_in_its_name(tmp_path: Path) -> None:
-    photos = paint(tmp_path / "my $(touch evil) 'photos' {x}", 12)
-    _, meta = own(tmp_path, photos)
-    assert meta["class_names"] == ["cat", "dog", "truck"]
-
-
 def test_a_manifest_that_is_not_json_is_refused_in_one_sentence(tmp_path: Path) -> None:
     files = write_files(tmp_path)
     files.noise.with_suffix(".json").write_text("{")

@@ -1,7 +1,6 @@
 """The costs of the authors' word vectors: their values, found by class names, and where they are the default."""
 
 import hashlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,19 +90,6 @@ def test_the_two_readings_of_cifar100(paper: Study) -> None:
         assert cost[same & ~own].mean() == pytest.approx(0.540, abs=1e-3)
         assert cost[~same].mean() == pytest.approx(0.465, abs=1e-3)
     assert sorted(off_diagonal(by_label)) == sorted(off_diagonal(as_code)) and not np.array_equal(by_label, as_code)
-
-
-def test_classes_are_found_by_name_whatever_the_order_of_the_file(
-    paper: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = made(paper, "w2v", "cifar10").matrix
-    head, *rows = [line.split(",") for line in (FOLDER / "cifar10.csv").read_text().splitlines()]
-    columns = [0, *(1 + np.random.default_rng(0).permutation(10))]
-    shuffled = [[line[k] for k in columns] for line in (head, *rows[::-1])]
-    (tmp_path / "cifar10.csv").write_text("\n".join(",".join(line) for line in shuffled))
-    monkeypatch.setattr("warlab.ot.costs.w2v.assets", lambda folder: tmp_path)
-    again = made(paper, "w2v", "cifar10").matrix
-    np.testing.assert_array_equal(again, expected)
 
 
 def test_classes_of_another_order_get_their_own_rows() -> None:

@@ -54,10 +54,6 @@ def test_a_folder_per_class_becomes_arrays_with_its_names(tmp_path: Path) -> Non
     pixels = arrays.train_x / 255
     np.testing.assert_allclose(meta["mean"], pixels.mean((0, 2, 3)), rtol=1e-5)
     np.testing.assert_allclose(meta["std"], pixels.std((0, 2, 3)), rtol=1e-4)
-
-
-def test_no_image_is_in_both_parts_and_every_class_in_each(tmp_path: Path) -> None:
-    arrays, _ = own(tmp_path, paint(tmp_path / "photos"))
     train, test = ({image.tobytes() for image in x} for x in (arrays.train_x, arrays.test_x))
     assert len(train) == 72 and not train & test
     assert np.bincount(arrays.test_y).tolist() == [6, 6, 6]
@@ -69,6 +65,8 @@ def test_parts_of_the_users_own_are_kept(tmp_path: Path) -> None:
     arrays, meta = own(tmp_path, tmp_path / "photos")
     assert (len(arrays.train_y), len(arrays.test_y)) == (60, 30) and meta["class_names"] == list(NAMES)
     assert "clean_test" not in meta, "as by default"
+    assert len(meta["train_files"]) == 60 and all((tmp_path / "photos" / file).exists() for file in meta["train_files"])
+    assert all(file.startswith("train/") for file in meta["train_files"])
 
 
 def test_grey_images_have_one_channel_unless_one_is_coloured(tmp_path: Path) -> None:
@@ -304,14 +302,6 @@ def test_images_of_a_list_are_watched_wherever_both_are(tmp_path: Path) -> None:
     (listing.parent / image).unlink()
     with pytest.raises(WarlabError, match=r"labels\.csv lists \.\./photos/truck/.*, which is not there; the files are"):
         own(tmp_path, listing)
-
-
-def test_files_of_the_users_own_parts_are_named_with_their_part(tmp_path: Path) -> None:
-    paint(tmp_path / "photos" / "train", 60)
-    paint(tmp_path / "photos" / "test", 30)
-    _, meta = own(tmp_path, tmp_path / "photos")
-    assert len(meta["train_files"]) == 60 and all((tmp_path / "photos" / file).exists() for file in meta["train_files"])
-    assert all(file.startswith("train/") for file in meta["train_files"])
 
 
 def test_rows_of_arrays_are_named_by_their_place_in_the_users_file(tmp_path: Path) -> None:
