@@ -222,3 +222,21 @@ def test_coarse_logits_are_no_reference_for_exact_passes(x: Tensor) -> None:
         logits = network(x)
     loss(network, x, logits)
     assert network.precisions == [torch.bfloat16, *[torch.float32] * 3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_dropout_in_the_model_the_loops_own_pass_is_the_reference(kind: str, x: Tensor) -> None:
+    passes, values = [], []
+    for given in (True, False):
+        network = Network()
+        logits = network(x)
+        torch.manual_seed(4)
+        values.append(
+            KINDS[kind](direction="random", relative_epsilon=0.2, dropout="off")(network, x, logits if given else None)
+        )
+        passes.append(len(network.inputs))
+    torch.testing.assert_close(*values)
+    assert passes == [2, 3]
+    network = Network(dropout=0.5)
+    KINDS[kind](direction="random", relative_epsilon=0.2, dropout="off")(network, x, network(x))
+    assert len(network.inputs) == 3

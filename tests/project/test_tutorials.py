@@ -49,8 +49,10 @@ def test_a_cell_that_fails_stops_the_build(tool: ModuleType, tmp_path: Path) -> 
 def test_war_on_your_own_images(tmp_path: Path) -> None:
     page = built("own_images", tmp_path)
     assert "20% of the labels are wrong" in page and (tmp_path / "own_images_1.png").exists()
-    last = [float(number) for number in re.findall(r"mean of the last five epochs ([\d.]+)%", page)]
-    assert len(last) == 2 and min(last) > 60
+    last = [float(number) for number in re.findall(r"mean of the last five epochs ([\d.]+) %", page)]
+    gap = re.search(r"WAR minus cross entropy: ([+-][\d.]+) points \(([+-][\d.]+) to ([+-][\d.]+)\)", page)
+    assert len(last) == 2 and min(last) > 60 and gap
+    assert float(gap[1]) == pytest.approx(last[1] - last[0], abs=0.11) and float(gap[2]) < float(gap[1]) < float(gap[3])
 
 
 def test_a_corrected_folder_trains_a_better_network(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ class AdversarialLoss(nn.Module, ABC):
         if logits is not None:
             self._check_logits(get_logits(logits), len(x))
         coarse = self._survives(x)
-        clean = self._reuse(logits, x, coarse)  # outside of extra_pass, which may switch TF32 off
+        clean = self._reuse(model, logits, x, coarse)  # outside of extra_pass, which may switch TF32 off
         with extra_pass(model, self.dropout, self.batchnorm_update, exact=not coarse):
             if clean is None:
                 with torch.no_grad():
@@ -219,8 +219,9 @@ class AdversarialLoss(nn.Module, ABC):
         warnings.warn(
             f"{type(self).__name__} does next to nothing here: over its first {CALLS} calls it is {mean:.2g}, of which "
             f"{floor:.2g} is there without any perturbation. No dropout masks differ, and {name}="
-            f'{getattr(self, name):g} is too small for this model. Pass direction="random" with relative_epsilon=0.15, '
-            "use a model with dropout, or leave the loss out; `ratio` says how much it adds to the cross entropy.",
+            f"{getattr(self, name):g} is too small for this model. Use a model with dropout, or pass "
+            'direction="random" with relative_epsilon=0.15, and compare with the plain cross entropy over some seeds; '
+            "`ratio` says how much the loss adds to it.",
             stacklevel=5,
         )
 
@@ -286,9 +287,9 @@ class AdversarialLoss(nn.Module, ABC):
             )
         class_axis(logits, samples, self.class_dim)
 
-    def _reuse(self, output: Any, x: Tensor, coarse: bool) -> Tensor | None:
+    def _reuse(self, model: nn.Module, output: Any, x: Tensor, coarse: bool) -> Tensor | None:
         """Return the loop's logits, if they have the dropout rule and the precision of the extra passes."""
-        if output is None or self.dropout != "independent":
+        if output is None or self.dropout == "shared" or (self.dropout == "off" and has_dropout(model)):
             return None
         logits = get_logits(output)
         if coarse:
