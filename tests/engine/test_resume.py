@@ -30,6 +30,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "gjs with two views": ("gjs", {}),
     "cce that ends with its best epoch": ("cce", {}),
     "coteaching with a validation": ("coteaching", {}),
+    "cce with dropout in a network of torchvision": ("cce", {}),
 }
 TRAINING: dict[str, dict[str, Any]] = {
     "cce by sgd": {"optimiser": "sgd", "momentum": 0.9, "lr": 0.05, "drops": [2, 4]},
@@ -45,6 +46,8 @@ def run_of(name: str) -> dict[str, Any]:
     if not changes(run):
         run = resolved(method, epochs=FEWER, batch_size=32, **settings)
     run["training"] |= TRAINING.get(name, {})
+    if name == "cce with dropout in a network of torchvision":
+        run["net"] = {"name": "torchvision.mobilenet_v3_small", "settings": {}}
     return run
 
 

@@ -92,7 +92,7 @@ def test_a_network_downloads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another job fetches its ImageNet weights."""
     asked: list[object] = []
     monkeypatch.setattr("torch.hub.download_url_to_file", lambda *given, **_: asked.append(given))
-    with pytest.raises(WarlabError, match="The weights imagenet of ResNet-50 cannot be read"):
+    with pytest.raises(WarlabError, match="The weights imagenet of resnet50 cannot be read"):
         nets.build("resnet50", 3, 14, weights="imagenet")
     for weights in ("none", None):
         assert count_parameters(nets.build("resnet50", 1, 14, weights=weights)) > 0

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+import torch
 
 from warlab import nets
 from warlab.common.files import read_json, write_text
@@ -19,6 +20,7 @@ with job(snakemake.log[0]):
         data, patch = meta[spec["dataset"]], spec["patch"]
         shape = (data["shape"][0], patch, patch) if patch else tuple(data["shape"])  # of tiles a network sees patches
         net = nets.build(spec["net"], shape[0], len(data["class_names"]), **spec["settings"])
+        nets.check_images(net, spec["net"], torch.zeros(1, *shape))
         seen = {"network": spec["net"], "input": f"{spec['dataset']}: {' × '.join(map(str, shape))}"}
         rows += [seen | row for row in describe(net, shape)]
     caption = "Networks as this scale builds them, layer by layer, read off the networks themselves"

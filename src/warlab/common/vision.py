@@ -1,4 +1,4 @@
-"""Import torchvision: `from warlab.common.vision import torchvision`.
+"""Import torchvision: `from warlab.common.vision import torchvision`, and timm, which imports it.
 
 torchvision's wheel for CUDA fails with a CPU build of torch ("operator torchvision::nms does not exist"), because
 its compiled operators do not load, but its Python code needs them. Declaring the two missing ones first is enough for
@@ -32,3 +32,7 @@ def load() -> ModuleType:
 
 
 torchvision = load()
+
+
+def load_timm() -> ModuleType:
+    return import_module("timm")

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 CONTROL = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))}
+MOST = 100  # names in a message
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: the closest known name, or all of them."""
     names = list(known)
     close = difflib.get_close_matches(word, names, 1)
-    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names) or 'none'}."
+    shown = ", ".join([*names[:MOST], "…"] if len(names) > MOST else names)
+    return f"did you mean {close[0]!r}?" if close else f"choose from {shown or 'none'}."
 
 
 def several(number: float, noun: str) -> str:

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from warlab import data, noise
+from warlab import data, nets, noise
 from warlab.artefacts.claim import Claim
 from warlab.config.models import ClaimEntry
 from warlab.config.reading import check, check_known, read_yaml_file
@@ -77,7 +77,7 @@ def _check(claim: Claim, study: Study) -> None:
     measured = dict.fromkeys([*METRICS, *(one for e in entries for one in (e["metric"], *e.get("metrics", [])))])
     for dataset, noise_id, net, metric in claim.settings:
         check_known(dataset, data.names(), f"there is no dataset {dataset!r}")
-        check_known(net, study.numbers.nets, f"there is no network {net!r}")
+        nets.check(net)
         try:
             noise.parse(noise_id)
         except WarlabError:

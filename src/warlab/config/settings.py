@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, cast
 
-from warlab import data, noise
+from warlab import data, nets, noise
 from warlab.artefacts.run_config import DeviceOptions, MethodConfig, NetConfig, Options, RunConfig, Training
 from warlab.config.models import Layer, Scale, Section, UserConfig
 from warlab.config.numbers import FILE, Numbers
@@ -170,6 +170,8 @@ class Settings:
         base, file = name, name
         if section in ("methods", "training"):
             base, file = base_method(name), self.numbers.method_file(name)
+        elif section == "nets":
+            file = nets.file_of(name)
         owners = [file, f"{file}@{dataset}", base, f"{base}@{dataset}"]
         places = places_of(dataset, noise_id)
         if section == "training":

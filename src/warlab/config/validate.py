@@ -75,7 +75,10 @@ def check_layer(numbers: Numbers, layer: Layer, where: str) -> None:
         known = [*numbers.section(section), *(numbers.variants if section == "methods" else ())]
         for name, values in cast(Section, layer.get(section, {})).items():
             base, dataset = split_place(name)
-            check_known(base, known, f"{where}: {section}.{name} does not exist")
+            if section == "nets" and nets.file_of(base) != base:
+                nets.check(base)
+            else:
+                check_known(base, known, f"{where}: {section}.{name} does not exist")
             if section == "training":
                 _check_place(numbers, section, name, f"{where}: training.{name}")
             elif dataset is not None:
@@ -85,7 +88,7 @@ def check_layer(numbers: Numbers, layer: Layer, where: str) -> None:
 
 def _check_values(numbers: Numbers, section: str, name: str, values: Options, where: str) -> None:
     """Check the keys and values of a schedule, network, method, variant, cost or noise."""
-    file = numbers.method_file(name) if section == "methods" else name
+    file = {"methods": numbers.method_file, "nets": nets.file_of}.get(section, str)(name)
     base, _ = split_place(file)
     for key, value in values.items():
         check_known(key, numbers.section(section).get(base, {}), f"{where}: {section}.{name} has no {key!r}")
@@ -138,7 +141,7 @@ def _check_experiment(plan: Plan, name: str) -> None:
     for dataset, noise_id, net in dict.fromkeys(cell.cell[:3] for cell in cells):
         noise.parse(noise_id)
         check_known(dataset, numbers.training, f"There is no dataset {dataset!r} in training of {FILE}")
-        check_known(net, numbers.nets, f"There is no network {net!r}")
+        nets.check(net)
     if plan.is_timing(name):
         _check_timing(plan, name)
     else:
@@ -179,7 +182,7 @@ def parse_run(numbers: Numbers, text: str) -> RunId:
         raise WarlabError(f"{text!r} is not a run; write {example}.") from error
     data.get(run.dataset)
     noise.parse(run.noise)
-    check_known(run.net, numbers.nets, f"There is no network {run.net!r}")
+    nets.check(run.net)
     check_method(numbers, run.method)
     return run
 
@@ -254,7 +257,12 @@ def _check_run(settings: Settings, cell: RunId) -> None:
     if (cost := settings.cost_name(cell)) is not None:
         given = settings.cost_files(cost, cell.dataset)
         files |= {f"costs.{split_cost(cost)[0]}.{key}": file for key, file in given.items()}
-    if (weights := settings.weights(cell.net, cell.dataset)) not in (None, IMAGENET):
+    weights = settings.weights(cell.net, cell.dataset)
+    if weights == IMAGENET and nets.file_of(cell.net) != cell.net:
+        raise WarlabError(
+            f"nets.{cell.net}.weights: nothing is fetched for this network; save its weights in a file and name that."
+        )
+    if weights not in (None, IMAGENET):
         files[f"nets.{cell.net}.weights"] = str(weights)
     for setting, file in files.items():
         if not settings.config.get("runs_from") and not Path(file).is_file():  # finished runs are reported without it

@@ -87,8 +87,9 @@ def _torchvision(network: str) -> Loaded:
 
 
 def _timm(network: str) -> Loaded:
-    import timm
+    from warlab.common.vision import load_timm
 
+    timm = load_timm()
     net: nn.Module = timm.create_model(network, pretrained=True, num_classes=0)
     shown = timm.data.resolve_model_data_config(net)
     return net, net, shown["mean"], shown["std"]

@@ -4,15 +4,12 @@
 drawn by the seed. Nothing is downloaded here: in a study with the setting `imagenet`, another job fetches the file.
 """
 
-import pickle
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from warlab.common.setting import setting
-from warlab.errors import WarlabError, reason
-from warlab.nets._layers import initialise
+from warlab.nets._library import adapt_channels, replace_last
 
 
 @dataclass(frozen=True)
@@ -27,23 +24,9 @@ class Net(nn.Module):
         super().__init__()
         from warlab.common.vision import torchvision
 
-        pretrained = weights not in (None, "none")
-        if channels != 3 and pretrained:
-            raise WarlabError(f"ImageNet weights are for colour images, not for {channels} channels: set weights none.")
         self.body = torchvision.models.resnet50()
-        if channels != 3:
-            self.body.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
-        if pretrained:
-            try:
-                self.body.load_state_dict(torch.load(str(weights), weights_only=True, map_location="cpu"))
-            except (OSError, RuntimeError, EOFError, TypeError, AttributeError, pickle.UnpicklingError) as error:
-                raise WarlabError(
-                    f"The weights {weights} of ResNet-50 cannot be read or do not fit ({reason(error)}); check "
-                    "nets.resnet50.weights, or take those of torchvision."
-                ) from error
-        self.head = nn.Linear(self.body.fc.in_features, classes)
-        self.body.fc = nn.Identity()
-        initialise(self.head)
+        adapt_channels(self.body, channels)
+        self.head = replace_last(self.body, self.body.fc, "resnet50", channels, classes, weights)
 
     def features(self, x: Tensor) -> Tensor:
         """Return the globally averaged last feature map, (B, 2048)."""

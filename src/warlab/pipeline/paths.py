@@ -15,7 +15,7 @@ WILDCARDS = {
     "dataset": "[a-z0-9_]+",
     "source": "embedded|stand_in|real(-[0-9a-f]{12})?",
     "noise": r"[a-z0-9_]+(-[0-9.]+)?",
-    "net": "[a-z0-9_]+",
+    "net": r"[a-z0-9_]+(\.[A-Za-z0-9_]+)?",
     "method": r"[A-Za-z0-9_+=.\-]+",
     "seed": "[0-9]+",
     "cost": "[A-Za-z0-9_@.-]+",
