@@ -78,7 +78,7 @@ def test_weights_come_from_a_file_except_those_of_the_last_layer(timm: None, tmp
     "name, sentence",
     [
         ("torchvision.resnet81", "no network 'torchvision.resnet81'; did you mean 'torchvision.resnet18'"),
-        ("torchvision", "no network 'torchvision'; choose from cnn2"),
+        ("torchvision", "no network 'torchvision'; did you mean 'torchvision.resnet18'"),
         ("torchvison.resnet18", "no network 'torchvison.resnet18'; did you mean"),
         ("cnn9.resnet18", "no network 'cnn9.resnet18'"),
         ("timm.resnet18", "timm, which is missing: pip install"),
