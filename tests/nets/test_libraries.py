@@ -98,12 +98,12 @@ def test_a_wrong_name_in_a_scale_is_refused_before_anything_is_built() -> None:
     check_layer(study().numbers, {"nets": known}, "my scale")
 
 
-def test_what_a_network_cannot_do_is_said_before_training() -> None:
+def test_what_a_network_cannot_do_is_said_before_training(timm: None) -> None:
     with pytest.raises(WarlabError, match=r"torchvision\.squeezenet1_0 does not end in a single dense layer"):
         nets.build("torchvision.squeezenet1_0", 3, 4)
-    net = nets.build("torchvision.vit_b_32", 3, 4)
-    with pytest.raises(WarlabError, match="vit_b_32 cannot take images of 3 × 32 × 32"):
-        nets.check_images(net, "torchvision.vit_b_32", torch.zeros(1, 3, 32, 32))
+    net = nets.build("timm.vit_tiny_patch16_224", 3, 4)
+    with pytest.raises(WarlabError, match="vit_tiny_patch16_224 cannot take images of 3 × 32 × 32"):
+        nets.check_images(net, "timm.vit_tiny_patch16_224", torch.zeros(1, 3, 32, 32))
 
 
 def test_planning_asks_the_library_once(tmp_path: Path) -> None:
