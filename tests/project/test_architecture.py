@@ -115,6 +115,12 @@ def test_reporting_has_layers_that_import_only_what_is_below_them() -> None:
         assert not wrong, f"docs/architecture.md does not allow {module} to import {wrong}"
 
 
+def test_reporting_computes_statistics_in_one_module() -> None:
+    modules = [module for module in MODULES if package_of(module) == "reporting"]
+    using = re.compile(r"scipy\.stats|from scipy import .*\bstats\b")
+    assert [module for module in modules if using.search(MODULES[module].read_text())] == ["warlab.reporting.stats"]
+
+
 # ---- what is loaded at once, on the way through all modules
 
 

@@ -23,8 +23,8 @@ from warlab.reporting.claims import checks, evidence, verdicts
 from warlab.reporting.claims.checks import Item, Part
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.read import results
+from warlab.reporting.read.numbers import Number
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats import Number
 from warlab.reporting.tables import results_table
 
 AT = Scenario("fashion_mnist", "asym-40", "cnn9", "test_accuracy")
@@ -155,16 +155,6 @@ def test_what_a_verdict_carries() -> None:
     assert verdicts.conclude([UNTESTED]) == verdicts.Verdict(verdict="not tested here", tested="0 of 1", numbers="x")
 
 
-def test_the_best_of_several_must_be_above_each_of_them() -> None:
-    """The best rival on average may be worse than another one, which is less sure."""
-    seeds = {"a": [80.0, 81.0, 82.0], "b": [79.0, 80.0, 81.0], "c": [70.0, 90.0, 77.0]}
-    numbers = {(AT, m): Number(sum(v) / 3, by_seed=dict(enumerate(v))) for m, v in seeds.items()}
-    held = Evidence({key: numbers[key] for key in [(AT, "a"), (AT, "b")]}, LABELS)
-    (sure,) = check("best", held, [AT], method="a", among=["a", "b"])
-    (unsure,) = check("best", Evidence(numbers, LABELS), [AT], method="a", among=["a", "b", "c"])
-    assert sure.decided is True and unsure.holds and unsure.decided is None
-
-
 def test_the_chance_that_one_of_many_rivals_is_above_is_allowed_for() -> None:
     many = tuple(Part(str(k), stats.Estimate(-2.1, 1.0), 0.0) for k in range(10))
     assert Item("x", False, many[:1]).decided is False and Item("x", False, many).decided is None
@@ -262,20 +252,17 @@ def test_every_claim_fits_its_check() -> None:
     ("change", "sentence"),
     [
         ({"with": {"left": "war_w2w", "right": "cce"}}, "There is no method 'war_w2w'; did you mean 'war_w2v'?"),
-        ({"with": {"left": "war_w2v+bta=1", "right": "cce"}}, "changes 'bta'.*did you mean 'beta'"),
         ({"with": {"left": "war_w2v+beta=-1", "right": "cce"}}, "methods.war.beta is -1"),
         (
             {"settings": {"datasets": ["cifar_10"], "noises": ["clean"]}},
             "no dataset 'cifar_10'; did you mean 'cifar10'",
         ),
-        ({"settings": {"datasets": ["cifar10"], "noises": ["asym40"]}}, "no noise 'asym40'; did you mean 'asym-40'"),
         ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "nets": ["cnn"]}}, "no network 'cnn'"),
         (
             {"settings": {"dataset": ["cifar10"], "noises": ["clean"]}},
             "unknown key 'dataset' at settings.0; did you mean 'datasets'",
         ),
         ({"settings": {"datasets": ["cifar10"], "noises": ["clean"], "metrics": ["purty"]}}, "no metric 'purty'; did"),
-        ({"experiment": "main"}, "no experiment 'main'"),
         ({"sources": "paper"}, "unknown key 'sources' at the top level; did you mean 'source'"),
         ({"source": "papr"}, "source is 'papr'; it must be 'paper', 'found' or 'ours'"),
     ],

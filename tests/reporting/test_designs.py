@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 from tests.helpers.reports import LABELS, PUBLISHED, caption, draw, runs_table, texts
-from warlab.reporting import stats
 from warlab.reporting.figures.base import Inputs
 from warlab.reporting.page.context import Context, TableSection
 from warlab.reporting.page.curves import make_panels
 from warlab.reporting.page.opening import make_headlines
 from warlab.reporting.read import results
-from warlab.reporting.tables import results_table
+from warlab.reporting.tables import results_table, statistics_table
 from warlab.reporting.tables.grid import grid, legend
 from warlab.reporting.tables.results_table import ranks
 
@@ -135,7 +134,7 @@ def test_no_statistic_averages_the_seeds_that_happen_to_be_there() -> None:
     assert np.isnan(results.summarise(runs).set_index("method").loc["cce", "mean"])
     cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "ar", "war_w2v")]
     per_run = results.add_complete_flag(results.readings(runs), runs)
-    found = stats.statistics(per_run, {"x": {"cells": cells}}, results.read_published(PUBLISHED))
+    found = statistics_table.statistics(per_run, {"x": {"cells": cells}}, results.read_published(PUBLISHED))
     found = found[found["reading"] == "last10_mean"].set_index("test")
     assert set(found.loc["interval", "subject"]) == {f"fashion_mnist asym-40 cnn9 {m}" for m in ("ar", "war_w2v")}
     assert found.loc["kendall", "cells"] == 2, "CCE has no mean to be put in order"

@@ -13,6 +13,7 @@ from warlab.reporting import figures, style
 from warlab.reporting.figures import time_and_accuracy
 from warlab.reporting.figures.base import NEEDS, Inputs
 from warlab.reporting.page import SECTIONS, category
+from warlab.reporting.page.curves import make_panels
 from warlab.reporting.read import results
 
 
@@ -96,25 +97,20 @@ def test_titles_of_panels_in_a_row_do_not_cover_each_other() -> None:
     assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
-def test_a_long_title_of_the_corrupted_map_has_two_lines() -> None:
-    inputs = figure_inputs("real")
-    figure = draw("corrupted_truth", inputs)
-    figure.draw_without_rendering()
-    boxes = [ax.title.get_window_extent() for ax in figure.axes[:3]]
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-    assert boxes[-1].x1 <= figure.bbox.x1
-
-
 HIGH_AND_LOW = [99.9, float("nan"), 57.35, 3.0, float("nan"), 80.0]
 
 
-@pytest.mark.parametrize("name", ["learning_curves", "purity", "beta_sensitivity", "time_and_accuracy", "agreement"])
+CURVES = ["learning_curves", "purity", "memorised"]
+
+
+@pytest.mark.parametrize("name", [*CURVES, "beta_sensitivity", "time_and_accuracy", "agreement"])
 def test_a_figure_draws_every_value_where_it_is(name: str) -> None:
     """Nothing is clamped, cut off or interrupted, whatever the values are."""
     series = {(m, s): HIGH_AND_LOW for m in ("cce", "coteaching", "war_w2v", "war_w2v+beta=5") for s in range(3)}
     runs = runs_table(series).assign(processor_seconds=1.0).astype({"epoch": "Int64"})
-    runs = runs.assign(purity=runs["test_accuracy"], processor_seconds=1.0 + 9 * (runs["method"] == "war_w2v"))
-    if name in ("time_and_accuracy", "agreement", "beta_sensitivity"):  # they show means, which need every epoch
+    same = dict.fromkeys(("purity", "memorised"), runs["test_accuracy"])
+    runs = runs.assign(**same, processor_seconds=1.0 + 9 * (runs["method"] == "war_w2v"))
+    if name not in CURVES:  # they show means, which need every epoch
         runs = runs[runs["test_accuracy"].notna()]
     inputs = Inputs(runs=runs, published=results.read_published(PUBLISHED), labels=LABELS)
     (axes,) = draw(name, inputs).axes
@@ -122,13 +118,21 @@ def test_a_figure_draws_every_value_where_it_is(name: str) -> None:
         tuple(np.round(np.asarray(line.get_ydata(), float), 4)) for line in axes.lines if len(line.get_ydata()) != 2
     }
     tested = tuple(value for value in HIGH_AND_LOW if value == value)
-    expected = {tested} if name in ("learning_curves", "purity") else {(round(float(np.mean(tested)), 4),)}
+    expected = {tested} if name in CURVES else {(round(float(np.mean(tested)), 4),)}
     assert expected <= drawn
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     for line in axes.lines:
         x, y = (np.asarray(values, float) for values in (line.get_xdata(), line.get_ydata()))
         assert not np.isnan(y).any() and ((low <= y) & (y <= high)).all()
         assert line.get_transform() != axes.transData or ((left <= x) & (x <= right)).all()
+
+
+def test_page_and_figure_draw_the_same_curves() -> None:
+    inputs = figure_inputs()
+    panels, axes = make_panels(inputs.runs, LABELS), draw("learning_curves", inputs).axes
+    for panel, ax in zip(panels, axes, strict=True):
+        assert [line.get_ydata().tolist() for line in ax.lines] == [line.mean for line in panel.lines]
+    assert panels[0].lines[0].low[:2] == [50.0, 51.0] and panels[0].lines[0].high[:2] == [51.0, 52.0]
 
 
 def test_times_are_the_processors_and_a_small_difference_is_small() -> None:

@@ -19,9 +19,8 @@ from warlab.common.files import write_arrays
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
-from warlab.reporting.page.context import Context
+from warlab.reporting.page.context import CommittedEvidence, Context
 from warlab.reporting.page.curves import make_panels
-from warlab.reporting.page.report_files import read_committed
 from warlab.reporting.page.report_page import render
 from warlab.reporting.read.predictions import read_predictions
 from warlab.reporting.read.results import read_runs
@@ -96,18 +95,6 @@ def test_evidence_has_the_runs_predictions_origin_and_a_summary(tmp_path):
     assert "| Fashion-MNIST: train images | 60000 | 3750 |" in summary
 
 
-def test_methods_are_compared_on_the_seeds_that_both_have(tmp_path):
-    """Seed 0 of CCE is 10 points below the others; WAR has only that one, and is right for two images more."""
-    for seed, accuracy in enumerate([60.0, 70.0, 70.0]):
-        write_run(tmp_path / "sixteenth", "cce", seed, accuracy, list(range(6 + (seed > 0))))
-    write_run(tmp_path / "sixteenth", "war_w2v", 0, 80.0, list(range(8)))
-    write_arrays(tmp_path / "sixteenth/data/fashion_mnist.npz", test_y=np.zeros(10, np.uint8))
-    summary = make(tmp_path / "sixteenth", tmp_path / "evidence")["summary.md"].decode()
-    reach = stats.norm.ppf(0.975) * 100 * np.std([0] * 8 + [1] * 2, ddof=1) / np.sqrt(10)
-    interval = f"−{reach - 20:.2f} to +{20 + reach:.2f}"
-    assert f"| WAR<sub>w2v</sub> | CCE | +20.00 | {interval} | 10 paired test images |" in summary
-
-
 def test_runs_of_several_folders_are_joined_as_one_folder_would_have_given_them(tmp_path):
     """Also where a run is in two of the folders; README.md is written by hand and stays."""
     parts = [("cce", 0), ("war_w2v", 1)], [("ar", 0), ("war_w2v", 1), ("cce", 1)], [("war_w2v", 0), ("ar", 1)]
@@ -169,14 +156,14 @@ def test_the_summary_of_the_committed_evidence_is_what_the_tool_writes(folder, t
 def test_the_report_links_to_the_evidence_and_shows_one_line_of_it():
     folder = ROOT / "docs" / "evidence" / "demo"
     files = [folder / name for name in ("evidence.json", "runs.csv", "test_predictions.npz")]
-    shown = read_committed(files, {"folder": "docs/evidence/demo", "link": "../../docs/evidence/demo"}, LABELS)
+    shown = CommittedEvidence.read(files, {"folder": "docs/evidence/demo", "link": "../../docs/evidence/demo"}, LABELS)
     own = make_panels(runs_table({("cce", 0): [60.0, 66.6], ("ar", 0): [60.0, 67.7]}), LABELS)
     plain, page = (render(Context("demo", labels=LABELS, curves=own, committed=one)) for one in (None, shown))
     (line,) = [line for line in page.splitlines() if line not in plain.splitlines()]
     text = re.sub(r"<[^>]*>", "", line).replace("&nbsp;", " ").replace("&#39;", "'")
     assert '<a href="../../docs/evidence/demo">docs/evidence/demo</a>' in line and "not computed in this run" in text
     assert "WARw2v − CCE = +4.4 points (95 %: +0.1 to +8.6; 3 seeds, Student's t)." in text
-    assert read_committed([], {}, LABELS) is None
+    assert CommittedEvidence.read([], {}, LABELS) is None
 
 
 def test_the_committed_seeds_of_the_demo_have_the_settings_of_the_demo():

@@ -14,8 +14,9 @@ from warlab.errors import WarlabError
 from warlab.reporting import stats
 from warlab.reporting.claims import evidence
 from warlab.reporting.read import predictions, results
+from warlab.reporting.read.numbers import Number, collect_numbers
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats import Number
+from warlab.reporting.tables import statistics_table
 
 RUN = "fashion_mnist/asym-40/cnn9/{method}/seed{seed}"
 ANY = "a/b/c/d/seed0"
@@ -73,17 +74,6 @@ def test_means_drawn_over_seeds_have_the_interval_of_students_t(count: int) -> N
     assert stats.quantiles(draws[:, 0] - draws[:, 1]) == pytest.approx(expected, abs=tolerance)
 
 
-def test_the_interval_of_a_difference_drawn_over_three_seeds_covers_the_truth() -> None:
-    """A bootstrap of three seeds covers it in about 75 % of studies instead of 95 %."""
-    generator, covered = np.random.default_rng(2), 0
-    for _ in range(300):
-        values = generator.normal([[80.0], [81.0]], 1.0, (2, 3))
-        numbers = [Number(float(row.mean()), by_seed=dict(enumerate(row))) for row in values]
-        low, high = stats.quantiles(np.diff(stats.draw_means(numbers, generator)[0])[:, 0])
-        covered += low < 1.0 < high
-    assert 0.92 < covered / 300 < 0.985
-
-
 def test_means_drawn_over_images_have_their_spread_and_the_same_images() -> None:
     correct = (np.random.default_rng(1).random(400) < 0.8).astype(float)
     numbers = [Number(80.0 + k, images={0: correct}) for k in (0, 1)]
@@ -94,11 +84,6 @@ def test_means_drawn_over_images_have_their_spread_and_the_same_images() -> None
 
 
 # ---- pairs
-
-
-def test_pairs_to_test() -> None:
-    assert stats.pairs_to_test(["ar", "cce", "war_w2v"]) == [("ar", "cce"), ("war_w2v", "cce"), ("war_w2v", "ar")]
-    assert stats.pairs_to_test(["own", "other"]) == [("other", "own")] and stats.pairs_to_test([]) == []
 
 
 def test_fewer_than_three_seeds_are_not_tested_and_equal_differences_have_no_spread() -> None:
@@ -124,7 +109,7 @@ def test_bootstrap_over_images_agrees_with_the_paired_t_interval() -> None:
     a, b = generator.random(1000) < 0.8, generator.random(1000) < 0.76
     kept = store({("cce", 0): b[None, None], ("war_w2v", 0): a[None, None]})
     setting = per_run(runs_table({("cce", 0): [100 * b.mean()], ("war_w2v", 0): [100 * a.mean()]}))
-    (numbers,) = stats.collect_numbers(setting, "last10_mean", kept, {}).values()
+    (numbers,) = collect_numbers(setting, "last10_mean", kept, {}).values()
     (row,) = stats.compare_over_images(numbers)
     reference = scipy.stats.ttest_rel(100.0 * a, 100.0 * b)
     span = reference.confidence_interval(0.95)
@@ -148,7 +133,7 @@ def test_statistics_test_the_mean_of_the_last_epochs_over_images() -> None:
     kept = store({(m, 0): generator.random((2, 1, 300)) < p for m, p in (("cce", 0.5), ("ar", 0.8), ("war_w2v", 0.9))})
     runs = runs_table({("cce", 0): [50.0, 50.0], ("ar", 0): [80.0, 80.0], ("war_w2v", 0): [90.0, 90.0]})
     cells = [("fashion_mnist", "asym-40", "cnn9", m) for m in ("cce", "ar", "war_w2v")]
-    table = stats.statistics(results.readings(runs), {"x": {"cells": cells}}, no_published(), kept)
+    table = statistics_table.statistics(results.readings(runs), {"x": {"cells": cells}}, no_published(), kept)
     tests = table[table["test"] == "bootstrap_images"]
     assert set(tests["reading"]) == {"last10_mean"} and len(tests) == 3
     assert "predictions" not in " ".join(table["note"])

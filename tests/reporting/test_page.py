@@ -1,8 +1,6 @@
 """The report: headlines, the whole page, and what it rests on."""
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -28,13 +26,13 @@ from tests.helpers.reports import (
 from warlab.artefacts.run_config import MethodConfig, NetConfig, RunConfig
 from warlab.artefacts.run_identity import RunIdentity
 from warlab.artefacts.run_result import RunResult
-from warlab.reporting import stats, style
+from warlab.reporting import style
 from warlab.reporting.claims import evidence, verdicts
 from warlab.reporting.page import SECTIONS, report_page
 from warlab.reporting.page.context import Context, FigureSection, TableSection
 from warlab.reporting.page.curves import make_panels
 from warlab.reporting.read import results
-from warlab.reporting.tables import statistics_text
+from warlab.reporting.tables import statistics_table
 
 
 def headline(table: pd.DataFrame, data: str = "real", **more: Any) -> str:
@@ -43,15 +41,6 @@ def headline(table: pd.DataFrame, data: str = "real", **more: Any) -> str:
     text = report_page.render(Context("x", labels=LABELS, tables=tables, datasets=[description(data)], **more))
     (sentence,) = re.findall(r'<article class="headline">\s*<p>(.*?)</p>', text, re.DOTALL)
     return re.sub(r"<[^>]*>", "", sentence).replace("\xa0", " ").replace("&nbsp;", " ")
-
-
-def test_a_headline_compares_and_quotes_the_paper() -> None:
-    two = dict.fromkeys([("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "war_w2v")], 2)
-    assert headline(published_table(), epochs=two) == (
-        "Fashion-MNIST, asymmetric 40 % (embedded subset of Fashion-MNIST): WARw2v ends at 80.5 %, CCE at 75.2 % "
-        "(mean of the last 2 epochs), a difference of +5.2 points. "
-        "The paper, at full scale: WARw2v 90.41 % and CCE 78.85 %."
-    )
 
 
 def test_a_headline_is_as_plain_when_the_baseline_wins() -> None:
@@ -98,7 +87,7 @@ def run_result(data: str) -> RunResult:
 
 def statistics_of_two(runs: pd.DataFrame) -> pd.DataFrame:
     cells = [("fashion_mnist", "asym-40", "cnn9", method) for method in ("cce", "war_w2v")]
-    return stats.statistics(results.readings(runs), {"main_benchmark": {"cells": cells}}, no_published())
+    return statistics_table.statistics(results.readings(runs), {"main_benchmark": {"cells": cells}}, no_published())
 
 
 def page_context(tmp_path: Path, data: str = "real") -> Context:
@@ -124,8 +113,8 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
             claim_row("B </script> failed", "did not hold"),
             claim_row("C undecided", "undecided, points for"),
         ],
-        statistics=statistics_text.page_rows(statistics_of_two(figure_inputs(data).runs), LABELS),
-        readings=statistics_text.page_readings(results.all_readings(figure_inputs(data).runs, []), LABELS),
+        statistics=statistics_table.page_rows(statistics_of_two(figure_inputs(data).runs), LABELS),
+        readings=statistics_table.page_readings(results.all_readings(figure_inputs(data).runs, []), LABELS),
         reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
         curves=make_panels(
             figure_inputs(data).runs, {**LABELS, "method": {**LABELS["method"], "cce": "CCE </script>"}}
@@ -209,16 +198,8 @@ def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(
     text = report_page.render(replace(context, claims=[*context.claims, untested]))
     folded = text.index("1 claims that these runs do not test")
     assert text.index("A held") < text.index("C undecided") < folded < text.index("D untested")
-    lacking = [row["note"] for row in context.statistics if row["statistic"] == statistics_text.NOT_COMPUTED]
+    lacking = [row["note"] for row in context.statistics if row["statistic"] == statistics_table.NOT_COMPUTED]
     assert lacking and all(unescape(text).count(note) == 1 for note in lacking)
-
-
-def test_panels_have_the_mean_and_the_band_of_the_seeds() -> None:
-    first = make_panels(figure_inputs("stand-in").runs, LABELS)[0]
-    assert first.title == "Fashion-MNIST, asymmetric 40 %, cnn9 (stand-in data)"
-    line = first.lines[0]
-    assert (line.mean[:2], line.low[:2], line.high[:2]) == ([50.5, 51.5], [50.0, 51.0], [51.0, 52.0])
-    assert line.seeds == 2 and line.colour == "currentColor" and line.epochs == [1, 2, 3, 4, 5, 6]
 
 
 def test_page_marks_stand_in_data(tmp_path: Path) -> None:
@@ -261,9 +242,3 @@ def test_fidelity_entries_are_complete() -> None:
         "Forget rate of JoCoR",
         "Number of samples that Co-Teaching, Co-Teaching+ and JoCoR keep of a batch",
     ]
-
-
-def test_reporting_does_not_import_torch() -> None:
-    code = "import sys; from warlab.reporting import figures, stats, tables, page\n"
-    code += "figures.get('matrices'); assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,6 @@ import pandas as pd
 
 from tests.helpers.reports import LABELS, PUBLISHED, cell, tidy_table
 from warlab.reporting.page.context import Context, TableSection
-from warlab.reporting.page.opening import make_headlines
 from warlab.reporting.page.report_page import render
 from warlab.reporting.read import results
 from warlab.reporting.tables import results_table
@@ -40,12 +39,6 @@ def test_ties_share_their_mean_rank_and_ranks_are_averaged_over_settings() -> No
     assert rows[rows["method"] == "war_w2v"]["published"].tolist() == [2.5, 1.0]  # as the paper prints them
 
 
-def test_a_missing_cell_leaves_its_groups_without_ranks() -> None:
-    rows = ranked({**MEANS, ("fashion_mnist", "clean", "ar"): None}).tail(6)
-    assert rows["mean"].isna().tolist() == [True] * 3 + [False] * 3
-    assert rows["data"].tolist() == [""] * 3 + ["real"] * 3
-
-
 def test_without_a_clean_setting_the_ranks_are_shown_once() -> None:
     noisy = {key: mean for key, mean in MEANS.items() if key[1] != "clean"}
     assert set(rank_rows(tidy_table(noisy), ["all", "noisy"])["noise"]) == {"noisy"}
@@ -69,11 +62,6 @@ def test_ranks_in_csv_markdown_latex_and_page(tmp_path: Path) -> None:
     assert r"Average rank & all settings & 2.0 & 2.2 & \textbf{1.8}" in latex
     page = render(Context("demo", labels=LABELS, tables=[TableSection("main_benchmark", "All", table)]))
     assert "noisy settings" in page and ">1.0<small>1.0 (+0.0)</small>" in page
-
-
-def test_headlines_are_about_accuracies() -> None:
-    context = Context("demo", labels=LABELS, tables=[TableSection("main_benchmark", "All", ranked(MEANS))])
-    assert [line.title for line in make_headlines(context)] == ["Fashion-MNIST, asymmetric 40 %"]
 
 
 def test_methods_as_rows_have_columns_of_ranks() -> None:

@@ -33,13 +33,9 @@ def test_published_numbers_are_all_there_as_printed() -> None:
     ("key", "mean", "std"),
     [
         ("main_benchmark,fashion_mnist,asym-40,cnn9,cce,test_accuracy", "78.85", "0.56"),
-        ("main_benchmark,fashion_mnist,asym-40,cnn9,forward,test_accuracy", "82.85", "0.2"),
-        ("main_benchmark,cifar100,clean,cnn9,jocor,test_accuracy", "69.29", "0.26"),
         ("main_benchmark,all,noisy,cnn9,war_w2v,average_rank", "1.0", ""),
         ("ar_war_variants,fashion_mnist,asym-40,cnn9,war_embed,test_accuracy", "90.20", "0.36"),
         ("beta_sensitivity,cifar10,asym-40,cnn9,war_w2v+beta=20,test_accuracy", "86.73", "0.20"),
-        ("beta_sensitivity,cifar10,asym-40,cnn9,ar+beta=5,test_accuracy", "81.37", "0.21"),
-        ("beta_sensitivity,cifar10,asym-40,cnn9,ar+beta=0.5,test_accuracy", "77.49", "0.18"),
         ("open_set,cifar10,openset_svhn-40,cnn6,war_w2v,test_accuracy", "82.03", ""),
         ("vaihingen,vaihingen,objects-33,unet,coteaching,f1_cars", "26.6", ""),
         ("coteaching_plus,cifar10,asym-40,cnn2,coteaching,test_accuracy", "56", ""),

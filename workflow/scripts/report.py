@@ -2,7 +2,7 @@
 
 from warlab.common.files import write_text
 from warlab.pipeline.script import job
-from warlab.reporting.page.report_files import read_context
+from warlab.reporting.page.context import read_context
 from warlab.reporting.page.report_page import render
 
 ASSETS = ("reporting/page/*.html",)  # the templates of the page; part of this job's digest

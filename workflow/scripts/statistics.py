@@ -6,8 +6,7 @@ from warlab.common.files import write_text
 from warlab.pipeline.script import job
 from warlab.reporting.read.predictions import read_predictions
 from warlab.reporting.read.results import add_complete_flag, all_readings, read_published, read_runs
-from warlab.reporting.stats import statistics
-from warlab.reporting.tables.statistics_text import to_markdown
+from warlab.reporting.tables.statistics_table import statistics, to_markdown
 
 with job(snakemake.log[0]):
     experiments, given = snakemake.params.experiments, snakemake.input

@@ -84,11 +84,12 @@ class FigureJobs(JobGroup):
         """What the study has that figures may ask for."""
         flow, study = self.flow, self.study
         return Design(
-            {name: [cell.cell for cell in study.plan.cells(name)] for name in study.plan.tables},
-            [run.cell for run in study.plan.runs],
+            study.plan.tables,
+            {run.cell for run in study.plan.runs}
+            | {c.cell for name in study.plan.tables for c in study.plan.cells(name)},
             published_cells(flow.root / "config" / "published.csv"),
             self._absent(),
-            frozenset(flow.given.columns) if flow.given else None,
+            flow.given.columns if flow.given else None,
         )
 
     def _absent(self) -> dict[str, str]:

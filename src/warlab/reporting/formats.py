@@ -16,7 +16,7 @@ def number(value: float, digits: int = DIGITS) -> str:
 
 
 def signed(value: float, digits: int = DIGITS) -> str:
-    """Return a number with its sign, and with a typographic minus, so that −9.39 and +9.39 are equally wide."""
+    """Return a number with its sign, and with a typographic minus: −9.39 and +9.39 are equally wide."""
     return f"{value:+.{digits}f}".replace("-", "−")
 
 

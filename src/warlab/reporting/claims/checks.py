@@ -19,8 +19,9 @@ from warlab.reporting import stats
 from warlab.reporting.claims.evidence import Evidence
 from warlab.reporting.formats import signed
 from warlab.reporting.names import display_name
+from warlab.reporting.read.numbers import Number
 from warlab.reporting.read.results import ACCURACY, Scenario
-from warlab.reporting.stats import LEVEL, PRINTED, Estimate, Number
+from warlab.reporting.stats import LEVEL, PRINTED, Estimate
 
 
 class Part(NamedTuple):
@@ -34,7 +35,7 @@ class Part(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """How far the number itself is outside the range; negative inside."""
+        """Return how far the number itself is outside the range; negative inside."""
         value = round(self.estimate.value, 6)  # 90.41 − 89.74 is 0.6700000000000017 in binary
         return max(self.low - value, value - self.high)
 
@@ -67,13 +68,13 @@ class Item:
 
     @property
     def level(self) -> float:
-        """All parts must be inside, each at 95 %. One part outside is enough to refute, so that its level is corrected
-        for the number of parts (Bonferroni)."""
+        """Return the level of the intervals. To hold, all parts must be inside, each at 95 %. One part outside is
+        enough to refute, so its level is corrected for the number of parts (Bonferroni)."""
         return LEVEL if self.holds else 1 - (1 - LEVEL) / max(1, len(self.parts))
 
     @property
     def decisive(self) -> Part | None:
-        """The part on which the answer rests: the interval nearest to its limit if all must be inside; else the number
+        """Return the part that decides: the interval nearest to its limit if all must be inside; else the number
         farthest outside, if possible one whose whole interval is outside."""
         if self.holds:
             return min(self.parts, key=lambda part: part.clearance(True, self.level), default=None)
@@ -155,8 +156,8 @@ def sources(*numbers: Number) -> tuple[str, ...]:
 
 @register
 def best(case: Case, method: str | list[str], among: list[str] | None = None, against: str = "", of: int = 0) -> Item:
-    """The method, or each of several, is better than all others: those in `among`, or those whose id begins with
-    `against`, of which the paper has `of`."""
+    """Check that the method, or each of several, is better than all others: those in `among`, or those whose id begins
+    with `against`, of which the paper has `of`."""
     methods = [method] if isinstance(method, str) else method
     if against:
         among = sorted(id for at, id in case.evidence.numbers if at == case.setting and id.startswith(against))
@@ -174,7 +175,7 @@ def difference(
     at_most: float = math.inf,
     left_metric: str = "",
 ) -> Item:
-    """left minus right (the best of several) lies above `at_least` and not above `at_most`, in points.
+    """Check that left minus right (the best of several) lies above `at_least` and not above `at_most`, in points.
 
     Without `right`, `left` itself does, or if `left` names several methods, each minus the one before it.
     `left_metric` is for a difference of two metrics of the same method.
@@ -187,7 +188,7 @@ def difference(
     if right is None:
         number = case.number(left)
         label, origin = f"{case.title}: {case.name(left)}", sources(number)
-        part = Part(label, stats.single(number), at_least, at_most, origin)
+        part = Part(label, stats.difference(number), at_least, at_most, origin)
         return case.item(case.text(left, number), [part])
     if left_metric:
         one, two = case.number(left, left_metric), case.number(left)
@@ -215,8 +216,8 @@ def _compare(
 
 @register
 def close(case: Case, methods: list[str], within: float, parts: list[str] | None = None) -> Item:
-    """The highest and the lowest of the methods are at most `within` points apart. With `parts`, each method's number
-    is that close to the mean of these metrics, as printed."""
+    """Check that the highest and the lowest of the methods are at most `within` points apart. With `parts`, check that
+    each method's number is that close to the mean of these metrics, as printed."""
     numbers = case.numbers(methods, least=1 if parts else 2)
     complete = len(numbers) == len(methods)
     if parts:
@@ -234,7 +235,7 @@ def close(case: Case, methods: list[str], within: float, parts: list[str] | None
 
 @register
 def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: float = math.inf) -> Item:
-    """left / right, say of seconds, lies between two limits."""
+    """Check that left / right, for example of seconds, lies between two limits."""
     one, two = case.number(left), case.number(right)
     estimate = stats.ratio(one, two)
     label = f"{case.title}: {case.name(left)} / {case.name(right)}"
@@ -244,7 +245,7 @@ def ratio(case: Case, left: str, right: str, at_least: float = 0.0, at_most: flo
 
 @register
 def proposition(case: Case, name: str) -> Item:
-    """A statement of warlab.ot.propositions, computed on random predictions."""
+    """Judge a statement of warlab.ot.propositions, computed on random predictions."""
     result = case.evidence.propositions.get(name)
     if result is None:
         return Item("computed on random predictions, not read from a table", None)
@@ -254,7 +255,7 @@ def proposition(case: Case, name: str) -> Item:
 
 @register
 def rank(cases: Sequence[Case], method: str, among: list[str], at_most: int = 1) -> Item:
-    """The method's average rank over the settings is among the `at_most` lowest."""
+    """Check that the method's average rank over the settings is among the `at_most` lowest."""
     tested = [case for case in cases if case.numbers([method], least=0)]
     shared = [other for other in among if all(case.numbers([other], least=0) for case in tested)]
     if not tested or len(shared) < max(3, at_most + 1):

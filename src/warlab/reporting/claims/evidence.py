@@ -12,9 +12,9 @@ from warlab.common.readings import LAST
 from warlab.reporting.names import Labels
 from warlab.reporting.read import results
 from warlab.reporting.read.artefacts import Timing
+from warlab.reporting.read.numbers import Number, collect_numbers
 from warlab.reporting.read.predictions import Predictions
 from warlab.reporting.read.results import ACCURACY, CELL, RUN, SETTING, Scenario
-from warlab.reporting.stats import Number, collect_numbers
 
 SECONDS = "seconds_per_epoch"
 

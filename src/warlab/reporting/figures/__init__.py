@@ -4,7 +4,8 @@ What the workflow must know of a figure is read from its syntax tree: the Snakef
 """
 
 import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,22 +38,18 @@ def declaration(name: str) -> Declaration:
 class Design:
     """What a study has of the things that figures ask for."""
 
-    experiments: Mapping[str, Sequence[Cell]]  # the cells of every table
-    runs: Sequence[Cell] = ()  # all cells that are trained
-    published: frozenset[Cell] = frozenset()  # the cells for which the paper has a test accuracy
+    experiments: Collection[str]
+    cells: Collection[Cell]  # of all tables and trainings, each once
+    published: Collection[Cell] = ()  # the cells for which the paper has a test accuracy
     absent: Mapping[str, str] = field(default_factory=dict)  # an input that the study does not have → why
-    columns: frozenset[str] | None = None  # of given runs; None: our own runs have all
-
-    @property
-    def cells(self) -> set[Cell]:
-        return {*self.runs, *(cell for cells in self.experiments.values() for cell in cells)}
+    columns: Collection[str] | None = None  # of given runs; None: our own runs have all
 
 
-def published_cells(path: Path) -> frozenset[Cell]:
+def published_cells(path: Path) -> set[Cell]:
     """Return the cells for which the paper prints a test accuracy."""
     with path.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == "test_accuracy"]
-    return frozenset((row["dataset"], row["noise"], row["net"], row["method"]) for row in rows)
+    return {(row["dataset"], row["noise"], row["net"], row["method"]) for row in rows}
 
 
 def why_not(name: str, design: Design) -> str | None:
@@ -76,20 +73,16 @@ ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
         f"no run is of {', '.join(names[:-1])} or {names[-1]}",
     ),
     "together": lambda count, design: (  # in one setting, whichever tables show them
-        any(len(methods) >= count for methods in _by_setting(design.cells).values()),
+        max(Counter(cell[:3] for cell in design.cells).values(), default=0) >= count,
         f"no setting has {count} methods",
     ),
-    "published": lambda _, design: (design.cells & design.published, "the paper has no number for any of its runs"),
+    "published": lambda _, design: (
+        set(design.cells) & set(design.published),
+        "the paper has no number for any of its runs",
+    ),
     "wrong_labels": lambda _, design: (any(cell[1] != "clean" for cell in design.cells), "all labels are clean"),
     "column": lambda name, design: (
         design.columns is None or name in design.columns,
         f"the given runs were kept without their {name}",
     ),
 }
-
-
-def _by_setting(cells: Iterable[Cell]) -> dict[tuple[str, ...], set[str]]:
-    methods: dict[tuple[str, ...], set[str]] = {}
-    for *setting, method in cells:
-        methods.setdefault(tuple(setting), set()).add(method)
-    return methods

@@ -5,6 +5,7 @@ On CPUs it is processor time, as other processes may share the machine; a GPU is
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
@@ -20,7 +21,7 @@ from warlab.reporting.figures.base import (
 )
 from warlab.reporting.read import results
 from warlab.reporting.read.results import ACCURACY, CELL, SETTING, Scenario
-from warlab.reporting.stats import half_interval
+from warlab.reporting.stats import interval_over_seeds
 
 TITLE = "Time against accuracy"
 SECTION = "results"
@@ -72,7 +73,11 @@ def _table(runs: pd.DataFrame, clock: str) -> pd.DataFrame:
     summary = results.summarise(runs, metrics=(ACCURACY, clock))
     wide = summary.pivot_table(index=list(CELL), columns="metric", values="mean", sort=False)
     by_cell = results.readings(runs).groupby(list(CELL))["last10_mean"]
-    wide = wide.assign(reach=by_cell.agg(half_interval)).reset_index().rename(columns={clock: "seconds"})
+    wide = (
+        wide.assign(reach=by_cell.agg(lambda values: np.diff(interval_over_seeds(values.to_list()))[0] / 2))
+        .reset_index()
+        .rename(columns={clock: "seconds"})
+    )
     counts = wide.groupby(SETTING)["method"].transform("nunique")
     several = wide[counts > 1].dropna(subset=["seconds", ACCURACY])
     if several.empty:

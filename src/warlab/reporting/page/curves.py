@@ -64,32 +64,10 @@ class Panel:
         low = math.floor(min(values) / 5)
         return 5 * low, 5 * max(math.ceil(max(values) / 5), low + 1)
 
-    @property
-    def view_box(self) -> str:
-        low, high = self.limits
-        return f"1 {-high} {self.last - 1} {high - low}"
-
-    def left(self, epoch: float) -> float:
-        """Return where an epoch is, in percent of the width."""
-        return round(100 * (epoch - 1) / (self.last - 1), 2)
-
     def top(self, value: float) -> float:
         """Return where a value is, in percent of the height."""
         low, high = self.limits
         return round(100 * (high - value) / (high - low), 2)
-
-    def value_ticks(self) -> range:
-        low, high = self.limits
-        return range(low, high + 1, 20 if high - low > 50 else 10 if high - low > 25 else 5)
-
-    def epoch_ticks(self) -> range:
-        every = max(1, -(-self.last // 6))
-        return range(every, self.last + 1, every)
-
-    @property
-    def longest_name(self) -> int:
-        """Return the number of characters of the longest name at the end of a line."""
-        return max(len("".join(parts)) for _, parts, _ in self.ends())
 
     def ends(self) -> list[tuple[float, tuple[str, str, str], str]]:
         """Return height, name (with its subscript) and colour of what is written at the ends of the lines."""

@@ -11,7 +11,7 @@ from warlab.reporting.names import BASELINE, PROPOSED, display_name
 from warlab.reporting.page.context import Context
 from warlab.reporting.page.curves import Panel, choose_panel
 from warlab.reporting.read.results import Scenario
-from warlab.reporting.stats import Estimate, difference, single
+from warlab.reporting.stats import Estimate, difference
 from warlab.reporting.tables.grid import Grid, grid, setting_name
 
 TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
@@ -109,7 +109,7 @@ def make_opening(context: Context, headlines: Sequence[Headline]) -> Opening:
     return Opening(
         panel,
         next((headline for headline in headlines if headline.setting[:3] == panel.setting[:3]), None),
-        [(method, single(number)) for method, number in numbers.items() if number],
+        [(method, difference(number)) for method, number in numbers.items() if number],
         difference(one, two) if one and two else None,
         telling,
     )

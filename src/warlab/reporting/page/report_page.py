@@ -31,7 +31,7 @@ from warlab.reporting.read.results import CELL
 from warlab.reporting.stats import MIN_SEEDS
 from warlab.reporting.style import leading_variant
 from warlab.reporting.tables.grid import grid, legend, setting_name
-from warlab.reporting.tables.statistics_text import NOT_COMPUTED
+from warlab.reporting.tables.statistics_table import NOT_COMPUTED
 
 
 def render(context: Context) -> str:

@@ -12,7 +12,7 @@ from warlab.reporting.formats import Row
 from warlab.reporting.names import Labels, display_name
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import CELL, kind_of_data
-from warlab.reporting.stats import MIN_SEEDS, mean_over_seeds
+from warlab.reporting.stats import interval_over_seeds
 from warlab.reporting.tables.plain import to_markdown
 
 TABLE = (*CELL, "score", "metric", "mean", "low", "high", "seeds", "errors", "data")
@@ -33,28 +33,26 @@ SCORE_TEXT = {
 
 
 def run_quality(files: Mapping[str, str], identity: Row) -> list[Row]:
-    """Return a row per score and metric; none if the errors are not known. Samples never seen are left out."""
+    """Return a row per score and metric; none if the errors are not known. Samples never seen are left out.
+
+    The share of corrected labels is not defined for replaced images, which have no right label, nor for tiles, which
+    have several classes.
+    """
     run = AuditedRun.read(files)
     if run.wrong is None:
         return []
     seen = run.means.seen > 0
     wrong = run.wrong[seen]
     about = {**identity, "errors": float(wrong.mean()), "data": run.data.about.data}
-    rows = [
+    rows: list[Row] = [
         {**about, "score": score, "metric": metric, "value": measure(values[seen], wrong)}
         for score, values in scores(run.means, run.cost).items()
         for metric, measure in METRICS.items()
     ]
-    return [*rows, {**about, "score": "", "metric": CORRECTED, "value": _corrected(run)}]
-
-
-def _corrected(run: AuditedRun) -> float:
-    """Return the share of wrong labels whose suggestion is right. It is not defined for replaced images, which have no
-    right label, nor for tiles, which have several classes."""
-    if run.is_tiles or run.wrong is None or run.noise.replaced is not None:
-        return float("nan")
-    judged = run.wrong & (run.means.seen > 0)
-    return float((suggested(run.means) == run.data.arrays["train_y"])[judged].mean())
+    corrected = float("nan")
+    if not run.is_tiles and run.noise.replaced is None:
+        corrected = float((suggested(run.means) == run.data.arrays["train_y"])[run.wrong & seen].mean())
+    return [*rows, {**about, "score": "", "metric": CORRECTED, "value": corrected}]
 
 
 def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -64,9 +62,10 @@ def audit_table(rows: Iterable[Row]) -> pd.DataFrame:
     means = []
     for where, group in frame.groupby(key, sort=False):
         values = group["value"].to_list()
-        low, high = mean_over_seeds(values).interval() if len(values) >= MIN_SEEDS else (float("nan"), float("nan"))
         mean = group["value"].mean(skipna=False)
-        means.append((*where, mean, low, high, len(group), group["errors"].mean(), group["data"].iloc[0]))
+        means.append(
+            (*where, mean, *interval_over_seeds(values), len(group), group["errors"].mean(), group["data"].iloc[0])
+        )
     return pd.DataFrame(means, columns=list(TABLE))
 
 

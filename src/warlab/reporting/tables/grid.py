@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def small_print(self) -> str:
-        """The paper's value, if it has one, and the difference, unless our data are stand-ins."""
+        """Return the paper's value, if it has one, and the difference, unless our data are stand-ins."""
         if math.isnan(self.published):
             return ""
         compared = not math.isnan(self.difference) and not self.stand_in
@@ -72,7 +72,7 @@ class Grid:
 
     @property
     def scores(self) -> bool:
-        """Whether the rows are several scores of the same runs."""
+        """Return whether the rows are several scores of the same runs."""
         return len({setting.metric for setting in self.settings if not setting.is_rank}) > 1
 
     def by_dataset(self) -> list[tuple[str, list[Scenario]]]:

@@ -23,7 +23,7 @@ def to_markdown(rows: Sequence[Row], columns: Sequence[str], caption: str) -> st
 
 
 def _markdown_cell(column: str, value: object) -> str:
-    """A method, or the ratio of two, has subscripts."""
+    """Return a value as Markdown; a method, or the ratio of two, has subscripts."""
     if column == "method":
         return " / ".join(markdown_name(one) for one in value_text(value).split(" / "))
     return escape_markdown(value_text(value))
@@ -62,7 +62,7 @@ def _columns(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _latex_cell(value: object) -> str:
-    """Names may be broken after any sign in them, and before an @."""
+    """Return a value as LaTeX; names may be broken after any sign in them, and before an @."""
     text = escape_latex(value_text(value)).replace("@", r"\allowbreak{}@")
     return re.sub(r"(\\_|[/+=]|\.(?=[a-z]))", r"\1\\allowbreak{}", text)
 

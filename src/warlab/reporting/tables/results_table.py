@@ -1,11 +1,11 @@
 """Tables of results: tidy for programs, in the paper's layout for people."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,7 @@ from warlab.reporting.names import Labels, display_name, latex_method, markdown_
 from warlab.reporting.read.csv_rows import read_csv
 from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, kind_of_data, published_noise
 from warlab.reporting.stats import average_ranks
-from warlab.reporting.tables.grid import (
-    RANK_DIGITS,
-    Orientation,
-    Spread,
-    add_legend,
-    grid,
-    setting_name,
-)
+from warlab.reporting.tables.grid import RANK_DIGITS, Orientation, Spread, add_legend, grid, setting_name
 
 ASSETS = ("reporting/templates/results.md", "reporting/templates/results.tex")  # part of the digest
 MOST_COLUMNS = 8  # methods in one row of a LaTeX table
@@ -64,17 +57,10 @@ def read_tidy(path: Path) -> pd.DataFrame:
     return read_csv(path, TIDY, text=(*KEY, "data")).astype({"seeds": "Int64"})
 
 
-def to_markdown(
-    table: pd.DataFrame, orientation: Orientation, labels: Labels, caption: str = "", spread: Spread | None = None
-) -> str:
-    """Return the paper's layout of a tidy table as a GitHub Markdown table, with its caption and legend below."""
-    layout = grid(table, spread)
-    names = _name_functions(orientation, labels)
-    method = partial(markdown_method, labels)
-    return render("results.md", layout=layout, caption=add_legend(caption, layout), name=method, **names)
-
-
-def to_latex(
+def write_table(
+    template: str,
+    method_name: Callable[[Labels, str], str],
+    most_columns: float,
     table: pd.DataFrame,
     orientation: Orientation,
     labels: Labels,
@@ -82,28 +68,31 @@ def to_latex(
     label: str = "",
     spread: Spread | None = None,
 ) -> str:
-    r"""Return the same as a LaTeX table environment; needs booktabs and graphicx, no multirow, no siunitx.
+    r"""Return the paper's layout of a tidy table in Markdown or LaTeX, with its caption and legend.
 
-    It is shrunk to the width of the line if it is wider, and one of many methods is in several pieces below each other.
-    `label` is for \ref.
+    In LaTeX it needs booktabs and graphicx, is shrunk to the width of the line if it is wider, and one of many methods
+    is in several pieces below each other. `label` is for \ref.
     """
-    layout, names = grid(table, spread), _name_functions(orientation, labels)
-    pieces = math.ceil(len(layout.methods) / MOST_COLUMNS) if names["methods_as_columns"] else 1
-    size = math.ceil(len(layout.methods) / max(1, pieces))
-    parts = [replace(layout, methods=layout.methods[k * size : (k + 1) * size]) for k in range(pieces)]
-    method = partial(latex_method, labels)
-    return render("results.tex", parts=parts, caption=add_legend(caption, layout), label=label, name=method, **names)
-
-
-def _name_functions(orientation: Orientation, labels: Labels) -> dict[str, Any]:
     if orientation not in get_args(Orientation):
         words = ", ".join(get_args(Orientation))
         raise WarlabError(f"Unknown orientation {orientation!r} of a table; use one of {words}.")
-    return {
-        "methods_as_columns": orientation == "methods_as_columns",
-        "dataset_name": partial(display_name, labels, "dataset"),
-        "setting_name": partial(setting_name, labels=labels),
-    }
+    layout, by_column = grid(table, spread), orientation == "methods_as_columns"
+    pieces = max(1, math.ceil(len(layout.methods) / most_columns)) if by_column else 1
+    size = math.ceil(len(layout.methods) / pieces)
+    return render(
+        template,
+        parts=[replace(layout, methods=layout.methods[k * size : (k + 1) * size]) for k in range(pieces)],
+        caption=add_legend(caption, layout),
+        label=label,
+        methods_as_columns=by_column,
+        name=partial(method_name, labels),
+        dataset_name=partial(display_name, labels, "dataset"),
+        setting_name=partial(setting_name, labels=labels),
+    )
+
+
+to_markdown = partial(write_table, "results.md", markdown_method, math.inf)
+to_latex = partial(write_table, "results.tex", latex_method, MOST_COLUMNS)
 
 
 def add_quoted(title: str, quoted: Sequence[str], labels: Labels) -> str:
@@ -149,22 +138,13 @@ def rank_rows(table: pd.DataFrame, groups: Iterable[str]) -> pd.DataFrame:
 
     Without clean settings both groups are the same and only the noisy one is shown.
     """
-    noisy = table[table["noise"] != "clean"]
+    noisy, frames = table[table["noise"] != "clean"], []
     parts = {"all": table if len(noisy) < len(table) else table.head(0), "noisy": noisy}
-    frames = [_rank_rows(parts[group], group) for group in groups if len(parts[group])]
+    for group, part in [(group, parts[group]) for group in groups if len(parts[group])]:
+        average, nets = ranks(part), set(part["net"])
+        run = bool(average.notna().all())
+        rows = pd.DataFrame({"method": average.index, "mean": average.to_numpy(float)})
+        net, data = nets.pop() if len(nets) == 1 else "all", kind_of_data(part["data"]) if run else ""
+        about = {"dataset": "all", "noise": group, "net": net, "metric": RANK, "data": data}
+        frames.append(rows.assign(**about, seeds=part["seeds"].min() if run else None))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _rank_rows(part: pd.DataFrame, group: str) -> pd.DataFrame:
-    nets = set(part["net"])
-    average = ranks(part)
-    rows = pd.DataFrame({"method": average.index, "mean": average.to_numpy(float)})
-    run = rows["mean"].notna().all()
-    return rows.assign(
-        dataset="all",
-        noise=group,
-        net=nets.pop() if len(nets) == 1 else "all",
-        metric=RANK,
-        seeds=part["seeds"].min() if run else None,
-        data=kind_of_data(part["data"]) if run else "",
-    )
