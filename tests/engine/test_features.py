@@ -6,6 +6,7 @@ import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.helpers.artefacts import described
 from tests.helpers.nets import count_parameters
 from tests.helpers.studies import study_of
 from warlab.common.files import file_digest, write_arrays, write_json
+from warlab.common.vision import torchvision
 from warlab.data.auxiliary import _weights, efficientnet_lite0, resnet18
 from warlab.data.fetch import fetch
 from warlab.engine.features import features_of_library, image_features
@@ -200,8 +202,6 @@ def test_our_network_is_the_published_one(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_features_of_a_network_of_torchvision_are_what_its_classifier_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    from warlab.common.vision import torchvision
-
     torch.manual_seed(0)
     net = torchvision.models.resnet18(weights=None)
     monkeypatch.setattr(torchvision.models, "get_model", lambda name, weights: net)
@@ -212,3 +212,34 @@ def test_features_of_a_network_of_torchvision_are_what_its_classifier_is_given(m
         expected = net((torch.from_numpy(images).float() / 255 - mean) / std)
         torch.testing.assert_close(net.fc(torch.from_numpy(found)), expected, rtol=1e-3, atol=1e-4)
     assert found.shape == (2, 512)
+
+
+class OneSize(torch.nn.Module):
+    """A network that takes images of 224 pixels only, as vision transformers do."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[2:] != (224, 224):
+            raise AssertionError("Input height doesn't match model.")
+        return x.mean((2, 3))
+
+
+def test_networks_of_libraries_that_cannot_be_used_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    about = {"mean": (0.5,) * 3, "std": (0.5,) * 3, "input_size": (3, 224, 224)}
+    config = SimpleNamespace(resolve_model_data_config=lambda net: about)
+    timm = SimpleNamespace(create_model=lambda *_, **__: OneSize(), data=config)
+    monkeypatch.setitem(sys.modules, "timm", timm)
+    assert features_of_library("timm/vit", 224)(np.zeros((2, 3, 50, 50), np.uint8)).shape == (2, 3)
+    models = torchvision.models
+    small = {
+        "vit_b_32": models.VisionTransformer(224, 32, 1, 1, 32, 32),
+        "squeezenet1_1": models.squeezenet1_1(weights=None),
+    }
+    monkeypatch.setattr(models, "get_model", lambda name, weights: small[name])
+    for name, words in {
+        "timm/vit": "does not take images of 128 pixels (Input height doesn't match model.); give --size 224",
+        "torchvision/vit_b_32": "does not take images of 128 pixels (Wrong image height! Expected 224 but got 128!)",
+        "torchvision/squeezenet1_1": "(it has no linear layer",
+    }.items():
+        with pytest.raises(WarlabError) as caught:
+            features_of_library(name, 128)
+        assert words in str(caught.value) and "\n" not in str(caught.value)

@@ -69,6 +69,15 @@ def test_missing_and_other_runs_are_told(tmp_path: Path) -> None:
     assert verified[0].seed == 1, "a run that is not reported cannot be verified"
 
 
+@pytest.mark.parametrize("column", ["memorised", "seconds"])
+def test_no_figure_is_planned_of_what_the_given_runs_have_no_values_of(column: str, tmp_path: Path) -> None:
+    runs = pd.read_csv(STUDIES["demo_seeds"] / "runs.csv")
+    name = {"memorised": "memorised", "seconds": "time_and_accuracy"}[column]
+    for values, planned in ((50.0, True), (float("nan"), False)):
+        runs.assign(**{column: values}).to_csv(tmp_path / "runs.csv", index=False)
+        assert (name in jobs_with(SCALES["demo_seeds"], tmp_path).figures.names) == planned
+
+
 def test_the_results_of_the_scale_itself_are_refused(tmp_path: Path) -> None:
     shutil.copytree(STUDIES["laptop"], tmp_path / "laptop")
     with pytest.raises(WarlabError, match="where the results of this scale are; leave runs_from out"):

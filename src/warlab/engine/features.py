@@ -3,6 +3,7 @@
 import io
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,15 +59,31 @@ def features_of_library(name: str, size: int) -> Features:
     if load is None or not network:
         raise WarlabError(f"There is no network {name!r}; write torchvision/resnet50, timm/resnet18 or the like.")
     try:
-        net, forward, mean, std = load(network)
+        loaded = load(network)
     except ModuleNotFoundError as error:
         raise WarlabError(f"{name} needs {error.name}, which is not installed: pip install {library}.") from error
     except Exception as error:  # unknown names, networks without weights, no connection: each library has its own
         raise WarlabError(f"{name} cannot be loaded with pre-trained weights ({reason(error)}).") from error
-    return _evaluated(net, forward, mean, std, size)
+    compute = _evaluated(loaded.net, loaded.forward, loaded.mean, loaded.std, size)
+    try:
+        compute(np.zeros((1, 3, size, size), np.uint8))
+    except Exception as error:  # transformers take images of one size only
+        raise WarlabError(
+            f"{name} does not take images of {size} pixels ({reason(error)}); give --size {loaded.size}, or choose "
+            "another network."
+        ) from error
+    return compute
 
 
-Loaded = tuple[nn.Module, Callable[[Tensor], Tensor], Sequence[float], Sequence[float]]
+@dataclass(frozen=True)
+class Loaded:
+    """A network of a library, the function from images to features, and the images that it was trained with."""
+
+    net: nn.Module
+    forward: Callable[[Tensor], Tensor]
+    mean: Sequence[float]
+    std: Sequence[float]
+    size: int
 
 
 def _torchvision(network: str) -> Loaded:
@@ -75,15 +92,17 @@ def _torchvision(network: str) -> Loaded:
     weights = torchvision.models.get_model_weights(network).DEFAULT
     net = torchvision.models.get_model(network, weights=weights)
     shown = weights.transforms()
-    last = [module for module in net.modules() if isinstance(module, nn.Linear)][-1]
+    linear = [module for module in net.modules() if isinstance(module, nn.Linear)]
+    if not linear:
+        raise WarlabError("it has no linear layer, whose inputs would be the features")
     seen: list[Tensor] = []
-    last.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    linear[-1].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
 
     def forward(x: Tensor) -> Tensor:
         net(x)
         return seen.pop()
 
-    return net, forward, shown.mean, shown.std
+    return Loaded(net, forward, shown.mean, shown.std, shown.crop_size[0])
 
 
 def _timm(network: str) -> Loaded:
@@ -92,7 +111,7 @@ def _timm(network: str) -> Loaded:
     timm = load_timm()
     net: nn.Module = timm.create_model(network, pretrained=True, num_classes=0)
     shown = timm.data.resolve_model_data_config(net)
-    return net, net, shown["mean"], shown["std"]
+    return Loaded(net, net, shown["mean"], shown["std"], shown["input_size"][-1])
 
 
 def _evaluated(

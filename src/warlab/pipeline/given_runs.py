@@ -18,7 +18,7 @@ class GivenRuns:
     """A table with a row per run and epoch: the last epoch of each run, and the datasets that were stand-ins."""
 
     file: Path
-    columns: list[str]
+    columns: set[str]  # that have a value
     epochs: dict[RunId, int]
     stand_ins: set[str]
 
@@ -41,7 +41,8 @@ def read_given_runs(path: Path) -> GivenRuns:
         stand_ins = {row["dataset"] for row in rows if row["data"] == "stand-in"}
     except (KeyError, TypeError, ValueError) as error:
         raise WarlabError(f"{path} cannot be read ({error}); runs_from needs the runs.csv of a study.") from None
-    return GivenRuns(path, list(reader.fieldnames or ()), epochs, stand_ins)
+    columns = {name for name in reader.fieldnames or () if any(row[name] for row in rows)}
+    return GivenRuns(path, columns, epochs, stand_ins)
 
 
 def find_given_runs(study: Study, tell: Callable[[str], object]) -> GivenRuns | None:
