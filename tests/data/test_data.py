@@ -176,11 +176,11 @@ def test_pool_refuses_what_is_no_block(arrays, factor):
         (lambda a: replace(a, train_x=a.train_x[:0], train_y=a.train_y[:0]), "empty axes"),
         (lambda a: replace(a, test_x=a.test_x.astype(np.float32)), "test.*uint8.*float32"),
         (lambda a: replace(a, test_x=np.full(a.test_x.shape, np.nan)), "NaN"),
-        (lambda a: replace(a, train_y=a.train_y[:-1]), "200 images need labels"),
+        (lambda a: replace(a, train_y=a.train_y[:-1]), "200 samples need labels"),
         (lambda a: replace(a, train_y=a.train_y.astype(np.uint8)), "int64, not uint8"),
         (lambda a: replace(a, train_y=a.train_y + 1), r"0\.\.9, found 1\.\.10"),
         (lambda a: replace(a, train_y=a.train_y - 1), r"found -1\.\.8"),
-        (lambda a: replace(a, test_y=np.where(a.test_y == 4, 3, a.test_y)), "no image of class 4"),
+        (lambda a: replace(a, test_y=np.where(a.test_y == 4, 3, a.test_y)), "no sample of class 4"),
         (lambda a: replace(a, test_x=a.test_x[..., :2]), "one shape"),
     ],
 )

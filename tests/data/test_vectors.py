@@ -53,15 +53,15 @@ def with_bad_value() -> np.ndarray:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"train_x": with_bad_value()}, "row 7 of train_x has a value that is not a finite number"),
+        ({"train_x": with_bad_value()}, "Row 7 of the vectors has a value that is not a finite number"),
         ({"train_x": np.zeros(200)}, r"numbers of shape \(N, features, …\), not float64 of \(200,\)"),
         ({"train_x": np.array([["a"]] * 200)}, "must be numbers"),
         ({"train_y": np.arange(199) % 3}, r"200 samples need one label each, but train_y has shape \(199,\)"),
-        ({"train_y": np.arange(200) % 3 * 2}, "no sample of class 1 in train_y"),
-        ({"train_y": np.arange(200) % 3 - 1}, r"train_y must lie in 0\.\.1, found -1"),
+        ({"train_y": np.arange(200) % 3 * 2}, "no sample of class 1"),
+        ({"train_y": np.arange(200) % 3 - 1}, r"labels must lie in 0\.\.1, found -1"),
         ({"train_y": np.zeros(200, int)}, "only one class"),
         ({"test_x": np.zeros((3, 6))}, "test_x but no test_y"),
-        ({"test_x": np.zeros((3, 5)), "test_y": np.arange(3)}, r"have shape \(6,\), those of test_x \(5,\)"),
+        ({"test_x": np.zeros((3, 5)), "test_y": np.arange(3)}, r"have shape \(6,\) but test samples have \(5,\)"),
     ],
 )
 def test_what_is_wrong_with_the_arrays_is_one_sentence(tmp_path: Path, changes: dict, reason: str) -> None:

@@ -36,7 +36,6 @@ from warlab.data.auxiliary import cifar_n
 from warlab.data.base import Classes, DataSpec
 from warlab.data.fetch import fetch
 from warlab.data.in_place import content_digest
-from warlab.data.sets import arrays as arrays_reader
 from warlab.engine.finished import predict_run
 from warlab.engine.run import train_run
 from warlab.errors import WarlabError
@@ -121,7 +120,7 @@ IMAGES = np.zeros((12, 8, 8), np.uint8)
         ({"train_x": IMAGES.astype(float), "train_y": np.arange(12) % 3}, "uint8"),
         ({"train_x": IMAGES, "train_y": np.arange(12) / 2}, "whole numbers"),
         ({"train_x": IMAGES, "train_y": np.arange(5)}, "one label each"),
-        ({"train_x": IMAGES, "train_y": 2 * (np.arange(12) % 2)}, "no image of class 1"),
+        ({"train_x": IMAGES, "train_y": 2 * (np.arange(12) % 2)}, "no sample of class 1"),
         ({"train_x": IMAGES, "train_y": np.arange(12) % 2, "test_x": IMAGES}, "has test_x but no test_y"),
         ({"train_x": IMAGES, "train_y": np.arange(12) % 2, "test_y": np.arange(12) % 2}, "has test_y but no test_x"),
         ({"train_x": np.zeros((12, 8, 8, 8), np.uint8), "train_y": np.arange(12) % 2}, "which axis .* channels"),
@@ -151,7 +150,7 @@ def test_an_npz_file_damaged_anywhere_is_read_or_refused_in_one_sentence(tmp_pat
 
 
 def test_an_npz_bomb_is_refused_before_it_is_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays_reader, "_MOST_BYTES", 10**6)  # a real one would take a minute to make
+    monkeypatch.setattr(own_data, "MOST_BYTES", 10**6)  # a real one would take a minute to make
     write_arrays(tmp_path / "my.npz", train_x=np.zeros((3000, 28, 28), np.uint8), train_y=np.arange(3000) % 2)
     with pytest.raises(WarlabError, match=r"refused: its \d+ bytes unfold to 23\d+"):
         own(tmp_path, tmp_path / "my.npz", "arrays")

@@ -1,7 +1,7 @@
 """What a dataset is: its classes, where its files come from, one reader, and one procedural stand-in.
 
 A dataset is one file of `sets/` with a `DATASET`, an instance of one of the kinds: `ImagesInMemory`
-(images_in_memory.py), `UserImages` (user_data.py), `ImagesOnDisk` (images_on_disk.py) or `TileDataset`
+(images_in_memory.py), `UserSamples` (user_data.py), `ImagesOnDisk` (images_on_disk.py) or `TileDataset`
 (tile_dataset.py).
 """
 

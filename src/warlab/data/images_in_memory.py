@@ -109,34 +109,39 @@ def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
     return ((total + factor**2 // 2) // factor**2).astype(np.uint8)
 
 
-def validate(arrays: Arrays, n_classes: int) -> None:
-    """Raise a WarlabError for data on which training would be meaningless."""
-    if n_classes < 2:
-        raise WarlabError("The data has only one class; label noise needs at least two.")
-    for split, x, y in (("training", arrays.train_x, arrays.train_y), ("test", arrays.test_x, arrays.test_y)):
-        if problem := _problem(x, y, n_classes):
-            raise WarlabError(f"The {split} data cannot be used: {problem}.")
-    if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:
-        raise WarlabError(
-            f"Training images have shape {arrays.train_x.shape[1:]} but test images have "
-            f"{arrays.test_x.shape[1:]}; bring both to one shape."
-        )
-
-
-def _problem(x: np.ndarray, y: np.ndarray, n_classes: int) -> str | None:
+def image_problem(x: np.ndarray) -> str | None:
+    """Return what is wrong with images, or None."""
     if x.ndim != 4 or 0 in x.shape:
         return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}"
     if np.issubdtype(x.dtype, np.floating) and np.isnan(x).any():
         return "images contain NaN, replace or remove those images"
-    if x.dtype != np.uint8:
-        return f"images must be uint8 with values 0..255, not {x.dtype}"
+    return None if x.dtype == np.uint8 else f"images must be uint8 with values 0..255, not {x.dtype}"
+
+
+def validate(
+    arrays: Arrays, n_classes: int, sample_problem: Callable[[np.ndarray], str | None] = image_problem
+) -> None:
+    """Raise a WarlabError for data on which training would be meaningless."""
+    if n_classes < 2:
+        raise WarlabError("The data has only one class; label noise needs at least two.")
+    for split, x, y in (("training", arrays.train_x, arrays.train_y), ("test", arrays.test_x, arrays.test_y)):
+        if problem := sample_problem(x) or _label_problem(x, y, n_classes):
+            raise WarlabError(f"The {split} data cannot be used: {problem}.")
+    if arrays.train_x.shape[1:] != arrays.test_x.shape[1:]:
+        raise WarlabError(
+            f"Training samples have shape {arrays.train_x.shape[1:]} but test samples have "
+            f"{arrays.test_x.shape[1:]}; bring both to one shape."
+        )
+
+
+def _label_problem(x: np.ndarray, y: np.ndarray, n_classes: int) -> str | None:
     if y.shape != x.shape[:1]:
-        return f"{len(x)} images need labels of shape ({len(x)},), not {y.shape}"
+        return f"{len(x)} samples need labels of shape ({len(x)},), not {y.shape}"
     if y.dtype != np.int64:
         return f"labels must be int64, not {y.dtype}"
     if y.min() < 0 or y.max() >= n_classes:
         return f"labels must lie in 0..{n_classes - 1}, found {y.min()}..{y.max()}"
     empty = np.flatnonzero(np.bincount(y, minlength=n_classes) == 0)
     if len(empty):
-        return f"there is no image of class {', '.join(map(str, empty))}, every class needs at least one"
+        return f"there is no sample of class {', '.join(map(str, empty))}, every class needs at least one"
     return None

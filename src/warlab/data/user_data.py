@@ -1,5 +1,6 @@
-"""The user's own images, whose classes are found when they are read."""
+"""The user's own samples, whose classes are found when they are read."""
 
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from warlab.artefacts.labelled_data import PreparedData
+from warlab.common.files import read_arrays, write_arrays
 from warlab.data.base import STAND_IN, Classes, Dataset, DataSpec, Pixels
-from warlab.data.images_in_memory import Arrays, prepare_images, validate
-from warlab.data.in_place import CLASSES, InPlace
+from warlab.data.images_in_memory import Arrays, image_problem, prepare_images, validate
+from warlab.data.in_place import CLASSES, InPlace, write_pointer
 from warlab.errors import WarlabError
 
+MOST_BYTES = 1 << 30  # below, even a bomb does no harm
 HELD_OUT = 5  # without a test part, every fifth image of a class is for the test
 
 
@@ -28,8 +31,8 @@ class UserData:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserImages(InPlace):
-    """The user's own images. `read` takes a folder and the size to which images are cut."""
+class UserSamples(InPlace):
+    """The user's own samples. `read` takes a folder and the size to which images are cut."""
 
     sentences: ClassVar[Mapping[str, str]] = {**Dataset.sentences, "real": "the user's own data"}
     resizes: ClassVar[bool] = True
@@ -40,16 +43,69 @@ class UserImages(InPlace):
 
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         data = self.read(root, spec.size)
-        validate(data.arrays, len(data.classes.names))
+        validate(data.arrays, len(data.classes.names), self.sample_problem)
         for name in data.classes.names:
             if not name.isprintable():
                 raise WarlabError(f"The class name {name!r} has characters that cannot be printed; rename the class.")
-        mean, std = mean_and_deviation(data.arrays.train_x)
-        pixels = Pixels(mean=tuple(mean.tolist()), std=tuple(np.maximum(std, 1e-3).tolist()))
-        dataset = replace(self, classes=data.classes, pixels=pixels)
+        dataset = replace(self, classes=data.classes, pixels=self.normalisation(data.arrays.train_x))
         prepared = prepare_images(dataset, data.arrays, spec, data.files)
         clean_test = data.clean_test or spec.source == STAND_IN
         return replace(prepared, about=replace(prepared.about, clean_test=clean_test))
+
+    def sample_problem(self, x: np.ndarray) -> str | None:
+        """Return what is wrong with the samples of a part, or None."""
+        return image_problem(x)
+
+    def normalisation(self, x: np.ndarray) -> Pixels:
+        """Return the mean and deviation with which training standardises samples such as these."""
+        mean, std = mean_and_deviation(x)
+        return Pixels(mean=tuple(mean.tolist()), std=tuple(np.maximum(std, 1e-3).tolist()))
+
+
+def read_npz(path: Path, convert: Callable[[np.ndarray], np.ndarray]) -> UserData:
+    """Read an npz file with train_x, train_y and optionally test_x and test_y. `convert` makes samples of an x."""
+    refuse_bomb(path)
+    content = read_arrays(path)
+    if missing := {"train_x", "train_y"} - set(content):
+        raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
+    tests = sorted({"test_x", "test_y"} & set(content))
+    if len(tests) == 1:
+        absent = "test_y" if tests == ["test_x"] else "test_x"
+        raise WarlabError(f"{path} has {tests[0]} but no {absent}; give both or none.")
+    x, y = convert(content["train_x"]), _integers(content["train_y"])
+    if y.shape != x.shape[:1]:
+        raise WarlabError(f"{path}: {len(x)} samples need one label each, but train_y has shape {y.shape}.")
+    if tests:
+        arrays, rows = Arrays(x, y, convert(content["test_x"]), _integers(content["test_y"])), np.arange(len(x))
+    else:
+        arrays, rows = hold_out(x, y)
+    numbered = Classes(tuple(f"class {k}" for k in range(int(y.max(initial=0)) + 1)))
+    classes = listed_classes(path.parent) or numbered
+    return UserData(arrays, classes, [f"train_x[{row}]" for row in rows], clean_test=bool(tests))
+
+
+def refuse_bomb(path: Path) -> None:
+    """Images are never compressed to a hundredth: a file that unfolds to more was made to exhaust the memory."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unfolded = sum(member.file_size for member in archive.infolist())
+    except (OSError, zipfile.BadZipFile):
+        return  # `read_arrays` has the better message
+    if unfolded > MOST_BYTES and unfolded > 100 * path.stat().st_size:
+        raise WarlabError(f"{path} is refused: its {path.stat().st_size} bytes unfold to {unfolded}.")
+
+
+def _integers(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind not in "iu":
+        raise WarlabError(f"Labels must be whole numbers from 0, not {labels.dtype}; number the classes.")
+    return labels.astype(np.int64)
+
+
+def write_stand_in(root: Path, x: np.ndarray, y: np.ndarray) -> None:
+    """Write samples of three classes as a user would: an npz file with names beside it."""
+    write_arrays(root / "own.npz", train_x=x, train_y=y)
+    (root / CLASSES).write_text("cat\ndog\nship: yacht\n")
+    write_pointer(root, "own.npz")
 
 
 def mean_and_deviation(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -62,12 +62,13 @@ class RobustLoss(nn.Module, ABC):
         if not allowed:
             raise WarlabError(f"{type(self).__name__}: {name} must be {rule}, not {getattr(self, name)!r}.")
 
-    def check_number(
-        self, name: str, rule: str, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
+    def check_numbers(
+        self, *names: str, rule: str, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
     ) -> None:
-        value = getattr(self, name)
-        number = isinstance(value, numbers.Real) and math.isfinite(value)
-        self.check(name, number and above < value and least <= value <= most, rule)
+        for name in names:
+            value = getattr(self, name)
+            number = isinstance(value, numbers.Real) and math.isfinite(value)
+            self.check(name, number and above < value and least <= value <= most, rule)
 
     def extra_repr(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self) if hasattr(self, field.name)}

@@ -41,7 +41,7 @@ class BootstrappingLoss(RobustLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_number("b", "from 0 to 1", least=0, most=1)
+        self.check_numbers("b", rule="from 0 to 1", least=0, most=1)
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
         p = clipped_softmax(logits)

@@ -48,8 +48,7 @@ class EpsilonSoftmaxLoss(RobustLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("alpha", "beta", "m"):
-            self.check_number(name, "0 or more", least=0)
+        self.check_numbers("alpha", "beta", "m", rule="0 or more", least=0)
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
         p = logits.softmax(1)

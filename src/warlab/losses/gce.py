@@ -8,7 +8,7 @@ from torch import Tensor
 from warlab.common.labels import describe
 from warlab.errors import WarlabError
 from warlab.losses.base import RobustLoss, to_rows
-from warlab.losses.probabilities import EPSILON
+from warlab.losses.probabilities import EPSILON, label_probability
 
 
 @dataclass(eq=False, repr=False)
@@ -49,12 +49,12 @@ class GCELoss(RobustLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_number("q", "above 0 and at most 1", above=0, most=1)
+        self.check_numbers("q", rule="above 0 and at most 1", above=0, most=1)
         if self.truncation is not None:
-            self.check_number("truncation", "from 0 to 1, or None", least=0, most=1)
+            self.check_numbers("truncation", rule="from 0 to 1, or None", least=0, most=1)
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
-        p = label_probability(logits, labels)
+        p = clipped_probability(logits, labels)
         return self.reduce(self.values(p, None if self.truncation is None else p.detach() > self.truncation))
 
     def masked(self, logits: Tensor, labels: Tensor, kept: Tensor) -> Tensor:
@@ -64,7 +64,7 @@ class GCELoss(RobustLoss):
         if kept.shape != labels.shape or kept.dtype != torch.bool:
             raise WarlabError(f"The mask is {describe(kept)}; give booleans shaped as the labels, {describe(labels)}.")
         rows, targets = to_rows(logits, labels)
-        value = self.reduce(self.values(label_probability(rows, targets), kept.reshape(-1)))
+        value = self.reduce(self.values(clipped_probability(rows, targets), kept.reshape(-1)))
         return value.view(labels.shape) if self.reduction == "none" else value
 
     def values(self, p: Tensor, kept: Tensor | None) -> Tensor:
@@ -74,6 +74,6 @@ class GCELoss(RobustLoss):
         return kept * (values - (1 - self.truncation**self.q) / self.q)
 
 
-def label_probability(logits: Tensor, labels: Tensor) -> Tensor:
+def clipped_probability(logits: Tensor, labels: Tensor) -> Tensor:
     """p_y (B,), not below 1e-7: the gradient of p^q is infinite at zero."""
-    return logits.softmax(1).gather(1, labels[:, None])[:, 0].clamp_min(EPSILON)
+    return label_probability(logits, labels).clamp_min(EPSILON)

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from warlab.losses.base import RobustLoss
+from warlab.losses.probabilities import label_probability
 
 ZERO = 1e-4  # for the zeros of a one-hot label in a logarithm
 
@@ -42,8 +43,7 @@ class NCERCELoss(RobustLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("alpha", "beta"):
-            self.check_number(name, "0 or more", least=0)
+        self.check_numbers("alpha", "beta", rule="0 or more", least=0)
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
         reverse = -math.log(ZERO) * (1 - label_probability(logits, labels))
@@ -85,19 +85,12 @@ class NCEAGCELoss(RobustLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("alpha", "beta"):
-            self.check_number(name, "0 or more", least=0)
-        for name in ("a", "q"):
-            self.check_number(name, "above 0", above=0)
+        self.check_numbers("alpha", "beta", rule="0 or more", least=0)
+        self.check_numbers("a", "q", rule="above 0", above=0)
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
         asymmetric = ((self.a + 1) ** self.q - (self.a + label_probability(logits, labels)) ** self.q) / self.q
         return self.reduce(self.alpha * normalised_cross_entropy(logits, labels) + self.beta * asymmetric)
-
-
-def label_probability(logits: Tensor, labels: Tensor) -> Tensor:
-    """p_y (B,)"""
-    return logits.softmax(1).gather(1, labels[:, None])[:, 0]
 
 
 def normalised_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:

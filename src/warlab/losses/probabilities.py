@@ -12,6 +12,11 @@ def clipped_softmax(logits: Tensor) -> Tensor:
     return logits.softmax(1).clamp(EPSILON, 1 - EPSILON)
 
 
+def label_probability(logits: Tensor, labels: Tensor) -> Tensor:
+    """p_y: (B,)"""
+    return logits.softmax(1).gather(1, labels[:, None])[:, 0]
+
+
 def soft_cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     """- sum_c target_c log p_c for targets (B, C) that are distributions: (B,)"""
     return -(target * log_softmax(logits, 1)).sum(1)

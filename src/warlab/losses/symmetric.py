@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from warlab.losses.base import RobustLoss
+from warlab.losses.probabilities import label_probability
 
 
 @dataclass(eq=False, repr=False)
@@ -46,11 +47,9 @@ class SymmetricCrossEntropyLoss(RobustLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_number("a", "0 or more", least=0)
-        self.check_number("b", "0 or more", least=0)
-        self.check_number("zero", "above 0 and at most 1", above=0, most=1)
+        self.check_numbers("a", "b", rule="0 or more", least=0)
+        self.check_numbers("zero", rule="above 0 and at most 1", above=0, most=1)
 
     def compute(self, logits: Tensor, labels: Tensor) -> Tensor:
-        p_label = logits.softmax(1).gather(1, labels[:, None])[:, 0]
-        reverse = -math.log(self.zero) * self.reduce(1 - p_label)
+        reverse = -math.log(self.zero) * self.reduce(1 - label_probability(logits, labels))
         return self.a * cross_entropy(logits, labels, reduction=self.reduction) + self.b * reverse

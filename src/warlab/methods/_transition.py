@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 class Corrected(Robust):
     """A method that corrects its loss by the estimated transition matrix."""
 
-    corrected: ClassVar[type[ForwardLoss]]
+    robust: ClassVar[type[ForwardLoss]]
 
     def make_loss(self) -> ForwardLoss:
         if self.task.predictions is None:
@@ -36,7 +36,7 @@ class Corrected(Robust):
             )
         transition = estimate(self.task.predictions.double().numpy(), self.config.percentile)
         logger.info(f"condition number of the estimated transition matrix: {np.linalg.cond(transition):.3g}")
-        return self.corrected(transition)
+        return self.robust(transition)
 
 
 def estimate(predictions: np.ndarray, percentile: float | None) -> np.ndarray:

@@ -20,6 +20,4 @@ class Config:
 
 class Algorithm(Robust):
     label = "Bootsoft"
-
-    def make_loss(self) -> BootstrappingLoss:
-        return BootstrappingLoss(self.config.b)
+    robust = BootstrappingLoss

@@ -24,6 +24,4 @@ class Config:
 
 class Algorithm(Robust):
     label = "Epsilon-softmax"
-
-    def make_loss(self) -> EpsilonSoftmaxLoss:
-        return EpsilonSoftmaxLoss(self.config.alpha, self.config.beta, self.config.m)
+    robust = EpsilonSoftmaxLoss

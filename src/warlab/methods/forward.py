@@ -25,4 +25,4 @@ class Algorithm(Corrected):
     label = "Forward"
     images_only = True
     needs_run = ("transition", {"validation": "cce_early", "last": "cce"})
-    corrected = ForwardLoss
+    robust = ForwardLoss

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from warlab.common.setting import setting
-from warlab.losses.gce import GCELoss, label_probability
+from warlab.losses.gce import GCELoss, clipped_probability
 from warlab.methods.base import SELECTED, Batch, Log, Losses, Method, Models, Samples, Step, Task, evaluating
 
 
@@ -42,7 +42,7 @@ class Algorithm(Method):
             return
         with evaluating(*models):
             for batch in samples.ordered_batches():
-                self.kept[batch.index] = label_probability(models[0](batch.x), batch.y) > self.config.k
+                self.kept[batch.index] = clipped_probability(models[0](batch.x), batch.y) > self.config.k
 
     def loss(self, models: Models, batch: Batch, step: Step) -> tuple[Losses, Log]:
         logits = models[0](batch.x)

@@ -22,6 +22,4 @@ class Config:
 
 class Algorithm(Robust):
     label = "NCE+AGCE"
-
-    def make_loss(self) -> NCEAGCELoss:
-        return NCEAGCELoss(self.config.alpha, self.config.beta, self.config.a, self.config.q)
+    robust = NCEAGCELoss

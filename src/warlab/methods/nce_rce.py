@@ -21,6 +21,4 @@ class Config:
 
 class Algorithm(Robust):
     label = "NCE+RCE"
-
-    def make_loss(self) -> NCERCELoss:
-        return NCERCELoss(self.config.alpha, self.config.beta)
+    robust = NCERCELoss

@@ -21,6 +21,4 @@ class Config:
 
 class Algorithm(Robust):
     label = "SL"
-
-    def make_loss(self) -> SymmetricCrossEntropyLoss:
-        return SymmetricCrossEntropyLoss(self.config.a, self.config.b, self.config.zero)
+    robust = SymmetricCrossEntropyLoss

@@ -15,9 +15,7 @@ from warlab.methods._robust import Robust
 
 class Algorithm(Robust):
     label = "Unhinged"
-
-    def make_loss(self) -> UnhingedLoss:
-        return UnhingedLoss()
+    robust = UnhingedLoss
 
     def extend(self, network: nn.Module) -> nn.Module:
         return nn.Sequential(network, ScoreNorm(self.task.classes))

@@ -135,7 +135,7 @@ def stand_in(root: Path, seed: int, n: int = 240) -> None:
     in_place.write_pointer(root, "images")
 
 
-class ImageFolder(user_data.UserImages):
+class ImageFolder(user_data.UserSamples):
     def watched(self, local: Path) -> Iterable[Path]:
         """Return also the images that a CSV file lists."""
         yield from super().watched(local)
