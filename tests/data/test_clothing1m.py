@@ -15,9 +15,8 @@ import warlab.data
 from tests.conftest import logged
 from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.artefacts import data_on_disk
-from tests.helpers.runs import metrics, resolved
+from tests.helpers.runs import metrics, resolved, run_training
 from tests.helpers.studies import study_of
-from warlab.artefacts.run_config import RunConfig
 from warlab.config.validate import validate
 from warlab.data import in_place
 from warlab.data.fetch import fetch
@@ -25,7 +24,6 @@ from warlab.data.formats import shards
 from warlab.data.sets import clothing1m
 from warlab.engine.build import RunFiles
 from warlab.engine.images import TrainingData
-from warlab.engine.run import train_run
 from warlab.engine.stored import AHEAD, StoredImages
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -213,7 +211,7 @@ def run(method: str, epochs: int = 2, **settings: Any) -> dict[str, Any]:
 
 
 def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_path: Path) -> None:
-    train_run(RunConfig.from_dict(run("jocor")), {}, files, tmp_path / "run", 1)
+    run_training(run("jocor"), files, tmp_path / "run")
     header = metrics(tmp_path / "run")[0].split(",")
     assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
 

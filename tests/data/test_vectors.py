@@ -7,13 +7,11 @@ import pytest
 
 import warlab.data
 from tests.helpers.artefacts import data_on_disk
-from tests.helpers.runs import resolved
-from warlab.artefacts.run_config import RunConfig
+from tests.helpers.runs import resolved, run_training
 from warlab.audit.audited_run import draw_numbers
 from warlab.common.files import read_json
 from warlab.data.fetch import fetch
 from warlab.engine.build import RunFiles
-from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
@@ -79,7 +77,7 @@ def test_a_table_is_trained_on_to_the_same_bits_and_learns(tmp_path: Path, noise
     run["net"] = {"name": "mlp", "settings": {"width": 0.25, "dropout": 0.2}}
     files = RunFiles(tmp_path / "data.npz", tmp_path / "noise.npz")
     for out in ("one", "two"):
-        train_run(RunConfig.from_dict(run), {}, files, tmp_path / out, 1)
+        run_training(run, files, tmp_path / out)
     one, two = ((tmp_path / out / "weights.pt").read_bytes() for out in ("one", "two"))
     assert one == two and read_json(tmp_path / "one" / "result.json")["summary"]["best_on_test_diagnostic"] > 80
 

@@ -7,11 +7,10 @@ import pytest
 import torch
 
 from tests.helpers.artefacts import described
-from tests.helpers.runs import resolved, write_files
+from tests.helpers.runs import make_trainer, resolved, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.augment import Augmentation
-from warlab.engine.build import build_trainer, make_augmentation
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.build import make_augmentation
 from warlab.errors import WarlabError
 from warlab.methods.base import Batch, Step
 
@@ -66,7 +65,7 @@ def test_two_views_are_drawn_each_by_itself_and_by_the_seed_alone() -> None:
 def test_augmentation_reaches_the_training_and_not_the_estimates(tmp_path: Path) -> None:
     run, files = resolved("gjs"), write_files(tmp_path)
     run["training"]["augmentation"] = "two_views"
-    trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "run", "id"))
+    trainer = make_trainer(run, files, tmp_path / "run")
     plain = trainer.data.batch(torch.arange(8))
     augmented = trainer.augment(plain)
     assert augmented.view is not None and not torch.equal(augmented.x, plain.x)

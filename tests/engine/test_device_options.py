@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, blobs
-from tests.helpers.runs import metrics, resolved, weights, write_files
+from tests.helpers.runs import metrics, resolved, run_training, weights, write_files
 from warlab.artefacts.run_config import DeviceOptions, RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.common import precision
@@ -16,7 +16,6 @@ from warlab.common.precision import float32_precision, true_float32
 from warlab.config.study import load_study
 from warlab.engine.device import device_settings, memory_format, place
 from warlab.engine.images import Images
-from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
@@ -83,7 +82,7 @@ def test_a_compiled_network_trains_as_the_other_does(
     files, run = write_files(tmp_path), resolved(method, epochs=1, warmup=0)
     run["net"]["settings"]["dropout"] = 0.0
     for name, device in (("plain", {}), ("compiled", {"device": {"compile": True}})):
-        train_run(RunConfig.from_dict(run | device), {}, files, tmp_path / name, 1)
+        run_training(run | device, files, tmp_path / name)
     plain, compiled = (RunResult.load(tmp_path / name / "result.json") for name in ("plain", "compiled"))
     assert plain.identity.id != compiled.identity.id and compiled.run.device == DeviceOptions(compile=True)
     assert [one.keys() for one in weights(tmp_path / "plain")] == [one.keys() for one in weights(tmp_path / "compiled")]

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from tests.helpers.checkout import PATIENCE
-from tests.helpers.runs import resolved, start, wait_for, write_files
+from tests.helpers.runs import resolved, run_training, start, wait_for, write_files
 from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_result import RunResult
 from warlab.common.files import read_arrays, read_json
@@ -42,21 +43,19 @@ def test_a_signal_is_a_request_to_stop_while_a_run_is_trained(number: signal.Sig
 @pytest.mark.parametrize("method", ["cce", "coteaching"])
 def test_the_predictions_of_the_last_ten_epochs_give_their_accuracies(method: str, tmp_path: Path) -> None:
     files = write_files(tmp_path)
-    train_run(RunConfig.from_dict(resolved(method, epochs=12)), {}, files, tmp_path / "run", 1)
+    run_training(resolved(method, epochs=12), files, tmp_path / "run")
     kept, labels = read_arrays(tmp_path / "run" / "test_predictions.npz"), read_arrays(files.data)["test_y"]
     assert kept["predictions"].dtype == np.uint8
     assert kept["predictions"].shape == (10, 2 if method == "coteaching" else 1, len(labels))
     assert kept["epochs"].tolist() == list(range(3, 13))
     accuracy = 100 * (kept["predictions"] == labels).mean((1, 2))
-    rows = [line.split(",") for line in (tmp_path / "run" / "metrics.csv").read_text().splitlines()]
-    column = rows[0].index("test_accuracy")
-    np.testing.assert_allclose(accuracy, [float(row[column]) for row in rows[3:]])
+    np.testing.assert_allclose(accuracy, pd.read_csv(tmp_path / "run" / "metrics.csv")["test_accuracy"][-10:])
 
 
 def test_a_second_process_waits_and_takes_the_finished_result(tmp_path: Path) -> None:
     """This test plays the first process: it holds the lock, finishes the run, and releases the lock."""
     run, files = resolved("cce", epochs=2), write_files(tmp_path)
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "elsewhere", 1)
+    run_training(run, files, tmp_path / "elsewhere")
     out, log = tmp_path / "two", tmp_path / "two" / "log.txt"
     with only_writer(out):
         second = start(run, files, out)
@@ -79,7 +78,7 @@ def test_inputs_that_change_while_a_process_waits_are_those_that_the_result_name
 
     files = write_files(tmp_path)
     monkeypatch.setattr("warlab.engine.run.only_writer", wait_long)
-    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, files, tmp_path / "out", 1)
+    run_training(resolved("cce", epochs=1), files, tmp_path / "out")
     assert RunResult.load(tmp_path / "out" / "result.json").identity.inputs == files.checksums()
 
 
@@ -92,7 +91,7 @@ def test_a_changed_setting_code_or_input_is_another_run(tmp_path: Path) -> None:
     ):
         train_run(RunConfig.from_dict(run), code, files, tmp_path / out, 1)
         ids.add(read_json(tmp_path / out / "result.json")["id"])
-    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path, n=65), tmp_path / "d", 1)
+    run_training(resolved("cce", epochs=1), write_files(tmp_path, n=65), tmp_path / "d")
     ids.add(read_json(tmp_path / "d" / "result.json")["id"])
     assert len(ids) == 4
 
@@ -108,7 +107,7 @@ def good_epochs(out: Path) -> int:
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(tmp_path: Path) -> None:
     run = resolved("war_w2v", epochs=3, beta=float("inf"), warmup=2)
     with pytest.raises(WarlabError, match="loss of war is not a finite number in epoch 3, batch 1"):
-        train_run(RunConfig.from_dict(run), {}, write_files(tmp_path), tmp_path / "out", 1)
+        run_training(run, write_files(tmp_path), tmp_path / "out")
     assert good_epochs(tmp_path / "out") == 2
 
 

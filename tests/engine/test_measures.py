@@ -10,17 +10,11 @@ import torch
 from torch import Tensor
 
 from tests.helpers import runs
+from tests.helpers.runs import make_trainer
 from tests.helpers.tiles import tile_run, write_tile_files
-from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
 from warlab.engine import images
-from warlab.engine.build import RunFiles, build_trainer, training_part
-from warlab.engine.checkpoint import CheckpointFolder
-from warlab.engine.train import Trainer
-
-
-def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
-    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "0" * 64))
+from warlab.engine.build import training_part
 
 
 def constant(label: int, classes: int) -> Any:
@@ -35,7 +29,7 @@ def test_measures_of_networks_that_predict_one_class(tmp_path: Path) -> None:
     files = replace(runs.write_files(tmp_path, n=64, noise="sym-40"), predictions=None)
     run = runs.resolved("cce")
     run["training"]["validation"] = 0.25
-    built = trainer(run, files, tmp_path)
+    built = make_trainer(run, files, tmp_path)
     built.method.predict = constant(1, 4)  # type: ignore[method-assign]
     found = built.evaluate(built.method, built.models)
 
@@ -56,7 +50,7 @@ def test_memorisation_is_measured_on_a_fixed_part_of_the_wrong_labels(
 ) -> None:
     monkeypatch.setattr(images, "MOST_WRONG", 5)
     files = runs.write_files(tmp_path, n=64, noise="sym-40")
-    built, again = (trainer(runs.resolved("cce"), files, tmp_path) for _ in range(2))
+    built, again = (make_trainer(runs.resolved("cce"), files, tmp_path) for _ in range(2))
     (index,), (same,) = built.evaluate.wrong.batches, again.evaluate.wrong.batches  # type: ignore[attr-defined]
     assert len(index) == 5 and torch.equal(index, same)
     true, noisy = read_arrays(files.data)["train_y"], read_arrays(files.noise)["labels"]
@@ -64,14 +58,14 @@ def test_memorisation_is_measured_on_a_fixed_part_of_the_wrong_labels(
 
 
 def test_without_wrong_labels_nothing_is_memorised(tmp_path: Path) -> None:
-    built = trainer(runs.resolved("cce"), runs.write_files(tmp_path), tmp_path)
+    built = make_trainer(runs.resolved("cce"), runs.write_files(tmp_path), tmp_path)
     assert "memorised" not in built.evaluate(built.method, built.models)
 
 
 def test_measures_of_pixels(tmp_path: Path) -> None:
     """Predictions of impervious surfaces and of buildings everywhere."""
     files = write_tile_files(tmp_path)
-    built = trainer(tile_run("cce"), files, tmp_path)
+    built = make_trainer(tile_run("cce"), files, tmp_path)
     built.method.predict = lambda models, x: constant(0, 6)(models, x.movedim(1, 3).reshape(-1, 5))  # type: ignore[method-assign]
     found = built.evaluate(built.method, built.models)
     assert found["recall_0"] == found["recall_1"] == 50 and found["recall_2"] == 0

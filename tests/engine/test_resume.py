@@ -14,10 +14,9 @@ import pytest
 import torch
 
 from tests.conftest import logged
-from tests.helpers.runs import method_ids, resolved, study, write_files
-from warlab.artefacts.run_config import RunConfig
-from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from tests.helpers.runs import make_trainer, method_ids, resolved, study, write_files
+from warlab.engine.build import RunFiles
+from warlab.engine.checkpoint import StopRequest
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.errors import Interrupted
 
@@ -62,8 +61,7 @@ class Part:
         self.said = logged("warlab.engine")
         self.steps: list[Place] = []
         self.stop = StopRequest()
-        folder = CheckpointFolder(out, "id")
-        self.trainer: Trainer = build_trainer(RunConfig.from_dict(run), files.read(), folder)
+        self.trainer: Trainer = make_trainer(run, files, out)
         self.trainer.on_epoch = lambda rows: None
         before(self.trainer, "_step", lambda step, _: self.steps.append((step.epoch, step.batch)))
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from tests.conftest import ROOT
 from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.nets import count_parameters
-from tests.helpers.runs import method_ids, weights
+from tests.helpers.runs import make_trainer, method_ids, run_training, weights
 from tests.helpers.studies import study_of
 from tests.helpers.tiles import arrays, description, tile_run, write_tile_files
 from warlab.artefacts.labelled_data import DataDescription
@@ -22,11 +23,9 @@ from warlab.common.files import read_json
 from warlab.config.study import Study
 from warlab.data.formats.flat_tiles import unflat
 from warlab.data.sets import vaihingen
-from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.build import RunFiles
 from warlab.engine.finished import map_run
 from warlab.engine.images import confusion
-from warlab.engine.run import train_run
 from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, f1, orient, scores
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
@@ -166,12 +165,11 @@ def test_every_method_trains_on_pixels_or_the_plan_refuses_it(method: str, files
         assert method not in METHODS
         return
     assert method not in ("jof", "war_unlabelled"), "it would train on targets that a pixel may not have"
-    train_run(RunConfig.from_dict(tile_run(method)), {}, files, tmp_path, 1)
-    lines = (tmp_path / "metrics.csv").read_text().splitlines()
-    last = dict(zip(lines[0].split(","), map(float, lines[-1].split(",")), strict=True))
-    assert set(vaihingen.DATASET.scored.values()) | {"f1_average", "overall_accuracy"} <= set(last)
+    run_training(tile_run(method), files, tmp_path)
+    last = pd.read_csv(tmp_path / "metrics.csv").iloc[-1]
+    assert set(vaihingen.DATASET.scored.values()) | {"f1_average", "overall_accuracy"} <= set(last.index)
     assert last["test_accuracy"] == last["overall_accuracy"] and 0 <= last["f1_average"] <= 100
-    assert ("purity" in last) >= (method == "coteaching") and 0 <= last["memorised"] <= 100
+    assert ("purity" in last.index) >= (method == "coteaching") and 0 <= last["memorised"] <= 100
 
 
 def test_a_network_of_the_wrong_kind_is_refused_by_the_plan(tmp_path: Path) -> None:
@@ -186,10 +184,9 @@ def test_a_network_of_the_wrong_kind_is_refused_by_the_plan(tmp_path: Path) -> N
 def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("cce", epochs=4)
     run["training"] |= {"steps": 16, "batch_size": 4, "lr": 0.01}
-    train_run(RunConfig.from_dict(run), {}, write_tile_files(tmp_path, "clean"), tmp_path / "run", 1)
-    rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
-    accuracy = [float(row.split(",")[rows[0].split(",").index("overall_accuracy")]) for row in rows[1:]]
-    assert accuracy[-1] > max(70, accuracy[0] + 5)
+    run_training(run, write_tile_files(tmp_path, "clean"), tmp_path / "run")
+    accuracy = pd.read_csv(tmp_path / "run" / "metrics.csv")["overall_accuracy"]
+    assert accuracy.iloc[-1] > max(70, accuracy[0] + 5)
 
 
 def test_stopped_and_continued_it_ends_with_the_same_bits(files: RunFiles, tmp_path: Path) -> None:
@@ -211,9 +208,9 @@ def test_methods_that_ask_for_all_samples_are_told_so() -> None:
 
 def test_the_maps_of_a_run_are_what_was_scored(files: RunFiles, tmp_path: Path) -> None:
     run = tile_run("coteaching")
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
+    run_training(run, files, tmp_path / "run")
     labels = map_run(RunConfig.from_dict(run), files, tmp_path / "run" / "weights.pt", 1)
-    trainer = build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(tmp_path / "y", "id"))
+    trainer = make_trainer(run, files, tmp_path / "y")
     for model, state in zip(trainer.models, weights(tmp_path / "run"), strict=True):
         model.load_state_dict(state)
     assert isinstance(trainer.evaluate, TileEvaluator)
@@ -221,8 +218,7 @@ def test_the_maps_of_a_run_are_what_was_scored(files: RunFiles, tmp_path: Path) 
     truth = arrays().test_y
     np.testing.assert_array_equal(both[0].ravel(), labels)
     own = np.mean([scores(confusion(truth, one, 6), vaihingen.DATASET.scored)["f1_average"] for one in both])
-    last = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
-    assert float(last[-1].split(",")[last[0].split(",").index("f1_average")]) == pytest.approx(own)
+    assert pd.read_csv(tmp_path / "run" / "metrics.csv")["f1_average"].iloc[-1] == pytest.approx(own)
 
 
 @pytest.mark.parametrize("kind", ["stand-in", "real"])
@@ -259,5 +255,5 @@ def test_the_experiment_has_the_columns_and_the_schedule_of_the_paper() -> None:
 
 
 def test_forgetting_uses_the_share_of_changed_pixels(files: RunFiles, tmp_path: Path) -> None:
-    trainer = build_trainer(RunConfig.from_dict(tile_run("coteaching")), files.read(), CheckpointFolder(tmp_path, "id"))
+    trainer = make_trainer(tile_run("coteaching"), files, tmp_path)
     assert trainer.method.tau == read_json(files.noise.with_suffix(".json"))["realised_rate"]  # type: ignore[attr-defined]

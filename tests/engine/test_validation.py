@@ -10,14 +10,13 @@ import torch
 
 from tests.engine.test_resume import calm
 from tests.helpers import runs
+from tests.helpers.runs import make_trainer, run_training
 from tests.helpers.studies import study_of
 from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_arrays
-from warlab.engine.build import RunFiles, build_trainer, training_part
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.build import RunFiles, training_part
 from warlab.engine.finished import predict_run
 from warlab.engine.run import train_run
-from warlab.engine.train import Trainer
 from warlab.errors import WarlabError
 from warlab.reporting.read import results
 
@@ -32,10 +31,6 @@ def written(folder: Path, **options: Any) -> RunFiles:
     return replace(runs.write_files(folder, **options), predictions=None)
 
 
-def trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
-    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "0" * 64))
-
-
 def test_the_seed_decides_what_is_kept_back() -> None:
     first, second = training_part(100, 0.2, 0), training_part(100, 0.2, 1)
     assert len(first) == 80 and (np.diff(first) > 0).all() and set(first) != set(second)
@@ -45,19 +40,19 @@ def test_the_seed_decides_what_is_kept_back() -> None:
 def test_methods_see_the_rest_only(tmp_path: Path) -> None:
     files = written(tmp_path, n=64, noise="sym-40")
     labels = read_arrays(files.noise)["labels"]
-    built = trainer(wanted(), files, tmp_path)
+    built = make_trainer(wanted(), files, tmp_path)
     kept = training_part(64, 0.25, 0)
     assert len(built.data) == 48 and (built.method.task.labels.numpy() == labels[kept]).all()
     seen = np.sort(torch.cat(built.data.epoch(0)).numpy())
     assert (seen == np.arange(48)).all()  # stable numbers of the rest
-    whole = trainer(wanted(share=0.0), files, tmp_path)
+    whole = make_trainer(wanted(share=0.0), files, tmp_path)
     assert torch.equal(built.data.batch(torch.arange(48)).x, whole.data.batch(torch.from_numpy(kept)).x)
 
 
 def test_a_share_of_zero_changes_not_one_bit(tmp_path: Path) -> None:
     files = written(tmp_path)
     for share, name in ((None, "without"), (0.0, "zero")):
-        train_run(RunConfig.from_dict(wanted(share=share)), {}, files, tmp_path / name, 1)
+        run_training(wanted(share=share), files, tmp_path / name)
     runs.assert_same(tmp_path / "without", tmp_path / "zero")
     assert "validation" not in (tmp_path / "zero" / "metrics.csv").read_text()
 
@@ -67,7 +62,7 @@ def test_the_reading_is_of_the_best_epoch_and_the_audit_names_samples_by_their_i
 ) -> None:
     folder = tmp_path / "fashion_mnist" / "asym-40" / "cnn9" / "cce" / "seed0"
     files = written(tmp_path, n=64, noise="sym-40")
-    train_run(RunConfig.from_dict(wanted(epochs=5)), {}, files, folder, 1)
+    run_training(wanted(epochs=5), files, folder)
     found, kept = read_arrays(folder / "audit.npz"), training_part(64, 0.25, 0)
     assert (np.flatnonzero(found["seen"]) == kept).all()
     assert (found["labels"][kept] == read_arrays(files.noise)["labels"][kept]).all()
@@ -107,19 +102,19 @@ def test_forward_reads_predictions_of_all_images_by_the_chosen_network(tmp_path:
     made = tmp_path / "cce" / "predictions.npz"
     predict_run(run, files, tmp_path / "cce" / "weights.pt", made, 1)
     every = torch.from_numpy(read_arrays(made)["probabilities"])
-    built = trainer(early(4, share=0.0), files, tmp_path)
+    built = make_trainer(early(4, share=0.0), files, tmp_path)
     (state,) = runs.weights(tmp_path / "cce")
     built.models[0].load_state_dict(state)
     with torch.no_grad():
         expected = built.models[0].eval()(built.data.batch(torch.arange(64)).x).softmax(1)
     torch.testing.assert_close(every, expected)
     for share in (0.0, 0.25):
-        task = trainer(wanted("forward", share=share), replace(files, predictions=made), tmp_path).method.task
+        task = make_trainer(wanted("forward", share=share), replace(files, predictions=made), tmp_path).method.task
         assert task.predictions is not None and torch.equal(task.predictions, every[training_part(64, share, 0)])
     with pytest.raises(WarlabError, match="predictions for 64 samples, but there are 60"):
-        trainer(wanted("forward"), replace(written(tmp_path / "other", n=60), predictions=made), tmp_path)
+        make_trainer(wanted("forward"), replace(written(tmp_path / "other", n=60), predictions=made), tmp_path)
     with pytest.raises(WarlabError, match=r"`validation` of 0\.001 leaves 64 of 64 samples"):
-        trainer(wanted(share=0.001), files, tmp_path)
+        make_trainer(wanted(share=0.001), files, tmp_path)
 
 
 def test_the_share_is_a_setting_of_a_scale_and_of_overrides() -> None:

@@ -24,7 +24,7 @@ from PIL import Image
 import warlab.data
 import warlab.data.images_in_memory
 from tests.faults.counting import count
-from tests.helpers.runs import resolved, write_files
+from tests.helpers.runs import resolved, run_training, write_files
 from tests.workflow.test_own_data import own, paint
 from warlab.artefacts.labelled_data import PreparedData
 from warlab.artefacts.run_config import RunConfig
@@ -37,7 +37,6 @@ from warlab.data.base import Classes, DataSpec
 from warlab.data.fetch import fetch
 from warlab.data.in_place import content_digest
 from warlab.engine.finished import predict_run
-from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
@@ -196,7 +195,7 @@ def test_data_that_no_longer_matches_its_noise_manifest_is_noticed_by_hash(tmp_p
     write_arrays(files.data, **arrays)
     os.utime(files.data, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(WarlabError, match=r"does not belong to the data it is used with .*: delete it and run again"):
-        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
+        run_training(resolved("cce"), files, tmp_path / "out")
     assert not (tmp_path / "out" / "result.json").exists()
 
 
@@ -205,7 +204,7 @@ def test_noisy_labels_that_no_longer_match_their_manifest_are_noticed_by_hash(tm
     labels = read_arrays(files.noise)["labels"]
     write_arrays(files.noise, labels=np.roll(labels, 1))
     with pytest.raises(WarlabError, match="checksums differ"):
-        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
+        run_training(resolved("cce"), files, tmp_path / "out")
 
 
 # ---- names
@@ -301,4 +300,4 @@ def test_a_manifest_that_is_not_json_is_refused_in_one_sentence(tmp_path: Path) 
     files = write_files(tmp_path)
     files.noise.with_suffix(".json").write_text("{")
     with pytest.raises(WarlabError, match="cannot be read as JSON"):
-        train_run(RunConfig.from_dict(resolved("cce")), {}, files, tmp_path / "out", 1)
+        run_training(resolved("cce"), files, tmp_path / "out")

@@ -22,13 +22,11 @@ import pytest
 from tests.conftest import ROOT
 from tests.faults.counting import count, long
 from tests.helpers.checkout import PATIENCE
-from tests.helpers.runs import assert_same, resolved, start, wait_for, write_files
-from warlab.artefacts.run_config import RunConfig
+from tests.helpers.runs import assert_same, resolved, run_training, start, wait_for, write_files
 from warlab.common.files import read_json
 from warlab.engine import checkpoint, provenance
 from warlab.engine.build import RunFiles
 from warlab.engine.lock import only_writer
-from warlab.engine.run import train_run
 
 EPOCHS = 6
 METHODS = ["war_w2v", "coteaching", "pencil", "jof", "coteaching_plus", "gce_truncated", "iterative", "cce"]
@@ -102,7 +100,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     def train(method: str) -> Calm:
         folder = tmp_path_factory.mktemp(method)
         made = Calm(resolved(method, epochs=EPOCHS), write_files(folder, n=120, noise="sym-40"), folder / "calm")
-        train_run(RunConfig.from_dict(made.run), {}, made.files, made.out, 1)
+        run_training(made.run, made.files, made.out)
         return made
 
     return train
@@ -152,7 +150,7 @@ def test_half_written_files_of_killed_processes_are_removed(tmp_path: Path) -> N
 
 def test_a_package_that_is_missing_loses_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance, "PACKAGES", ("torch", "no-such-package"))
-    train_run(RunConfig.from_dict(resolved("cce", epochs=1)), {}, write_files(tmp_path), tmp_path / "out", 1)
+    run_training(resolved("cce", epochs=1), write_files(tmp_path), tmp_path / "out")
     versions = read_json(tmp_path / "out" / "result.json")["provenance"]["versions"]
     assert versions["no-such-package"] == "not installed" and versions["torch"] != "not installed"
 

@@ -8,10 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.faults.counting import count, long
-from tests.helpers.runs import resolved, study, write_files
+from tests.helpers.runs import resolved, run_training, study, write_files
 from warlab import methods
-from warlab.artefacts.run_config import RunConfig
-from warlab.engine.run import train_run
 from warlab.errors import WarlabError
 
 
@@ -46,7 +44,7 @@ CASES = [(method, key, value) for method in methods.names() for key, value in se
 def test_an_allowed_extreme_trains_or_stops_in_one_sentence(method: str, key: str, value: Any, tmp_path: Path) -> None:
     files = write_files(tmp_path, n=32, noise="sym-40")
     try:
-        train_run(RunConfig.from_dict(resolved(method, epochs=2, **{key: value})), {}, files, tmp_path / "out", 1)
+        run_training(resolved(method, epochs=2, **{key: value}), files, tmp_path / "out")
         assert (tmp_path / "out" / "result.json").exists()
     except WarlabError as error:
         expected = ("finite number in epoch", "set `ramp` to 1 or more")  # the rate cannot be estimated before epoch 1
@@ -69,7 +67,7 @@ def test_an_allowed_training_runs_or_stops_in_one_sentence(key: str, value: Any,
     run = resolved("war_w2v", epochs=2)
     run["training"][key] = value
     try:
-        train_run(RunConfig.from_dict(run), {}, write_files(tmp_path, n=12), tmp_path / "out", 1)
+        run_training(run, write_files(tmp_path, n=12), tmp_path / "out")
     except WarlabError as error:
         assert "finite number in epoch" in str(error)
     count("extreme setting trained")

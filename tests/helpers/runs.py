@@ -18,10 +18,13 @@ from tests.helpers.studies import study_of
 from warlab import methods
 from warlab.artefacts.ground_cost import matrix_text
 from warlab.artefacts.labelled_data import PreparedData
+from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_arrays, write_arrays, write_text
 from warlab.config.study import Study
-from warlab.engine.build import RunFiles
-from warlab.engine.train import TIMES
+from warlab.engine.build import RunFiles, build_trainer
+from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.run import train_run
+from warlab.engine.train import TIMES, Trainer
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 
@@ -86,6 +89,16 @@ def resolved(method_id: str, epochs: int = 3, batch_size: int = 16, **settings: 
         },
         "seed": 0,
     }
+
+
+def run_training(run: dict[str, Any], files: RunFiles, out: Path) -> None:
+    """Train in this process."""
+    train_run(RunConfig.from_dict(run), {}, files, out, 1)
+
+
+def make_trainer(run: dict[str, Any], files: RunFiles, folder: Path) -> Trainer:
+    """Build the trainer of a run whose checkpoints are in this folder."""
+    return build_trainer(RunConfig.from_dict(run), files.read(), CheckpointFolder(folder, "id"))
 
 
 def start(run: dict[str, Any], files: RunFiles, out: Path) -> subprocess.Popen[str]:

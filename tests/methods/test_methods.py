@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from tests.helpers.runs import CLASSES, assert_same, method_ids, resolved, study, weights, write_files
+from tests.helpers.runs import (
+    CLASSES,
+    assert_same,
+    make_trainer,
+    method_ids,
+    resolved,
+    run_training,
+    study,
+    weights,
+    write_files,
+)
 from warlab import methods
-from warlab.artefacts.run_config import RunConfig
-from warlab.engine.build import build_trainer
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
-from warlab.engine.run import train_run
+from warlab.engine.checkpoint import StopRequest
 from warlab.engine.train import Trainer
 from warlab.errors import WarlabError
 from warlab.methods.base import Step
@@ -21,14 +28,13 @@ METHODS = method_ids()
 
 def train(method_id: str, folder: Path, out: str = "out", **options: object) -> Path:
     files = write_files(folder, noise=str(options.pop("noise", "clean")), clean=options.pop("clean", None))  # type: ignore[arg-type]
-    train_run(RunConfig.from_dict(resolved(method_id, **options)), {}, files, folder / out, 1)  # type: ignore[arg-type]
+    run_training(resolved(method_id, **options), files, folder / out)  # type: ignore[arg-type]
     return folder / out
 
 
 def trainer_of(method_id: str, folder: Path, noise: str = "clean", **settings: object) -> Trainer:
-    checkpoints = CheckpointFolder(folder / "run", "id")
     files = write_files(folder, noise=noise)
-    return build_trainer(RunConfig.from_dict(resolved(method_id, **settings)), files.read(), checkpoints)  # type: ignore[arg-type]
+    return make_trainer(resolved(method_id, **settings), files, folder / "run")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method_id", METHODS)

@@ -10,10 +10,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from tests.helpers.on_logits import evaluate, fit, make, some_logits
-from tests.helpers.runs import resolved, write_files
-from warlab.artefacts.run_config import RunConfig
-from warlab.engine.build import build_trainer
-from warlab.engine.checkpoint import CheckpointFolder, StopRequest
+from tests.helpers.runs import make_trainer, resolved, write_files
+from warlab.engine.checkpoint import StopRequest
 from warlab.engine.images import Images, TrainingData
 from warlab.engine.train import Schedule
 from warlab.methods.base import Samples, Step
@@ -170,8 +168,7 @@ def test_jof_finds_the_true_labels() -> None:
 def test_jof_restarts_with_a_new_network(tmp_path: Path) -> None:
     """At the boundary the weights are new ones, neither the trained nor the first ones, and Adam has forgotten."""
     files = write_files(tmp_path)
-    checkpoints = CheckpointFolder(tmp_path / "run", "id")
-    trainer = build_trainer(RunConfig.from_dict(resolved("jof", epochs=3)), files.read(), checkpoints)
+    trainer = make_trainer(resolved("jof", epochs=3), files, tmp_path / "run")
     first = trainer.models[0].state_dict()["head.1.weight"].clone()
     with StopRequest() as stop:
         for _ in range(2):

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from tests.helpers.on_logits import evaluate, make, some_logits, task
-from tests.helpers.runs import resolved, weights, write_files
+from tests.helpers.runs import resolved, run_training, weights, write_files
 from tests.helpers.studies import study_of
 from warlab.artefacts.run_config import RunConfig
 from warlab.engine.images import Images, TrainingData, WrongLabels
@@ -93,7 +93,7 @@ def test_with_nothing_to_forget_it_is_two_runs_of_cce(tmp_path: Path) -> None:
     for method in ("cce", "coteaching"):
         run = resolved(method, epochs=2)
         run["net"]["settings"]["dropout"] = 0.0  # masks are drawn one after the other: two networks draw others
-        train_run(RunConfig.from_dict(run), {}, files, tmp_path / method, 1)
+        run_training(run, files, tmp_path / method)
     (alone,), (first, second) = weights(tmp_path / "cce"), weights(tmp_path / "coteaching")
     for name, value in alone.items():
         torch.testing.assert_close(value, first[name], rtol=1e-4, atol=1e-5)

@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 import warlab.data
 from tests.conftest import blobs
 from tests.helpers.artefacts import data_on_disk, described, noise_on_disk
-from tests.helpers.runs import resolved, write_files
+from tests.helpers.runs import make_trainer, resolved, write_files
 from warlab import noise
 from warlab.artefacts.labelled_data import PreparedData
-from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import digest, read_json, write_json
 from warlab.data.auxiliary import cifar_n
 from warlab.data.fetch import fetch
 from warlab.data.sets._cifar100_names import NAMES, SUPERCLASSES
-from warlab.engine.build import RunFiles, build_trainer
-from warlab.engine.checkpoint import CheckpointFolder
+from warlab.engine.build import RunFiles
 from warlab.errors import WarlabError
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
@@ -212,8 +210,7 @@ def test_open_set_keeps_labels_and_says_what_was_replaced(tmp_path):
 
 def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
     files, arrays = open_set_files(tmp_path)
-    checkpoints = CheckpointFolder(tmp_path / "run", "id")
-    trainer = build_trainer(RunConfig.from_dict(resolved("cce")), files.read(), checkpoints)
+    trainer = make_trainer(resolved("cce"), files, tmp_path / "run")
     seen, own = trainer.data.images.pixels.numpy(), blobs(64, 4)[0]
     kept = np.setdiff1d(np.arange(64), arrays["replaced"])
     np.testing.assert_array_equal(seen[kept], own[kept])
@@ -226,12 +223,11 @@ def test_training_and_costs_see_the_replaced_images_and_tests_do_not(tmp_path):
 
 def test_open_set_without_its_images_or_with_others_is_refused(tmp_path):
     files, _ = open_set_files(tmp_path)
-    checkpoints = CheckpointFolder(tmp_path / "run", "id")
     with pytest.raises(WarlabError, match="those of svhn are not given"):
-        build_trainer(RunConfig.from_dict(resolved("cce")), replace(files, images=None).read(), checkpoints)
+        make_trainer(resolved("cce"), replace(files, images=None), tmp_path / "run")
     source_of_images(tmp_path, n=65)
     with pytest.raises(WarlabError, match="made from other images"):
-        build_trainer(RunConfig.from_dict(resolved("cce")), files.read(), checkpoints)
+        make_trainer(resolved("cce"), files, tmp_path / "run")
 
 
 @pytest.mark.parametrize(

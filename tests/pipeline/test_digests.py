@@ -10,13 +10,11 @@ from types import FrameType
 import pytest
 
 from tests.conftest import ROOT
-from tests.helpers.runs import resolved, write_files
+from tests.helpers.runs import resolved, run_training, write_files
 from tests.helpers.tiles import tile_run, write_tile_files
 from warlab import data, methods, nets
-from warlab.artefacts.run_config import RunConfig
 from warlab.common.cache import FileCache, remembered_digest
 from warlab.common.files import file_digest
-from warlab.engine.run import train_run
 from warlab.noise import KINDS
 from warlab.ot.costs import COSTS
 from warlab.pipeline import digests
@@ -213,7 +211,7 @@ def test_every_module_that_runs_in_a_training_is_on_one_of_the_lists(samples: st
 
     sys.setprofile(trace)
     try:
-        train_run(RunConfig.from_dict(run), {}, files, tmp_path / "out", 1)
+        run_training(run, files, tmp_path / "out")
     finally:
         sys.setprofile(None)
     inside = [Path(file).relative_to(PACKAGE) for file in ran if file.startswith(str(PACKAGE))]

@@ -15,16 +15,14 @@ import torch
 import warlab.data
 from tests.conftest import ROOT, logged
 from tests.helpers.rules import Rules
-from tests.helpers.runs import assert_same, metrics, resolved, write_files
+from tests.helpers.runs import assert_same, metrics, resolved, run_training, write_files
 from tests.helpers.studies import study_of
-from warlab.artefacts.run_config import RunConfig
 from warlab.common.files import read_json, write_json
 from warlab.config.models import Layer, UserConfig
 from warlab.config.study import Study, load_study
 from warlab.data.base import Classes
 from warlab.data.fetch import fetch
 from warlab.engine.build import RunFiles
-from warlab.engine.run import train_run
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.digests import ROOT as PACKAGE
@@ -186,7 +184,7 @@ def stopped(run: dict, files: RunFiles, out: Path, monkeypatch: pytest.MonkeyPat
     request.__bool__.side_effect = [False] * 6 + [True] * 9
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
         patch.setattr("warlab.engine.run.StopRequest", lambda: request)
-        train_run(RunConfig.from_dict(run), {}, files, out, 1)
+        run_training(run, files, out)
 
 
 def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why(
@@ -196,13 +194,13 @@ def test_a_stopped_run_whose_mean_changed_starts_from_the_beginning_and_says_why
     stopped(run, files, tmp_path / "run", monkeypatch)
     edited(files.data.with_suffix(".json"), mean=[0.1])
     said = logged()
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
+    run_training(run, files, tmp_path / "run")
     assert said[0] == (
         "starting from the beginning instead of the saved state: description of the data (mean, deviation, classes or "
         "shards) changed"
     )
     assert not any("resumed" in line for line in said) and len(metrics(tmp_path / "run")) == 4
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "whole", 1)
+    run_training(run, files, tmp_path / "whole")
     assert_same(tmp_path / "run", tmp_path / "whole")
 
 
@@ -212,7 +210,7 @@ def test_a_stopped_run_whose_data_were_prepared_again_goes_on(tmp_path: Path, mo
     stopped(run, files, tmp_path / "run", monkeypatch)
     write_files(tmp_path / "files")
     edited(files.data.with_suffix(".json"), source="the same, from another folder")
-    train_run(RunConfig.from_dict(run), {}, files, tmp_path / "run", 1)
+    run_training(run, files, tmp_path / "run")
     assert any("resumed" in line for line in said) and not any("beginning" in line for line in said)
 
 
