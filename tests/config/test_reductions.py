@@ -36,9 +36,9 @@ seeds of “All methods on the benchmarks” | 3 | 1
 """  # what, the paper's value, the laptop's
 
 
-@pytest.mark.parametrize(("what", "paper", "here"), [line.split(" | ") for line in LAPTOP.split("\n")[1:-1]])
-def test_every_value_of_the_laptop_scale_that_differs(what: str, paper: str, here: str) -> None:
-    assert rows("laptop")[what] == (paper, here)
+def test_every_value_of_the_laptop_scale_that_differs() -> None:
+    expected = {what: (paper, here) for what, paper, here in (line.split(" | ") for line in LAPTOP.split("\n")[1:-1])}
+    assert expected.items() <= rows("laptop").items()
 
 
 def test_a_changed_dropout_appears_and_so_does_an_override() -> None:

@@ -91,17 +91,6 @@ def test_a_wrong_file_is_named_with_what_is_wrong(
         vaihingen.read_tile(folder, "12")
 
 
-def test_every_class_has_its_colour(tmp_path: Path) -> None:
-    path = tmp_path / "colours.tif"
-    Image.fromarray(np.array([vaihingen.COLOURS], np.uint8)).save(path)
-    assert vaihingen.classes(path, (1, 6)).tolist() == [[0, 1, 2, 3, 4, 5]]
-
-
-def test_the_same_seed_draws_the_same_tile_and_another_seed_another() -> None:
-    one, same, other = (irrg(town(60, 60, np.random.default_rng(seed))) for seed in (1, 1, 2))
-    assert (one == same).all() and (one != other).mean() > 0.5
-
-
 def test_a_scene_is_a_town() -> None:
     """All classes in plausible shares, fitting heights, vegetation bright in the infrared, shadows beside houses."""
     scenes = [town(220, 220, np.random.default_rng(seed)) for seed in range(4)]
@@ -114,13 +103,6 @@ def test_a_scene_is_a_town() -> None:
     colour = {k: picture[np.concatenate([s.labels for s in scenes]) == k].mean(0) for k in range(5)}
     assert all(colour[k][0] > 1.4 * colour[k][1] for k in (2, 3)) and colour[0][0] < 1.1 * colour[0][1]
     assert 0.02 < np.mean([shadows(scene.height).mean() for scene in scenes]) < 0.4
-
-
-def test_shadows_fall_away_from_the_sun_and_end() -> None:
-    height = np.zeros((60, 60))
-    height[10:14, 10:14] = 6.0
-    dark = shadows(height)
-    assert dark[18, 16] and not dark[8, 8] and not dark[11, 11] and not dark[40, 40]
 
 
 def test_tiles_of_any_size_come_back_from_their_flat_form() -> None:

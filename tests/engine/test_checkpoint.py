@@ -94,23 +94,6 @@ def dying_save(folder: CheckpointFolder, state: dict[str, int], step: int, patch
     return False
 
 
-@pytest.mark.parametrize("step", range(6))
-def test_a_damaged_state_does_not_take_the_place_of_a_good_one(
-    step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The newest state is damaged, the run loads the one before, and is killed at any step of its next save."""
-    folder, _ = folder_of(tmp_path)
-    for n in (1, 2):
-        folder.save({"n": n})
-    damage(folder.latest)
-    again, said = folder_of(tmp_path)
-    assert again.load() == {"n": 1} and "damaged" in said[0]
-    whole = dying_save(again, {"n": 3}, step, monkeypatch)
-    after, _ = folder_of(tmp_path)
-    state = after.load()
-    assert state is not None and state["n"] in ((3,) if whole else (1, 3))
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_after_any_row_of_deaths_and_damages_a_state_is_left(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

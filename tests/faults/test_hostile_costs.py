@@ -22,7 +22,6 @@ from warlab.ot.costs.base import CostInputs
 from warlab.ot.sinkhorn import plan, sinkhorn
 from warlab.ot.verify import prediction_pairs, verify_uses
 from warlab.reporting.figures.base import make
-from warlab.reporting.names import escape_latex
 from warlab.war import WARLoss
 
 
@@ -162,11 +161,3 @@ def test_class_names_are_drawn_literally(name: str) -> None:
     figure, _ = make(name, inputs)
     figure.canvas.draw()
     assert "x_{" in texts(figure)
-
-
-def test_a_name_never_becomes_a_latex_command() -> None:
-    for name in (*HOSTILE_NAMES, "\\write18{touch evil}", "%", "{", "}", "~^_&#"):
-        text = escape_latex(name)
-        for command in ("\\input", "\\write"):
-            assert command not in text
-        assert text.count("{") == text.count("}") or "\\{" in text or "\\}" in text

@@ -158,8 +158,7 @@ def test_a_package_that_is_missing_loses_no_training(tmp_path: Path, monkeypatch
 # ---- stopped
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
-@pytest.mark.parametrize("method", ["coteaching", "pencil"])
+@pytest.mark.parametrize(("method", "number"), [("coteaching", signal.SIGTERM), ("pencil", signal.SIGUSR1)])
 def test_a_run_asked_to_stop_saves_exits_75_and_resumes(
     method: str, number: signal.Signals, calm: Trained, tmp_path: Path, nursery: Nursery
 ) -> None:

@@ -123,7 +123,7 @@ def test_the_lid_is_estimated_for_every_size_of_the_training_set(neighbours: int
     pixels = np.random.default_rng(0).integers(0, 256, (300, 1, 4, 4), np.uint8)
     net = nn.Flatten()
     net.features = net.forward  # type: ignore[assignment]
-    for n in range(3, 301):
+    for n in (*range(3, 9), *range(126, 134), *range(254, 262), 300):
         images = Images(pixels[:n], [0.5], [0.5], torch.device("cpu"))
         method = make("d2l", torch.zeros(n, dtype=torch.long), 2, neighbours=neighbours)
         assert isinstance(method, d2l.Algorithm)

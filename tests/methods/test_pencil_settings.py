@@ -115,17 +115,3 @@ def test_label_steps_grow_as_their_epochs_become_fewer() -> None:
         assert settings["lam"] * steps == pytest.approx(source * 130, rel=0.01)
         half, _ = settings_for(dataset, "asym-20", 0.5)
         assert half["lam"] == pytest.approx(2 * settings["lam"])
-
-
-def test_another_number_of_classes_with_alpha_and_lam_to_match_has_the_same_labels() -> None:
-    few = settings_for("cifar10", "asym-20", 1.0)[0]
-    ends = []
-    for classes in (10, 100):
-        y = torch.tensor([GIVEN])
-        matched = {"alpha": few["alpha"] * 10 / classes, "lam": few["lam"] * classes / 10, "stage2": 0, "stage3": 999}
-        method = make("pencil", y, classes, **{**few, **matched})
-        for _ in range(49):
-            batch = Batch(logits_of(SURE, classes, TRUE)[None], y, torch.tensor([0]))
-            method.loss([nn.Identity()], batch, Step(0, 999))
-        ends.append(method.state_dict()["table"].softmax(1)[0, TRUE].item())
-    assert ends[0] == pytest.approx(ends[1], abs=0.1)

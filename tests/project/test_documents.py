@@ -276,14 +276,3 @@ def test_scripts_that_are_not_run_here_are_there() -> None:
     assert scripts
     for script, page in scripts.items():
         assert (ROOT / script).exists(), f"{page.name} names {script}"
-
-
-@pytest.mark.parametrize("text", ["0.9", "1", "true", "null", "[40, 80]"])
-def test_numbers_of_the_command_line_are_read_as_in_a_file(text: str, tmp_path: Path) -> None:
-    """Snakemake gives the values inside braces as texts."""
-    from snakemake.cli import parse_config
-
-    from warlab.config.reading import as_yaml
-
-    given = parse_config([f"overrides={{methods: {{jocor: {{lam: {text}}}}}}}"])
-    assert as_yaml(given["overrides"]) == {"methods": {"jocor": {"lam": yaml.safe_load(text)}}}

@@ -15,6 +15,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.helpers.checkout import planned_jobs
 from tests.helpers.environments import closure, core, core_environment, install, linked_environment, run
+from tests.project.test_documents import BEFORE
 
 ASSETS = {
     f"warlab/{path.relative_to(ROOT / 'src' / 'warlab').as_posix()}"
@@ -85,14 +86,6 @@ def readme_snippet() -> str:
     return snippet
 
 
-BEFORE = """
-import torch
-from torch.nn.functional import cross_entropy
-torch.manual_seed(0)
-model, epoch = torch.nn.Linear(8, 3), 20
-loader = [(torch.randn(16, 8), torch.randint(3, (16,))) for _ in range(4)]
-optimiser = torch.optim.Adam(model.parameters())
-"""
 AFTER = """
 import sys
 others = ("snakemake", "pandas", "gensim", "scipy", "ot", "matplotlib", "yaml", "torchvision", "sklearn")
