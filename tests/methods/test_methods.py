@@ -49,11 +49,10 @@ def test_overfits_64_clean_images(method_id: str, tmp_path: Path) -> None:
     raise AssertionError(trainer.rows[-1])
 
 
-@pytest.mark.parametrize("noise", ["clean", "sym-40"])
 @pytest.mark.parametrize("method_id", METHODS)
-def test_gradients_are_finite_in_every_phase_and_odd_batch(method_id: str, noise: str, tmp_path: Path) -> None:
+def test_gradients_are_finite_in_every_phase_and_odd_batch(method_id: str, tmp_path: Path) -> None:
     """A usual batch, one of a single label, and one of a single sample, of which two fifths are none."""
-    trainer = trainer_of(method_id, tmp_path, noise)
+    trainer = trainer_of(method_id, tmp_path, "sym-40")
     one_label = (trainer.data.labels == 0).nonzero()[:9, 0]
     for epoch in range(3):
         trainer._begin(Step(epoch, 3))
