@@ -2,7 +2,7 @@
 
     python benchmarks/imports.py --repeats 5
 
-Every import runs in a fresh interpreter after that of torch, which is timed, too. The times are medians.
+Every import runs in a fresh interpreter after that of torch, which is also timed. The times are medians.
 """
 
 import argparse

@@ -76,7 +76,7 @@ def wrong_imports(module: str) -> set[str]:
     return (inside - row.imports) | (outside - row.packages)
 
 
-def test_every_room_has_its_row_and_every_row_is_of_rooms_that_are_there() -> None:
+def test_every_package_has_a_row_and_every_row_names_packages() -> None:
     assert {package_of(module) for module in MODULES} == set(ROWS), (
         "the table of docs/architecture.md and src/warlab differ"
     )

@@ -89,7 +89,7 @@ def _merged(config: dict[str, object], more: dict[str, object]) -> dict[str, obj
 
 
 def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> tuple[str, bool]:
-    """The text to print, and whether the command succeeded."""
+    """Return the text to print, and whether the command succeeded."""
     if options.command == "check-plugin":
         return check_plugin(options.folder, root)
     if options.command == "plan":

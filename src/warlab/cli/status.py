@@ -100,7 +100,7 @@ def _line(run: RunState, width: int) -> str:
 
 
 def remaining(study: Study, root: Path, states: Mapping[RunId, RunState]) -> list[str]:
-    """A line about the remaining time, unless all runs are done.
+    """Return a line about the remaining time, unless all runs are done.
 
     The rest of a run that has begun is estimated from its own epochs, the others as in `warlab plan`, by the runs that
     have begun or finished.
@@ -155,7 +155,7 @@ def finished_state(study: Study, root: Path, cell: RunId, epochs: int) -> RunSta
 
 
 def live_rows(run: Path) -> list[dict[str, str]]:
-    """The epochs of an unfinished run; with several configurations, those of the one that was trained last."""
+    """Return the epochs of an unfinished run; with several configurations, those of the one that was trained last."""
     pattern = f"{last_configuration(run) or '*'}/metrics.csv"
     try:
         live = sorted((run / "checkpoint").glob(pattern), key=lambda path: path.stat().st_mtime)
@@ -165,7 +165,7 @@ def live_rows(run: Path) -> list[dict[str, str]]:
 
 
 def last_line(log: Path) -> str:
-    """The latest message in a job's log, without its time."""
+    """Return the latest message in a job's log, without its time."""
     try:
         lines = log.read_text(errors="replace").splitlines()
     except OSError:
@@ -180,7 +180,7 @@ COLUMNS = ("sample", "label", "suggested", "combined", "confident", "wrong")
 
 
 def audit(study: Study) -> tuple[str, bool]:
-    """The paths of all lists of suspects and the beginning of one, and whether there is any list."""
+    """Return the paths of all lists of suspects and the beginning of one, and whether there is any list."""
     paths, call = Paths.of(study), "snakemake --cores all -- audit"
     files = {run: Path(paths.suspects(run)) for run in study.plan.runs}
     lists = {run: file for run, file in files.items() if file.exists()}

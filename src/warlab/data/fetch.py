@@ -222,7 +222,7 @@ def download(address: str, part: Path, size: int) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """A short reason: the messages of the libraries contain reprs of whole objects."""
+    """Return a short reason: the messages of the libraries contain reprs of whole objects."""
     if isinstance(error, _Interrupted):
         return str(error)
     if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):

@@ -45,8 +45,8 @@ class ImagesOnDisk(InPlace):
 
 
 def _parts(lists: Lists, spec: DataSpec, seed: int) -> dict[str, np.ndarray]:
-    """A stratified part of each list: labels, and the numbers of the images in the shards. `spec.test` is also the
-    number of validation images."""
+    """Return a stratified part of each list: labels, and the numbers of the images in the shards. `spec.test` is also
+    the number of validation images."""
     arrays: dict[str, np.ndarray] = {}
     first = 0
     for part, (_, labels) in lists.items():

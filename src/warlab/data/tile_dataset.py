@@ -30,7 +30,7 @@ class TileDataset(InPlace):
     scored: Mapping[int, str]
 
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        """The tiles that a scale asks for; `train` and `test` count tiles."""
+        """Return the tiles that a scale asks for; `train` and `test` count tiles."""
         train, test = self._take(root, "train", spec.train, spec.pool), self._take(root, "test", spec.test, spec.pool)
         arrays, names = flat_arrays(train, test), self.classes.names
         # A scored class without training pixels could not be learnt; others, such as clutter, may be missing.

@@ -79,7 +79,7 @@ class Normalise:
 
 
 def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
-    """Counts (C, C): row = true class, column = predicted class."""
+    """Return counts (C, C): row = true class, column = predicted class."""
     pairs = truth.reshape(-1).astype(np.int64) * classes + predicted.reshape(-1)
     return np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
 
@@ -193,7 +193,7 @@ class Evaluator:
     class, and the share of wrong training labels that are memorised.
 
     `wrong` has the samples whose labels are wrong, if they are known. `validation` maps columns of accuracies to images
-    and labels; their loss is a column, too, because it chooses an epoch better than the accuracy. `recent` holds the
+    and labels; their loss is also a column, because it chooses an epoch better than the accuracy. `recent` holds the
     predicted classes (M, N) of the last ten evaluations, so that methods can be compared image by image.
     """
 

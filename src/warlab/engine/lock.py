@@ -199,7 +199,7 @@ def device_count() -> int:
 
 
 def visible_entries(value: str) -> list[str]:
-    """Numbers or names (GPU-…, MIG-…) of a list for CUDA, which stops reading at the first thing that is neither."""
+    """Return the numbers and names (GPU-…, MIG-…) of a list as CUDA reads it: up to the first thing that is neither."""
     entries = (entry.strip() for entry in value.split(","))
     return list(takewhile(re.compile(r"\d+$|(GPU|MIG)-.").match, entries))
 

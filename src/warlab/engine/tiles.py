@@ -133,7 +133,7 @@ class Window:
 
 
 def blend(predict: Predict, height: int, width: int, window: Window) -> Iterator[tuple[slice, slice, Tensor]]:
-    """Pieces of the map of a tile: rows, columns, probabilities (M, C, rows, columns).
+    """Return pieces of the map of a tile: rows, columns, probabilities (M, C, rows, columns).
 
     A tile is computed in bands of columns, and rows are yielded as soon as no further patch covers them. So the memory
     is that of one row of patches in a band, whatever the size of the tile.

@@ -79,7 +79,7 @@ def split_losses(logits: Sequence[Tensor], batch: Batch) -> tuple[list[Tensor], 
 
 
 def _predict_unseen(models: Models, samples: Samples) -> tuple[Tensor, Tensor]:
-    """Probabilities and noisy labels of all samples, each predicted by the network that did not learn from it."""
+    """Return probabilities and noisy labels of all samples, each predicted by the network that did not see it."""
     parts = []
     with evaluating(*models):
         for batch in samples.ordered_batches():

@@ -11,7 +11,7 @@ _FOLLOWS = (nn.BatchNorm2d, nn.ReLU, nn.LeakyReLU)  # described in the row of th
 
 
 def describe(net: nn.Module, shape: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Rows with layer, output (channels × height × width) and parameters, in the order of the computation."""
+    """Return rows with layer, output (channels × height × width) and parameters, in the order of the computation."""
     rows: list[dict[str, Any]] = []
 
     def watch(module: nn.Module, _: Any, output: Tensor) -> None:

@@ -121,7 +121,7 @@ def _source(file: Path, _mtime: int) -> Source:
 
 @cache
 def _parsed() -> FileCache:
-    """The sources that this version of this file has read."""
+    """Return the sources that this version of this file has read."""
     return FileCache(f"sources-{file_digest(Path(__file__))[:LENGTH]}")
 
 

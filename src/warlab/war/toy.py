@@ -80,7 +80,7 @@ def grid_axes(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def predict_grid(net: nn.Module, axes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Probabilities (SIDE, SIDE, 3) on the grid, rows from low to high."""
+    """Return probabilities (SIDE, SIDE, 3) on the grid, rows from low to high."""
     grid = np.stack(np.meshgrid(*axes), axis=2).reshape(-1, 2).astype(np.float32)
     with torch.no_grad():
         return probabilities(net(torch.from_numpy(grid))).numpy().reshape(SIDE, SIDE, 3)

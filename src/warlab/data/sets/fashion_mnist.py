@@ -57,7 +57,7 @@ def _draw(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _silhouettes(u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-    """The pixels that each of the ten classes covers."""
+    """Return the pixels that each of the ten classes covers."""
 
     def torso(bottom: float) -> np.ndarray:
         return (abs(u) < 0.42) & (v > -0.8) & (v < bottom)

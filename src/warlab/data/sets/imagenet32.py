@@ -27,7 +27,7 @@ _CONVERTED = ".converted-train.npy"
 
 
 def load(root: Path) -> Arrays:
-    """The images of the ten batches in their order; labels are the owners' numbers minus one.
+    """Return the images of the ten batches in their order; labels are the owners' numbers minus one.
 
     The images take four gigabytes. They are written into one file once, batch by batch; a scale then reads only the
     images that it uses.

@@ -69,7 +69,7 @@ def _file(folder: Path, name: str, what: str, folders: tuple[str, ...], names: t
 
 
 def _pixels(path: Path, modes: set[str], what: str, size: tuple[int, ...] | None = None) -> np.ndarray:
-    """The pixels of an image, which must have one of the modes, described by `what`, and the size."""
+    """Return the pixels of an image, which must have one of the modes, described by `what`, and the size."""
     try:
         with Image.open(path) as image:
             pixels, mode = np.asarray(image), image.mode
@@ -97,7 +97,7 @@ def _bytes(metres: np.ndarray, step: float) -> np.ndarray:
 
 
 def classes(path: Path, size: tuple[int, int]) -> np.ndarray:
-    """The labels of a map of colours, uint8 (H, W)."""
+    """Return the labels of a map of colours, uint8 (H, W)."""
     image = _pixels(path, *_COLOUR, size)
     same = (image[:, :, None] == np.array(COLOURS, np.uint8)).all(-1)  # (H, W, classes)
     if (wrong := ~same.any(-1)).any():

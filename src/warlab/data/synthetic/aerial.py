@@ -45,7 +45,7 @@ class Scene:
         self.colour[:, where] *= factor[where] if isinstance(factor, np.ndarray) else factor
 
     def around(self, s: float, t: float, reach: float) -> "Scene":
-        """The part of the scene near (s, t), as a scene with views of the same arrays; empty outside the tile."""
+        """Return the part of the scene near (s, t), with views of the same arrays; empty outside the tile."""
         near = (np.abs(self.s - s) < reach) & (np.abs(self.t - t) < reach)
         rows, columns = np.flatnonzero(near.any(1)), np.flatnonzero(near.any(0))
         if not len(rows):
@@ -57,7 +57,7 @@ class Scene:
         return Scene(self.labels[where], self.height[where], colour, self.s[where], self.t[where], self.rng)
 
     def box(self, s: float, t: float, turn: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates along the sides of a box at (s, t) that is rotated by `turn` relative to the streets."""
+        """Return coordinates along the sides of a box at (s, t) that is rotated by `turn` relative to the streets."""
         ds, dt = self.s - s, self.t - t
         return ds * np.cos(turn) + dt * np.sin(turn), dt * np.cos(turn) - ds * np.sin(turn)
 
@@ -79,7 +79,7 @@ def town(height: int, width: int, rng: np.random.Generator) -> Scene:
 
 
 def smooth(shape: tuple[int, int], scale: float, rng: np.random.Generator) -> np.ndarray:
-    """A smooth random field with standard deviation 1, whose features are about `scale` pixels wide."""
+    """Return a smooth random field with standard deviation 1, whose features are about `scale` pixels wide."""
     if scale < 3:
         field = ndimage.gaussian_filter(rng.standard_normal(shape), scale, mode="wrap")
     else:  # drawn on a coarse grid and interpolated: a wide filter would take most of the time of a scene
@@ -107,7 +107,7 @@ def _ground(height: int, width: int, rng: np.random.Generator) -> Scene:
 
 
 def _axes(coordinate: np.ndarray, spacing: float, rng: np.random.Generator) -> list[float]:
-    """The coordinates of the streets: about `spacing` apart, with a random start."""
+    """Return the coordinates of the streets: about `spacing` apart, with a random start."""
     places = [coordinate.min() + rng.uniform(0, spacing)]
     while places[-1] < coordinate.max():
         places.append(places[-1] + spacing * rng.uniform(0.85, 1.2))
@@ -157,7 +157,7 @@ def _row_of_houses(scene: Scene, street: float, side: int) -> None:
 
 
 def _free(scene: Scene, where: np.ndarray) -> bool:
-    """Whether something may be built there: only on grass, and not mostly outside the tile."""
+    """Return whether something may be built there: only on grass, and not mostly outside the tile."""
     return where.sum() > 30 and bool((scene.labels[where] == LOW_VEGETATION).all())
 
 

@@ -28,7 +28,7 @@ def _pattern(side: int, *seed: object) -> np.ndarray:
 
 
 def _smooth(rng: np.random.Generator, side: int) -> np.ndarray:
-    """A smooth random image (3, side, side) with mean 0 and standard deviation 1."""
+    """Return a smooth random image (3, side, side) with mean 0 and standard deviation 1."""
     place = np.linspace(0, _COARSE - 1, side)
     weights = np.maximum(0, 1 - abs(place[:, None] - np.arange(_COARSE)))
     smooth = weights @ rng.normal(size=(3, _COARSE, _COARSE)) @ weights.T
@@ -36,11 +36,11 @@ def _smooth(rng: np.random.Generator, side: int) -> np.ndarray:
 
 
 def shuffled_labels(n: int, classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels in random order; all classes are equally frequent."""
+    """Return labels in random order; all classes are equally frequent."""
     return rng.permutation(np.arange(n) % classes)
 
 
 def mistaken(labels: np.ndarray, classes: int, rate: float, rng: np.random.Generator) -> np.ndarray:
-    """The labels with about a share of `rate` replaced by wrong ones."""
+    """Return the labels with about a share of `rate` replaced by wrong ones."""
     wrong = (labels + rng.integers(1, classes, len(labels))) % classes
     return np.where(rng.random(len(labels)) < rate, wrong, labels)

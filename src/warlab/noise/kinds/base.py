@@ -52,15 +52,15 @@ class NoiseKind(ABC):
         return noise.kind in self.names and (noise.percent is not None) == self.rated
 
     def name(self, noise: NoiseId) -> str:
-        """The name of the kind in manifests and settings."""
+        """Return the name of the kind in manifests and settings."""
         return noise.kind
 
     def rate(self, noise: NoiseId) -> float:
-        """The nominal share of wrong labels."""
+        """Return the nominal share of wrong labels."""
         return noise.rate
 
     def label(self, noise: NoiseId) -> str:
-        """The name in tables and figures."""
+        """Return the name in tables and figures."""
         words = self.names[noise.kind]
         return f"{noise.percent} % {words}" if self.rated else words
 
@@ -102,7 +102,7 @@ class NoiseKind(ABC):
         return NoisyLabels(NoiseManifest(**(entries | more)), labels)
 
     def as_given(self, request: NoiseRequest, clean: np.ndarray, labels: np.ndarray, **more: Any) -> NoisyLabels:
-        """Labels that were not drawn: their realised transition matrix is also the expected one."""
+        """Return labels that were not drawn: their realised transition matrix is also the expected one."""
         matrix = realised_transition(clean, labels, len(request.class_names))
         return self.noisy(request, clean, labels, matrix, **({"rng_seed": None} | more))
 

@@ -22,7 +22,7 @@ class ChangedObjects(NoiseKind):
             raise WarlabError(f"The noise {noise} needs maps, and {dataset} has single labels; choose another noise.")
 
     def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-        """The training tiles' labels; test tiles are never touched."""
+        """Return the training tiles' labels; test tiles are never touched."""
         if "train_sizes" not in data:
             raise WarlabError(f"The noise {request.noise} needs maps, and {request.dataset} has single labels.")
         clean, names = data["train_y"], request.class_names
