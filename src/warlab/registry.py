@@ -5,7 +5,8 @@ the contract of the members, and files whose names begin with an underscore. Wha
 before it runs is read from the syntax tree of its file, because an import would load torch or matplotlib into every
 small job.
 
-A folder of the user's, the plug-ins, may have more members, in subfolders with the names in `SUBFOLDERS`.
+Folders of the user's, the plug-ins, may have more members, in subfolders with the names in `SUBFOLDERS`: the folder
+that the configuration names, and those of installed packages with an entry point in the group `warlab.plugins`.
 """
 
 import ast
@@ -13,6 +14,8 @@ import os
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +27,7 @@ from warlab.errors import WarlabError
 
 PACKAGE = Path(__file__).parent
 PLUGINS = "WARLAB_PLUGINS"  # the variable that gives the folder to the processes of jobs
+GROUP = "warlab.plugins"  # of entry points
 SUBFOLDERS = {  # of the plug-ins: name → package
     "methods": "warlab.methods",
     "nets": "warlab.nets",
@@ -34,22 +38,40 @@ SUBFOLDERS = {  # of the plug-ins: name → package
 }
 
 
-def use_plugins(folder: str) -> None:
-    """Add the members of a folder of plug-ins to the registries, here and in the jobs that this process starts."""
-    place = Path(folder).resolve()
-    if not place.is_dir():
-        raise WarlabError(f"plugins: {folder} is not a folder; name the one with your methods, networks and others.")
-    for file in sorted(place.glob("*/*.py")):
+def use_plugins(folder: str | None = None) -> None:
+    """Add the members of a folder of plug-ins to the registries, here and in the jobs that this process starts. Check
+    them and those of installed packages."""
+    if folder is not None:
+        os.environ[PLUGINS] = str(Path(folder).resolve())
+    for place in (place for place in plugins() if not place.is_dir()):
+        raise WarlabError(f"plugins: {place} is not a folder; name the one with your methods, networks and others.")
+    seen: dict[str, Path] = {}
+    for file in (file for place in plugins() for file in sorted(place.glob("*/*.py"))):
         if (kind := file.parent.name) not in SUBFOLDERS:
             raise WarlabError(f"plugins: {file} is in an unknown folder {kind!r}; {suggest(kind, SUBFOLDERS)}")
         if (_own_folder(SUBFOLDERS[kind]) / file.name).exists():
             raise WarlabError(f"plugins: {file} has the name of a file of warlab; rename it.")
-    os.environ[PLUGINS] = str(place)
+        other = seen.setdefault(f"{kind}/{file.name}", file)
+        if other != file:
+            raise WarlabError(f"plugins: {file} has the name of {other}; rename one, or uninstall its package.")
 
 
-def plugins() -> Path | None:
-    """Return the folder of plug-ins, if there is one."""
-    return Path(folder) if (folder := os.environ.get(PLUGINS)) else None
+def plugins() -> list[Path]:
+    """Return the folders of plug-ins."""
+    named = [Path(folder)] if (folder := os.environ.get(PLUGINS)) else []
+    return list(dict.fromkeys([*named, *_installed()]))
+
+
+@cache
+def _installed() -> list[Path]:
+    """Return the folders that packages name by entry points such as `mine = "package.folder"`; nothing is imported."""
+    folders = []
+    for point in entry_points(group=GROUP):
+        package, *parts = point.value.split(".")
+        spec = find_spec(package)
+        roots = list((spec and spec.submodule_search_locations) or [package])
+        folders.append(Path(roots[0]).joinpath(*parts).resolve())
+    return folders
 
 
 def plugin_file(module: str) -> Path | None:
@@ -59,8 +81,8 @@ def plugin_file(module: str) -> Path | None:
 
 
 def _plugin_files(package: str) -> list[Path]:
-    root, names = plugins(), [name for name, known in SUBFOLDERS.items() if known == package]
-    return [file for name in names for file in root.joinpath(name).glob("*.py")] if root else []
+    names = [name for name, known in SUBFOLDERS.items() if known == package]
+    return [file for root in plugins() for name in names for file in root.joinpath(name).glob("*.py")]
 
 
 def _own_folder(package: str) -> Path:

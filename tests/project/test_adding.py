@@ -2,6 +2,7 @@
 the workflow trains with the new dataset, noise, network and ground cost."""
 
 import re
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,9 +152,36 @@ def test_the_same_examples_outside_of_the_repository_train_the_same_bits(trained
     for target in targets:
         ours, fork = (pd.read_csv(folder / target) for folder in (study, trained))
         assert ours["loss"].tolist() == fork["loss"].tolist() and len(ours) == 1
+    site = install(study / "my_parts", study / "site", "my_package.parts")
+    installed = planned_jobs(
+        output_of(f"{PLUGGED.rpartition(' ')[0]} -n -- {' '.join(targets)}", study, PYTHONPATH=site)
+    )
+    assert "train" not in installed, "a package with the same files changes nothing"
+    done = run(f"{PLUGGED} -n", study, PYTHONPATH=site)
+    assert done.returncode != 0 and "has the name of" in done.stdout + done.stderr
     tiny = study / "my_parts" / "nets" / "tiny.py"
     tiny.write_text(tiny.read_text().replace("8, 3)", "9, 3)").replace("Linear(8", "Linear(9") + "# wider\n")
     assert planned_jobs(output_of(f"{PLUGGED} -n -- {' '.join(targets)}", study))["train"] == 1
+
+
+def install(parts: Path, site: Path, entry: str) -> str:
+    """Make a package of plug-ins as pip installs it, and return the folder for PYTHONPATH."""
+    shutil.copytree(parts, site.joinpath(*entry.split(".")))
+    (site / "my_package" / "__init__.py").write_text("raise ImportError('is never imported')\n")
+    described = site / "my_package-1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text(f"[warlab.plugins]\nmine = {entry}\n")
+    return str(site)
+
+
+def test_an_entry_point_that_is_no_folder_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    site = install(tmp_path / "parts", tmp_path / "site", "my_package.parts")
+    (tmp_path / "site" / "my_package" / "parts").rmdir()
+    done = run(f"{sys.executable} -m warlab plan", tmp_path, PYTHONPATH=site)
+    assert done.returncode == 1 and "my_package/parts is not a folder" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -161,7 +189,7 @@ def test_the_same_examples_outside_of_the_repository_train_the_same_bits(trained
     [
         ("method/mine.py", "in an unknown folder 'method'; did you mean 'methods'?"),
         ("nets/cnn9.py", "has the name of a file of warlab; rename it"),
-        ("hyperparameters.yaml", "training.cifar10 is in hyperparameters.yaml of warlab; change it by `overrides`"),
+        ("hyperparameters.yaml", "training.cifar10 is defined already; change it by `overrides`"),
     ],
 )
 def test_a_mistake_in_plug_ins_is_one_sentence(file: str, said: str, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ CONTRACTS = ("tests/methods/test_methods.py", "tests/engine/test_resume.py")
 def check_plugin(folder: str, root: Path) -> tuple[str, bool]:
     """Return a line for each file, and whether all is well."""
     use_plugins(folder)
-    lines = dict(_check_files())
+    lines = dict(_check_files(Path(folder).resolve()))
     methods = [file.removeprefix("methods/").removesuffix(".py") for file in lines if file.startswith("methods/")]
     if not lines:
         raise WarlabError(f"{folder} has no plug-ins; put files into its folders {', '.join(SUBFOLDERS)}.")
@@ -35,12 +35,12 @@ def check_plugin(folder: str, root: Path) -> tuple[str, bool]:
     return "\n".join(said), good
 
 
-def _check_files() -> Iterator[tuple[str, str]]:
+def _check_files(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield each file and what is wrong with it; nothing for a good one."""
     for kind, package in SUBFOLDERS.items():
         registry = Registry(package, kind)
         for name in registry.names():
-            if plugin_file(registry.module(name)):
+            if (file := plugin_file(registry.module(name))) and file.is_relative_to(folder):
                 yield f"{kind}/{name}.py", _problem(kind, registry, name)
 
 

@@ -58,10 +58,10 @@ class Numbers:
 def read_numbers(root: Path) -> Numbers:
     """Read config/hyperparameters.yaml of a repository, and the settings in the files of methods and networks.
 
-    A file of the same name among the plug-ins adds entries to its sections.
+    Files of the same name among the plug-ins add entries to its sections.
     """
     content = read_yaml(root / "config" / FILE)
-    if (folder := plugins()) and (file := folder / FILE).is_file():
+    for file in filter(Path.is_file, (folder / FILE for folder in plugins())):
         _add(content, read_yaml(file), str(file))
     check(content, Hyperparameters, FILE)
     if taken := sorted(content["variants"].keys() & set(methods.names())):
@@ -85,7 +85,7 @@ def _add(content: dict[str, Any], more: dict[str, Any], file: str) -> None:
             raise WarlabError(f"{file}: {section} must hold names with their settings; write some, or leave it out.")
         for name in entries:
             if name in content.setdefault(section, {}):
-                raise WarlabError(f"{file}: {section}.{name} is in {FILE} of warlab; change it by `overrides`.")
+                raise WarlabError(f"{file}: {section}.{name} is defined already; change it by `overrides`.")
         content[section] |= entries
 
 
