@@ -4,9 +4,11 @@ import importlib.metadata as metadata
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -65,3 +67,17 @@ def _link(name: str, into: Path) -> None:
 def install(python: str, *packages: str) -> subprocess.CompletedProcess:
     call = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
     return subprocess.run([*call, *packages], capture_output=True, text=True, timeout=900)
+
+
+@contextmanager
+def installed_apart(folder: Path, *packages: str) -> Iterator[Path]:
+    """Install packages into a folder of their own, without what they need, and import from it for a while."""
+    call = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target"]
+    if subprocess.run([*call, str(folder), *packages], capture_output=True, timeout=600).returncode:
+        pytest.skip(f"{', '.join(packages)} cannot be installed here")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]

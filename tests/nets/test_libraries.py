@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.helpers.environments import installed_apart
 from tests.helpers.runs import study
 from warlab import nets
 from warlab.common.vision import torchvision
@@ -21,17 +22,10 @@ TIMM = "timm==1.0.31"
 @pytest.fixture(scope="module")
 def timm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Install timm into a folder of its own; it needs nothing but what is installed already."""
-    folder = tmp_path_factory.mktemp("timm")
-    call = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target"]
-    if subprocess.run([*call, str(folder), TIMM], capture_output=True, timeout=300).returncode:
-        pytest.skip(f"{TIMM} cannot be installed here")
-    sys.path.insert(0, str(folder))
+    with installed_apart(tmp_path_factory.mktemp("timm"), TIMM):
+        _library.models.cache_clear()
+        yield
     _library.models.cache_clear()
-    yield
-    sys.path.remove(str(folder))
-    _library.models.cache_clear()
-    for name in [name for name in sys.modules if name.split(".")[0] == "timm"]:
-        del sys.modules[name]
 
 
 def check_network(name: str, channels: int) -> None:

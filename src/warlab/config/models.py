@@ -139,6 +139,7 @@ class UserConfig(TypedDict):
     verify: NotRequired[Annotated[int, Field(ge=0, description="which run `snakemake verify` trains again")]]
     device: NotRequired[Device]
     overrides: NotRequired[Layer]
+    log: NotRequired[Annotated[Literal["tensorboard"], Field(description="live curves in the folders of the runs")]]
     plugins: NotRequired[Annotated[Folder, Field(description="a folder with your own methods, networks and others")]]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warlab import data, methods, noise
+from warlab.common.curves import use_log
 from warlab.config.models import Experiment, Experiments, Scale, UserConfig
 from warlab.config.numbers import Numbers, read_numbers
 from warlab.config.plan import Plan
@@ -67,8 +68,9 @@ def load_study(config: dict[str, Any], root: Path) -> Study:
     config = expand_home(config)
     config |= {key: as_yaml(config[key]) for key in ("device", "overrides", "verify") if key in config}
     check(config, UserConfig, "the configuration")
-    if "plugins" in config:
-        use_plugins(config["plugins"])
+    use_plugins(config.get("plugins"))
+    if "log" in config:
+        use_log(config["log"])
     file = scale_file(config["scale"], folder / "scales")
     scale, experiments = read_yaml(file), read_yaml(folder / "experiments.yaml")
     check(scale, Scale, str(file))

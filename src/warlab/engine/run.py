@@ -14,6 +14,7 @@ import torch
 from warlab.artefacts.run_config import RunConfig
 from warlab.artefacts.run_identity import RunIdentity, compare
 from warlab.artefacts.run_result import OUTPUTS, RunResult
+from warlab.common.curves import Curves, curves_of
 from warlab.common.files import read_json, write_arrays, write_atomic, write_json, write_text
 from warlab.common.progress import duration, seconds_per_epoch
 from warlab.engine.build import RunFiles, add_held_out, build_trainer
@@ -49,7 +50,7 @@ def train_run(
         _save_identity(checkpoints.path, identity)
         inputs = files.read()
         data, total = inputs.data.about.data, len(inputs.noise.labels)
-        on_epoch = partial(_log_epoch, run.training["epochs"], checkpoints.path / "metrics.csv")
+        on_epoch = partial(_log_epoch, run.training["epochs"], checkpoints.path / "metrics.csv", curves_of(out))
         trainer = build_trainer(run, inputs, checkpoints, on_epoch)
         del inputs  # the trainer has what it needs, and the rest would fill the memory
         rows = trainer.fit(stop)
@@ -96,9 +97,11 @@ def to_csv(rows: list[Row]) -> str:
     return buffer.getvalue()
 
 
-def _log_epoch(epochs: int, metrics: Path, rows: list[Row]) -> None:
+def _log_epoch(epochs: int, metrics: Path, curves: Curves | None, rows: list[Row]) -> None:
     """Log the last epoch with an estimate of the remaining time, and update the metrics of the unfinished run."""
     write_text(metrics, to_csv(rows))
+    if curves:
+        curves(rows)
     last = rows[-1]
     remaining = duration((epochs - len(rows)) * seconds_per_epoch([row["seconds"] for row in rows]))
     test = f"test {last['test_accuracy']:.2f} %" if "test_accuracy" in last else "not tested"
