@@ -31,6 +31,7 @@ LENGTH = 12  # hexadecimal digits of a digest
 DECIDES_NO_NUMBER = {
     "warlab.artefacts*": "reads and writes files, whose contents are compared by checksum",
     "warlab.common": "is empty",
+    "warlab.common.cache": "remembers values that are computed again if it is lost",
     "warlab.common.curves": "writes curves for TensorBoard",
     "warlab.common.files": "reads and writes files",
     "warlab.common.progress": "estimates the remaining time",
