@@ -114,6 +114,7 @@ def page_context(tmp_path: Path, data: str = "real") -> Context:
             claim_row("C undecided", "undecided, points for"),
         ],
         statistics=statistics_table.page_rows(statistics_of_two(figure_inputs(data).runs), LABELS),
+        not_computed=statistics_table.page_notes(statistics_of_two(figure_inputs(data).runs), LABELS),
         readings=statistics_table.page_readings(results.all_readings(figure_inputs(data).runs, []), LABELS),
         reductions=[{"what": "Fashion-MNIST: epochs", "paper": "60", "here": "24 <b>"}],
         curves=make_panels(
@@ -198,8 +199,7 @@ def test_settled_claims_come_first_and_tests_that_lack_something_are_named_once(
     text = report_page.render(replace(context, claims=[*context.claims, untested]))
     folded = text.index("1 claims that these runs do not test")
     assert text.index("A held") < text.index("C undecided") < folded < text.index("D untested")
-    lacking = [row["note"] for row in context.statistics if row["statistic"] == statistics_table.NOT_COMPUTED]
-    assert lacking and all(unescape(text).count(note) == 1 for note in lacking)
+    assert context.not_computed and all(unescape(text).count(note) == 1 for note in context.not_computed)
 
 
 def test_page_marks_stand_in_data(tmp_path: Path) -> None:

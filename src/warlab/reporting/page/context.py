@@ -25,7 +25,7 @@ from warlab.reporting.stats import Statistic
 from warlab.reporting.tables.audit_table import audit_rows, legend, read_audit
 from warlab.reporting.tables.grid import Orientation
 from warlab.reporting.tables.results_table import read_tidy
-from warlab.reporting.tables.statistics_table import page_readings, page_rows
+from warlab.reporting.tables.statistics_table import page_notes, page_readings, page_rows
 
 Epochs = Mapping[tuple[str, ...], int]  # by cell (dataset, noise, network, method), as `results.epochs_averaged`
 
@@ -109,6 +109,7 @@ class Context:
     reductions: Sequence[Mapping[str, str]] = ()  # of `warlab.config.reductions`
     readings: Sequence[Row] = ()
     statistics: Sequence[Row] = ()
+    not_computed: Sequence[str] = ()  # statistics that lack something, with the reason
     curves: Sequence[Panel] = ()
     audit: AuditSection | None = None
     logs: Mapping[str, str] = field(default_factory=dict)  # path of a run (dataset/…/seed0) → the last lines of its log
@@ -126,7 +127,7 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
     """Read the files of the report by their roles; `spec` is what no file says (`ReportJobs.spec`)."""
     paths, labels = paths_by_role(files), spec["labels"]
     runs, first = read_runs(paths["runs"][0]), spec["headline"]
-    kept = read_predictions(paths.get("predictions", []))
+    kept, statistics = read_predictions(paths.get("predictions", [])), read_table(paths["statistics"][0], Statistic)
     return Context(
         scale=spec["scale"],
         description=spec["description"],
@@ -144,7 +145,8 @@ def read_context(spec: Mapping[str, Any], files: Mapping[str, str | Sequence[str
         hyperparameters=spec["hyperparameters"],
         results=[RunResult.load(path) for path in paths["results"]],
         claims=rows_of(read_table(paths["claims"][0], Verdict), Verdict),
-        statistics=page_rows(read_table(paths["statistics"][0], Statistic), labels),
+        statistics=page_rows(statistics, labels),
+        not_computed=page_notes(statistics, labels),
         readings=page_readings(all_readings(complete_cells(runs), spec["metrics"]), labels),
         reductions=spec["reductions"],
         curves=make_panels(runs, labels),

@@ -20,7 +20,7 @@ from warlab.common.progress import duration
 from warlab.common.wording import several
 from warlab.ids import base_method
 from warlab.reporting import names
-from warlab.reporting.claims.verdicts import UNTESTED, difference_text, is_partial, kind
+from warlab.reporting.claims.verdicts import difference_text, is_partial, kind
 from warlab.reporting.formats import Row, number, signed
 from warlab.reporting.names import Labels
 from warlab.reporting.page import SECTIONS
@@ -31,7 +31,6 @@ from warlab.reporting.read.results import CELL
 from warlab.reporting.stats import MIN_SEEDS
 from warlab.reporting.style import leading_variant
 from warlab.reporting.tables.grid import grid, legend, setting_name
-from warlab.reporting.tables.statistics_table import NOT_COMPUTED
 
 
 def render(context: Context) -> str:
@@ -46,14 +45,9 @@ def render(context: Context) -> str:
         "opening": make_opening(context, first),
         "sections": list_sections(context),
         "headlines": first,
-        "stand_ins": [about for about in context.datasets if about.data == "stand-in"],
         "held_out": held_out(context.datasets),
         "seconds": sum(result.provenance["seconds"] for result in context.results),
-        "settled": [row for row in context.claims if row.verdict != UNTESTED],
-        "untested": [row for row in context.claims if row.verdict == UNTESTED],
         "verdicts": Counter(kind(row.verdict) for row in context.claims),
-        "tests": [row for row in context.statistics if row["statistic"] != NOT_COMPUTED],
-        "lacking": [row for row in context.statistics if row["statistic"] == NOT_COMPUTED],
         "environments": count_environments(context.results),
     }
     return make_environment(context.labels).get_template("report.html").render(content)
@@ -65,7 +59,7 @@ def list_sections(context: Context) -> dict[str, str]:
         "results": context.tables or context.curves,
         "audit": context.audit,
         "claims": context.claims,
-        "statistics": context.statistics or context.readings,
+        "statistics": context.statistics or context.not_computed or context.readings,
         "data": context.datasets or context.noise or context.costs,
         "fidelity": context.fidelity,
         "settings": context.reductions or context.hyperparameters,
@@ -86,18 +80,13 @@ def make_environment(labels: Labels) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters.update(
-        number=number, signed=signed, percent=percent, cell_text=cell_text, duration=duration, several=several
-    )
-    jinja.filters.update(pretty=result_text, data_uri=data_uri, pixel_width=pixel_width)
+    filters = (number, signed, percent, cell_text, duration, several, data_uri, pixel_width)
+    functions = (grid, legend, setting_name, filled_columns, kind, difference_text, leading_variant)
+    jinja.filters.update({one.__name__: one for one in filters}, pretty=result_text)
     jinja.filters.update(method=partial(format_method, labels), methods=partial(mark_methods, labels))
-    jinja.globals.update(grid=grid, legend=legend, setting_name=setting_name)
-    jinja.globals.update(filled_columns=filled_columns, kind=kind, difference_text=difference_text)
-    jinja.globals.update(
-        display_name=partial(names.display_name, labels), leading_variant=leading_variant, min_seeds=MIN_SEEDS
-    )
+    jinja.globals.update({one.__name__: one for one in functions}, min_seeds=MIN_SEEDS)
+    jinja.globals.update(display_name=partial(names.display_name, labels))
     jinja.tests.update(missing=pd.isna, partial=is_partial)
-    jinja.policies["json.dumps_kwargs"] = {"default": vars, "ensure_ascii": False}  # of the filter tojson
     return jinja
 
 

@@ -26,7 +26,6 @@ from warlab.reporting.stats import (
 )
 
 ASSETS = ("reporting/templates/statistics.md",)
-NOT_COMPUTED = "not computed"
 READING = {  # best_on_test_diagnostic chooses by the test labels and is tested nowhere
     "last10_mean": "mean of the last ten epochs",
     "last": "last epoch",
@@ -146,23 +145,20 @@ def p_text(row: Statistic) -> str:
 
 
 def page_rows(table: pd.DataFrame, labels: Labels) -> list[Row]:
-    """Return the rows of most interest, with printed names: those of the paper's reading, pairs only with the paper's
-    method; then what could not be computed."""
+    """Return the rows of most interest, with printed names: those of the paper's reading, and pairs with its method."""
     known = PAIRS | OTHERS
     rows: list[Row] = []
-    for row in rows_of(table[table["note"] == ""], Statistic):
-        if row.test not in known or row.reading != "last10_mean":
-            continue
-        if row.test in PAIRS and PROPOSED not in (row.subject, row.against):
+    for row in rows_of(table[(table["note"] == "") & (table["reading"] == "last10_mean")], Statistic):
+        if row.test not in known or (row.test in PAIRS and PROPOSED not in (row.subject, row.against)):
             continue
         setting, method = (row.subject, "") if row.test == "kendall" else (row.setting, row.subject)
         rows.append(
             {
                 "experiment": _title(row.experiment, labels),
                 "statistic": known[row.test][0],
-                "setting": Scenario.parse(setting).display_name(labels) if setting else "",
+                "setting": Scenario.parse(setting).display_name(labels),
                 "of": display_name(labels, "method", method) if method else "",
-                "against": display_name(labels, "method", row.against) if row.against else "",
+                "against": display_name(labels, "method", row.against),
                 "over": several(row.cells, known[row.test][1]),
                 "value": row.value,
                 "95 %": interval_text(row),
@@ -170,11 +166,12 @@ def page_rows(table: pd.DataFrame, labels: Labels) -> list[Row]:
                 "note": "stand-in data" if row.data == "stand-in" else "",
             }
         )
-    empty = dict.fromkeys(rows[0], "") if rows else {}
-    for note, experiments in collect_notes(table):
-        concerned = ", ".join(_title(one, labels) for one in experiments)
-        rows.append({**empty, "experiment": concerned, "statistic": NOT_COMPUTED, "note": note})
     return rows
+
+
+def page_notes(table: pd.DataFrame, labels: Labels) -> list[str]:
+    """Return what could not be computed, each with the experiments that it concerns in brackets."""
+    return [f"{note} ({', '.join(_title(one, labels) for one in where)})" for note, where in collect_notes(table)]
 
 
 def _title(experiment: str, labels: Labels) -> str:
