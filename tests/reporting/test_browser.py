@@ -128,7 +128,7 @@ def outcome(address: str, profile: Path, width: int, scheme: str = "light") -> d
     return json.loads(html.unescape(found[1]))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1300, "light"), (800, "light"), (1300, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1300, "light"), (800, "dark")])
 def test_the_report_works_in_a_browser(report: Path, width: int, scheme: str) -> None:
     seen = outcome(report.as_uri(), report.parent / f"profile-{width}-{scheme}", width, scheme)
     assert seen["problems"] == [] and seen["requests"] == []
@@ -143,6 +143,8 @@ def test_the_report_works_in_a_browser(report: Path, width: int, scheme: str) ->
     if width == 1300:
         assert None not in seen["first"] and max(seen["first"]) <= 900, "the opening can be seen without scrolling"
         assert seen["height"] < 5 * 900, "what is long is folded"
+        if shutil.which("pdflatex"):
+            assert_compiles(seen["copied"][1], report.parent)
     assert_copied_as_shown(*seen["copied"])
 
 
@@ -155,6 +157,14 @@ def assert_copied_as_shown(claims: str, latex: str, csv_text: str) -> None:
     best = "\\textbf{80.50~$\\pm$ 0.50 {\\scriptsize 90.41 ($-$9.91)}} \\\\"
     assert "\\begin{tabular}{lr}" in latex and best in latex
     assert latex.index("WAR\\textsubscript{w2v} &") < latex.index("CCE &")
+
+
+def assert_compiles(table: str, folder: Path) -> None:
+    preamble = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    (folder / "table.tex").write_text(preamble + table + "\\end{document}\n")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-1500:]
 
 
 def test_on_a_phone_nothing_sticks_out(report: Path) -> None:

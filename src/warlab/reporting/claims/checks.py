@@ -88,11 +88,7 @@ class Item:
 
 
 class NotRun(Exception):
-    """A check needs methods that have no number on real data."""
-
-    def __init__(self, methods: Sequence[str]) -> None:
-        super().__init__()
-        self.methods = methods
+    """A check needs methods, its arguments, that have no number on real data."""
 
 
 class Case(NamedTuple):
@@ -115,14 +111,14 @@ class Case(NamedTuple):
     def number(self, method: str, metric: str = "") -> Number:
         number = self.evidence.number(self.setting._replace(metric=metric or self.setting.metric), method)
         if number is None:
-            raise NotRun([method])
+            raise NotRun(method)
         return number
 
     def numbers(self, methods: Sequence[str], least: int = 1) -> dict[str, Number]:
         """Return the numbers of those methods that have one, which must be `least` methods or more."""
         numbers = {method: number for method in methods if (number := self.evidence.number(self.setting, method))}
         if len(numbers) < least:
-            raise NotRun(methods)
+            raise NotRun(*methods)
         return numbers
 
     def part(self, one: str, two: str, low: float, high: float = math.inf) -> Part:
@@ -295,5 +291,5 @@ def judge_settings(check: str, evidence: Evidence, settings: Sequence[Scenario],
         try:
             items.append(CHECKS[check](case, **arguments))
         except NotRun as reason:
-            items.append(case.untested(reason.methods))
+            items.append(case.untested(reason.args))
     return items
