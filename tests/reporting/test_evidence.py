@@ -95,6 +95,32 @@ def test_evidence_has_the_runs_predictions_origin_and_a_summary(tmp_path):
     assert "| Fashion-MNIST: train images | 60000 | 3750 |" in summary
 
 
+def test_methods_with_three_seeds_are_ranked_against_cce(tmp_path):
+    """Ranks of methods that are sure to differ have no width; those that change places between seeds share theirs."""
+    values = {
+        "cce": [70, 71, 72],
+        "ar": [75.1, 76, 77],
+        "gce": [75, 76.2, 76.8],
+        "sl": [60, 61.1, 62],
+        "d2l": [71, 72, 73],
+    }
+    runs = {(method, seed): value for method, numbers in values.items() for seed, value in enumerate(numbers)}
+    rows = write_results(tmp_path / "sixteenth", runs | {("tv", 0): 99.0})
+    for file in rows.glob("runs/*/*/*/*/*/metrics.csv"):
+        head, *lines = file.read_text().splitlines()
+        twice = "/sl/" in str(file)
+        file.write_text("\n".join([head + ",processor_seconds", *(f"{line},{4 if twice else 2}" for line in lines)]))
+    summary = make(rows, tmp_path / "evidence")["summary.md"].decode()
+    ranking = [line for line in summary.splitlines() if re.search(r" to \d+ \|", line)]
+    cells = {line.split(" | ")[0].strip("| "): line.split(" | ")[1:] for line in ranking}
+    assert list(cells)[2:] == ["D2L", "CCE", "SL"] and "TV" not in cells
+    assert {cells[name][1] for name in ("AR", "GCE")} == {"1 to 2"} and cells["CCE"][1] == "4 to 4"
+    p = stats.ttest_1samp([5.1, 5, 5], 0).pvalue
+    assert cells["AR"][2].startswith("+5.0 (+4.9 to +5.2") and float(cells["AR"][3]) == round(3 * p, 3)
+    assert (cells["AR"][4], cells["SL"][4], cells["D2L"][4]) == ("better", "worse", "not distinguished")
+    assert cells["SL"][5].startswith("2.0") and cells["CCE"][2:5] == ["", "", ""]
+
+
 def test_runs_of_several_folders_are_joined_as_one_folder_would_have_given_them(tmp_path):
     """Also where a run is in two of the folders; README.md is written by hand and stays."""
     parts = [("cce", 0), ("war_w2v", 1)], [("ar", 0), ("war_w2v", 1), ("cce", 1)], [("war_w2v", 0), ("ar", 1)]
