@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
+from tests.helpers.browser import Browser
 from tests.reporting.test_page import page_context
 from warlab.reporting.page import report_page
 
@@ -183,3 +185,23 @@ def test_on_a_phone_nothing_sticks_out(report: Path) -> None:
     outer.write_text(f"<body>{listen}{frame}</body>")
     width, window = outcome(outer.as_uri(), report.parent / "profile-phone", 600)
     assert window == 400 and width <= 400
+
+
+def test_long_tables_of_the_documentation_can_be_sorted(tmp_path: Path) -> None:
+    """By numbers with a typographic minus and an interval, with the keyboard; rows without a number stay last."""
+    gains = ["+2.1 (+1.0 to +3.2)", "−10.5 (−12.0 to −9.0)", "", *(f"+{n}.5" for n in range(10, 16))]
+    rows = "".join(f"<tr><td>row {n}</td><td>{gain}</td></tr>" for n, gain in enumerate(gains))
+    table = f"<table><thead><tr><th>name</th><th><b>gain</b></th></tr></thead><tbody>{rows}</tbody></table>"
+    script = (ROOT / "docs" / "assets" / "sort-tables.js").read_text()
+    page = tmp_path / "page.html"
+    page.write_text(f'<body class="md-typeset">{table}<script>{script}</script></body>')
+    first = "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[0].textContent.split(' ')[1]).join('')"
+    with Browser(tmp_path) as browser:
+        browser.open(page)
+        browser.press("Tab", "Tab", "Enter")
+        assert browser.js(first) == "103456782"
+        browser.press("Enter")
+        assert browser.js(first) == "876543012"
+        assert browser.js("document.querySelectorAll('th')[1].getAttribute('aria-sort')") == "descending"
+        browser.press("Enter")
+        assert browser.js(first) == "103456782"
