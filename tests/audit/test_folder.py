@@ -1,5 +1,6 @@
 """`warlab audit FOLDER`: from a folder or a CSV file to the result, after a kill, and with bad input."""
 
+import io
 import os
 import shlex
 import shutil
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from tests.workflow.test_own_data import NAMES, paint
@@ -17,6 +19,7 @@ from warlab.audit.folder import find_images
 from warlab.audit.report import AuditResult
 from warlab.cli.audit import _next_command, main
 from warlab.common.files import file_digest, write_json
+from warlab.data.auxiliary import _weights
 from warlab.data.fetch import fetch
 from warlab.engine.feature_store import AHEAD, FeatureStore
 from warlab.engine.features import BATCH, pixels
@@ -104,7 +107,17 @@ def test_the_weights_are_those_of_the_cache_and_without_them_pixels_are_used(
     write_json(cache / "receipt.json", fetch(network, cache, "stand_in"))
     assert main([str(photos), *options]) == 0
     assert AuditResult.load(tmp_path / "out").judged_by == "EfficientNet-lite0 at 32 pixels"
-    assert {path.name for path in (tmp_path / "out" / "features").iterdir()} >= {"efficientnet_lite0-32.f16"}
+    made = [list((tmp_path / "out" / "features").glob("efficientnet_lite0-32-*.f16"))]
+    weights = _weights.read("efficientnet_lite0", cache / "receipt.json")
+    state = torch.load(io.BytesIO(weights), weights_only=True)
+    for values in state.values():
+        values.mul_(2)
+    torch.save(state, changed := io.BytesIO())
+    with monkeypatch.context() as patched:
+        patched.setattr(_weights, "read", lambda *_: changed.getvalue())
+        assert main([str(photos), *options]) == 0
+    made.append(list((tmp_path / "out" / "features").glob("efficientnet_lite0-32-*.f16")))
+    assert [len(files) for files in made] == [1, 2], "features of other weights were taken"
 
 
 # ---- features that survive a kill
@@ -256,7 +269,10 @@ def test_the_corrected_folder_of_a_list_may_be_beside_it_and_has_no_unreadable_i
         in capsys.readouterr().out
     )
     assert sorted(str(path) for path in Path("fixed").glob("*/*")) == ["fixed/dog/1.png", "fixed/dog/2.png"]
-    assert Path("to here", "labels.csv").is_file()
+    once = Path("to here", "labels.csv").read_bytes()
+    Path("decisions.csv").write_text("file,label,decision,new_label\n../2.png,dog,drop,\n")
+    assert main(["to here/labels.csv", "--out", "to here", "--apply", "decisions.csv"]) == 1
+    assert "which is not changed" in capsys.readouterr().err and Path("to here", "labels.csv").read_bytes() == once
     assert shlex.split(_next_command(Path("mine.csv"), Path("to here"))) == ["warlab", "audit", *command[:5]]
 
 

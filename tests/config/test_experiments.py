@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from tests.conftest import ROOT
 from tests.helpers.reports import PUBLISHED
@@ -99,6 +101,24 @@ def test_nothing_is_timed_by_training_it(paper: Study) -> None:
         (dataset, method) for dataset in ("cifar10", "imagenet32") for method in ("cce", "ar", "war_01", "war_code")
     ]
     assert "timing" not in paper.plan.tables
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "says"),
+    [
+        ("cifar10", "cce+training.batch_size=32", "changes batch_size, but all methods are timed with one schedule"),
+        ("cifar10", "cce_dropout", "changes dropout, but all methods"),
+        ("image_folder", "cce", "image_folder is no set of images of a known number"),
+        ("vaihingen", "cce", "vaihingen is no set of images"),
+    ],
+)
+def test_what_the_times_would_not_be_of_is_refused(dataset: str, method: str, says: str, tmp_path: Path) -> None:
+    net = "unet" if dataset == "vaihingen" else "cnn9"
+    scale = {"description": "times", "datasets": {dataset: {"source": "stand_in"}}}
+    timing = {"datasets": [dataset], "nets": [net], "methods": [method], "steps": {dataset: 2}}
+    (tmp_path / "times.yaml").write_text(yaml.safe_dump({**scale, "experiments": {"timing": timing}}))
+    with pytest.raises(WarlabError, match=says):
+        study_of(str(tmp_path / "times.yaml"), local_data={"image_folder": "x"})
 
 
 def test_twenty_random_costs_have_twenty_folders(paper: Study) -> None:

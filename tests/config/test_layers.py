@@ -101,6 +101,20 @@ def test_a_change_of_what_a_run_does_not_have_is_refused(method: str, says: str,
         study(changed_scale("demo", "pencil, war_w2v]", f"{method}]", tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("war_w2v", {"epsilon": 0.02, "relative_epsilon": 0.1}),
+        ("war_w2v+epsilon=0.02", {"relative_epsilon": 0.1}),
+        ("war_w2v+relative_epsilon=0.1", {"epsilon": 0.02}),
+    ],
+)
+def test_an_absolute_and_a_relative_epsilon_from_any_layers_are_refused(method: str, settings: dict, tmp_path) -> None:
+    own = changed_scale("demo", "pencil, war_w2v]", f"{method}]", tmp_path)
+    with pytest.raises(WarlabError, match=r"has an epsilon by .* and a relative_epsilon by .*; keep one of the two"):
+        study(own, methods={"war": settings})
+
+
 @pytest.mark.parametrize(("transition", "needed"), [("validation", "cce_early"), ("last", "cce")])
 def test_a_setting_may_decide_which_run_a_method_needs(transition: str, needed: str) -> None:
     plan = study("sixteenth", methods={"backward": {"transition": transition}}).plan

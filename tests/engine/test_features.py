@@ -206,12 +206,17 @@ def test_features_of_a_network_of_torchvision_are_what_its_classifier_is_given(m
     net = torchvision.models.resnet18(weights=None)
     monkeypatch.setattr(torchvision.models, "get_model", lambda name, weights: net)
     images = np.random.default_rng(0).integers(0, 256, (2, 3, 32, 32)).astype(np.uint8)
-    found = features_of_library("torchvision/resnet18", 32)(images)
+    compute, version = features_of_library("torchvision/resnet18", 32)
+    found = compute(images)
     mean, std = (torch.tensor(values).view(3, 1, 1) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     with torch.no_grad():
         expected = net((torch.from_numpy(images).float() / 255 - mean) / std)
         torch.testing.assert_close(net.fc(torch.from_numpy(found)), expected, rtol=1e-3, atol=1e-4)
     assert found.shape == (2, 512)
+    assert features_of_library("torchvision/resnet18", 64)[1] == version
+    with torch.no_grad():
+        net.bn1.num_batches_tracked += 1  # any number of the network
+    assert features_of_library("torchvision/resnet18", 32)[1] != version
 
 
 class OneSize(torch.nn.Module):
@@ -228,7 +233,7 @@ def test_networks_of_libraries_that_cannot_be_used_are_one_sentence(monkeypatch:
     config = SimpleNamespace(resolve_model_data_config=lambda net: about)
     timm = SimpleNamespace(create_model=lambda *_, **__: OneSize(), data=config)
     monkeypatch.setitem(sys.modules, "timm", timm)
-    assert features_of_library("timm/vit", 224)(np.zeros((2, 3, 50, 50), np.uint8)).shape == (2, 3)
+    assert features_of_library("timm/vit", 224)[0](np.zeros((2, 3, 50, 50), np.uint8)).shape == (2, 3)
     models = torchvision.models
     small = {
         "vit_b_32": models.VisionTransformer(224, 32, 1, 1, 32, 32),

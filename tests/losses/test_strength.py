@@ -184,6 +184,15 @@ def test_the_ratio_refuses_labels_that_do_not_fit(labels: Any, words: str) -> No
         TVLoss(relative_epsilon=0.3).ratio(network, images, labels)
 
 
+@pytest.mark.parametrize("fits", [True, False])
+def test_nothing_is_compared_to_a_cross_entropy_of_zero(fits: bool) -> None:
+    network, labels = torch.nn.Linear(4, 3), torch.zeros(8, dtype=torch.long)
+    torch.nn.init.zeros_(network.weight)
+    network.bias.data = torch.tensor([200.0 * fits, 0, 0])
+    with pytest.raises(WarlabError, match=r"The cross entropy on this batch is 0, to which nothing can be compared"):
+        TVLoss().ratio(network, torch.randn(8, 4), labels, mask=torch.full((8,), fits))
+
+
 @pytest.mark.parametrize("ignored", [255, -100])
 def test_labels_that_the_mask_leaves_out_of_the_ratio_may_be_any_number(ignored: int) -> None:
     ratios = []

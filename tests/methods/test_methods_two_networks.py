@@ -241,11 +241,13 @@ def purities(method: str, noise: str, folder: Path, batch_size: int) -> list[flo
     config = RunConfig.from_dict(resolved(method, epochs=3, batch_size=batch_size))
     train_run(config, {}, files, folder / "out", 1)
     with (folder / "out" / "metrics.csv").open() as file:
-        return [float(row["purity"]) for row in csv.DictReader(file) if row["purity"]]
+        return [float(row["purity"]) for row in csv.DictReader(file) if row.get("purity")]
 
 
 @pytest.mark.parametrize("method", SELECTING)
 def test_selecting_methods_report_their_purity_of_batches_in_which_they_select_any(method: str, tmp_path: Path) -> None:
     mixed = purities(method, "sym-40", tmp_path / "noisy", 16)
     assert 0 < mixed[0] < 100 and all(0 < value <= 100 for value in mixed)
-    assert set(purities(method, "clean", tmp_path / "clean", 2)) == {100.0}  # many batches of two select nothing
+    # one label is wrong, and many batches of two select nothing
+    assert all(90 < value <= 100 for value in purities(method, "sym-3", tmp_path / "one", 2))
+    assert purities(method, "clean", tmp_path / "clean", 16) == []  # nobody has checked labels as they are given

@@ -113,13 +113,15 @@ def _escape(record: logging.LogRecord) -> bool:
 
 def apply(path: Path, out: Path | None, options: argparse.Namespace) -> None:
     """Correct the labels at `path` by the decisions of a person: write labels.csv and, if asked for, a new folder."""
-    from warlab.audit.decisions import apply_decisions
+    from warlab.audit.decisions import LABELS, apply_decisions
     from warlab.audit.folder import find_images
 
     found = find_images(path)
     out = out or _beside(path)
     for each in (out, options.copy or out):
         _check_outside(each, path)
+    if (out / LABELS).resolve() == path.resolve():
+        raise WarlabError(f"{path} is the list of labels that was audited, which is not changed; choose another --out.")
     labels = {file: found.classes[label] for file, label in zip(found.files, found.labels, strict=True)}
     print(for_terminal(apply_decisions(options.apply, found.folder, labels, found.classes, out, options.copy)))
 
@@ -223,15 +225,18 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
 
 
 def _features(options: argparse.Namespace) -> "tuple[Features, str, str]":
-    """Return what computes the features, a name for their file, and what they are, for people."""
+    """Return what computes the features, a name for their file, and what they are, for people. Features of other
+    weights have another name."""
+    from warlab.common.files import digest
     from warlab.engine.features import features_of, features_of_library, pixels
 
     size = options.size
     if options.network == PIXELS:
         return pixels, f"{PIXELS}-{size}", "the pixels alone"
     if options.network != NETWORK:
-        key = f"{options.network.replace('/', '-')}-{size}"
-        return features_of_library(options.network, size), key, f"{options.network} at {size} pixels"
+        compute, version = features_of_library(options.network, size)
+        key = f"{options.network.replace('/', '-')}-{size}-{version[:12]}"
+        return compute, key, f"{options.network} at {size} pixels"
     try:
         weights = _weights(options.weights)
     except WarlabError as error:
@@ -243,7 +248,8 @@ def _features(options: argparse.Namespace) -> "tuple[Features, str, str]":
             "in photographs it finds far fewer wrong labels (docs/find-wrong-labels.md)."
         )
         return pixels, f"{PIXELS}-{size}", "the pixels alone, for want of a pre-trained network"
-    return features_of(NETWORK, weights, size), f"{NETWORK}-{size}", f"EfficientNet-lite0 at {size} pixels"
+    key = f"{NETWORK}-{size}-{digest(weights)[:12]}"
+    return features_of(NETWORK, weights, size), key, f"EfficientNet-lite0 at {size} pixels"
 
 
 def _weights(local: Path | None) -> bytes:

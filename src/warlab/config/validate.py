@@ -1,6 +1,7 @@
 """Checks of a study before anything runs. Each mistake ends in a WarlabError of one sentence."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -167,7 +168,17 @@ def _check_timing(plan: Plan, name: str) -> None:
     for cell in plan.timed:
         if cell.dataset not in plan.timed_steps:
             raise WarlabError(f"experiments.yaml: timing.steps lacks {cell.dataset!r}; write how many steps are timed.")
-        check_method(plan.settings.numbers, plan.timed_as(cell.method))
+        if data.get(cell.dataset).samples != "images" or not data.get(cell.dataset).images[0]:
+            raise WarlabError(f"timing: {cell.dataset} is no set of images of a known number and size; leave it out.")
+        timed = replace(cell, method=plan.timed_as(cell.method))
+        check_method(plan.settings.numbers, timed.method)
+        sections = plan.settings.explain(timed)
+        for key, one in (*sections["training"].items(), *sections["nets"].items()):
+            if one.layer == "id":
+                raise WarlabError(
+                    f"timing: {cell.method} changes {key}, but all methods are timed with one schedule and one "
+                    "network; write it in a scale or in overrides."
+                )
 
 
 # ---- runs
@@ -219,8 +230,16 @@ def _check_spellings(plan: Plan) -> None:
 def _check_sections(plan: Plan, cell: RunId) -> None:
     """Check that the schedule and the network of a run have what the id of its method changes."""
     settings = plan.settings
+    sections = settings.explain(cell)
+    lengths = [sections["methods"][key] for key in ("epsilon", "relative_epsilon") if key in sections["methods"]]
+    typed = [one.source for one in lengths if one.value is not None and one.layer in ("scale", "overrides", "id")]
+    if len(typed) > 1:
+        raise WarlabError(
+            f"{cell.method} has an epsilon by {typed[0]} and a relative_epsilon by {typed[1]}, which takes its place; "
+            "keep one of the two."
+        )
     for section, owner in (("training", f"the schedule of {cell.dataset}"), ("nets", f"the network {cell.net}")):
-        for key, one in settings.explain(cell)[section].items():
+        for key, one in sections[section].items():
             if one.layer == "id" and one.paper is None:
                 needing = [f" (needed by {run.method})" for run in plan.runs if plan.needed_run(run) == cell]
                 method = "".join([cell.method, *needing[:1]])

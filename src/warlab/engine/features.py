@@ -1,5 +1,6 @@
 """Features of images by a pre-trained network: the vector before its classifier."""
 
+import hashlib
 import io
 import pickle
 from collections.abc import Callable, Sequence
@@ -52,8 +53,9 @@ def features_of(network: str, weights: bytes, size: int) -> Features:
     return _evaluated(net, net.features, definition.MEAN, definition.STD, size)
 
 
-def features_of_library(name: str, size: int) -> Features:
-    """Return what computes the features by a pre-trained network such as torchvision/resnet50 or timm/resnet18."""
+def features_of_library(name: str, size: int) -> tuple[Features, str]:
+    """Return what computes the features by a pre-trained network such as torchvision/resnet50 or timm/resnet18, and a
+    checksum of the network: another version of a library may have other weights."""
     library, _, network = name.partition("/")
     load = {"torchvision": _torchvision, "timm": _timm}.get(library)
     if load is None or not network:
@@ -72,7 +74,7 @@ def features_of_library(name: str, size: int) -> Features:
             f"{name} does not take images of {size} pixels ({reason(error)}); give --size {loaded.size}, or choose "
             "another network."
         ) from error
-    return compute
+    return compute, _checksum(loaded)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,13 @@ class Loaded:
     mean: Sequence[float]
     std: Sequence[float]
     size: int
+
+
+def _checksum(loaded: Loaded) -> str:
+    checksum = hashlib.sha256(repr((loaded.mean, loaded.std)).encode())
+    for name, tensor in loaded.net.state_dict().items():
+        checksum.update(name.encode() + tensor.cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return checksum.hexdigest()
 
 
 def _torchvision(network: str) -> Loaded:

@@ -51,6 +51,11 @@ class RunData:
     training: Training
     seed: int
 
+    @property
+    def checked(self) -> Tensor | None:
+        """Return `trusted`; None if no label is known to be wrong, as of your own data: nobody has checked them."""
+        return None if bool(self.trusted.all()) else self.trusted
+
 
 @dataclass(frozen=True)
 class SampleSet:
@@ -112,9 +117,8 @@ class WrongLabels:
         """Return the share in percent, averaged over the networks; {} if no label is known to be wrong."""
         right, total = 0.0, 0
         for index in self.batches:
-            assert self.trusted is not None
             batch = self.samples.batch(index)
-            if not (wrong := ~self.trusted[batch.index]).any():
+            if self.trusted is None or not (wrong := ~self.trusted[batch.index]).any():
                 continue
             hits = (method.predict(models, batch.x).argmax(2) == batch.y) & wrong
             right, total = right + float(hits.sum(1).double().mean()), total + int(wrong.sum())
@@ -246,7 +250,7 @@ def sample_set(run: RunData) -> SampleSet:
 
     held = {HELD_OUT: (images("held"), classes("held"))} if "held_x" in arrays else {}
     data = TrainingData(images("train"), labels, run.training["batch_size"], run.seed)
-    wrong = WrongLabels(data, draw_wrong(run).split(500), run.trusted)
+    wrong = WrongLabels(data, draw_wrong(run).split(500), run.checked)
     return SampleSet(
         channels=arrays["train_x"].shape[1],
         data=data,

@@ -238,7 +238,7 @@ def sample_set(run: RunData) -> SampleSet:
     window = Window(training["patch"], training["overlap"], training["sigma"])
     data = Patches(train, labels, training, run.seed)
     never_trained = data.epoch(-1)[: -(-WATCHED // training["batch_size"])]
-    wrong = WrongLabels(data, never_trained, run.trusted)
+    wrong = WrongLabels(data, never_trained, run.checked)
     return SampleSet(
         channels=len(arrays["train_x"]),
         data=data,

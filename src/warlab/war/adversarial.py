@@ -49,6 +49,7 @@ Direction = Literal["sum", "mean", "clean", "random", "gaussian"]
 
 # The library's default, one of the two; `paper` stays the paper's whatever it is.
 EPSILON, RELATIVE_EPSILON = 0.005, None
+LEAST_ENTROPY = 1e-6  # of a batch; below, float32 has no digits of it
 NEGLIGIBLE = 1e-3  # of the scale of D: with a weight of 10, a hundredth of a nat or less
 DRAWN = ("random", "gaussian")  # directions without a gradient
 
@@ -207,7 +208,13 @@ class AdversarialLoss(nn.Module, ABC):
         y = check_labels(labels, expected, clean.shape[axis], rows.mask)
         p = rows.probabilities(clean.detach())
         entropy = nll_loss(p.clamp_min(torch.finfo(p.dtype).tiny).log(), y, reduction="none")
-        return float((value - rows.mean(self.divergence(p, p))) / rows.mean(entropy))
+        penalty, mean = float(value - rows.mean(self.divergence(p, p))), float(rows.mean(entropy))
+        if not mean > LEAST_ENTROPY:
+            raise WarlabError(
+                f"The cross entropy on this batch is {mean:.2g}, to which nothing can be compared: the model predicts "
+                "every label, or the mask leaves none; take a batch of held-out samples."
+            )
+        return penalty / mean
 
     def _warn_if_nothing_happens(self, model: nn.Module) -> None:
         if self._watch.is_open or (self.dropout == "independent" and has_dropout(model)):

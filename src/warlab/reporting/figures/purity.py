@@ -11,7 +11,7 @@ from warlab.reporting.read.results import Scenario
 TITLE = "True labels among the selected samples"
 SECTION = "results"
 NEEDS = ("runs", "noise")
-ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor")}
+ASKS = {"methods": ("coteaching", "coteaching_plus", "jocor"), "wrong_labels": True, "column": "purity"}
 
 
 def draw(inputs: Inputs) -> Drawing:
