@@ -15,6 +15,7 @@ import warlab.data
 from tests.conftest import ROOT
 from tests.helpers.artefacts import data_on_disk
 from tests.helpers.checkout import link_repository, output_of
+from tests.helpers.rasters import write_rasters
 from tests.helpers.scripts import snippet
 from warlab.audit.decisions import apply_decisions
 from warlab.common.files import read_json
@@ -388,3 +389,23 @@ def test_the_page_leads_from_a_folder_to_a_table_and_a_report(followed: Path) ->
     assert "Left out: figure agreement, because" in printed and not (results / "figures" / "agreement.png").exists()
     assert "figure agreement (" in page and "the paper has no number" in page
     assert (results / "figures" / "learning_curves.png").exists()
+
+
+def test_the_page_leads_from_rasters_to_maps_that_lie_where_they_should(tmp_path: Path) -> None:
+    """Four bands of 16 bits, with two epochs in place of the page's twenty."""
+    link_repository(tmp_path)
+    write_rasters(tmp_path / "fields", lambda image: (image * 40.0).astype(np.uint16))
+    (tmp_path / "my.yaml").write_text("scale: my_tiles.yaml\nlocal_data: {tiles: fields}\n")
+    scale = snippet(PAGE, "`my_tiles.yaml`:")
+    small = "epochs: 2, steps: 4, patch: 32, overlap: 8, lr: 0.003, drops: [1]"
+    assert "epochs: 20, steps: 50, patch: 64, overlap: 24, lr: 0.003, drops: [16]" in scale
+    scale = scale.replace("epochs: 20, steps: 50, patch: 64, overlap: 24, lr: 0.003, drops: [16]", small)
+    (tmp_path / "my_tiles.yaml").write_text(scale)
+    output_of(snippet(PAGE, "With `scale: my_tiles.yaml`"), tmp_path)
+    results = tmp_path / "results" / "my_tiles"
+    table = pd.read_csv(results / "tables" / "tiles.csv").dropna(subset=["mean"])
+    assert set(table["method"]) == {"cce", "war_w2v"} and set(table["metric"]) == {"f1_average", "overall_accuracy"}
+    assert set(table["data"]) == {"real"}
+    (drawn,) = results.glob("maps/tiles/clean/unet/cce/seed0/tiles/*.png")
+    assert drawn.name == "areasouth.png" and Image.open(drawn).size == (64, 48)
+    assert drawn.with_suffix(".pgw").read_text().split()[-2:] == ["500.25", "899.75"]

@@ -1,6 +1,6 @@
 """Tiles: the kind of dataset whose samples are the pixels of images of different sizes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -31,7 +31,9 @@ class TileDataset(InPlace):
 
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         """Return the tiles that a scale asks for; `train` and `test` count tiles."""
-        train, test = self._take(root, "train", spec.train, spec.pool), self._take(root, "test", spec.test, spec.pool)
+        return self.prepared(spec, *self.take(root, spec, spec.pool))
+
+    def prepared(self, spec: DataSpec, train: Sequence[Tile], test: Sequence[Tile]) -> PreparedData:
         arrays, names = flat_arrays(train, test), self.classes.names
         # A scored class without training pixels could not be learnt; others, such as clutter, may be missing.
         counts = np.bincount(arrays["train_y"], minlength=len(names))
@@ -52,8 +54,12 @@ class TileDataset(InPlace):
         )
         return PreparedData(about, arrays)
 
-    def _take(self, root: Path, split: str, wanted: int | None, pool: int) -> list[Tile]:
-        names = self.splits[split]
-        if wanted is not None and not 1 <= wanted <= len(names):
-            raise WarlabError(f"{self.title} has {len(names)} {split} tiles, not {wanted}; choose 1 to {len(names)}.")
-        return [pooled(self.read_tile(root, name), pool) for name in names[:wanted]]
+    def take(self, root: Path, spec: DataSpec, pool: int) -> Iterator[list[Tile]]:
+        """Yield the training tiles and the test tiles."""
+        for split, wanted in (("train", spec.train), ("test", spec.test)):
+            names = self.splits[split]
+            if wanted is not None and not 1 <= wanted <= len(names):
+                raise WarlabError(
+                    f"{self.title} has {len(names)} {split} tiles, not {wanted}; choose 1 to {len(names)}."
+                )
+            yield [pooled(self.read_tile(root, name), pool) for name in names[:wanted]]

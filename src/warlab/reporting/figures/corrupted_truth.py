@@ -47,8 +47,8 @@ def draw(inputs: Inputs) -> Drawing:
 
 
 def infrared_image(image: np.ndarray) -> np.ndarray:
-    """Return the first three channels (near infrared, red, green) as a colour image (H, W, 3)."""
-    return np.moveaxis(image[:3], 0, 2)
+    """Return the first three channels (near infrared, red, green) as (H, W, 3), or only the first one in grey."""
+    return np.moveaxis(image[:3] if len(image) >= 3 else image[:1].repeat(3, 0), 0, 2)
 
 
 def show_picture(ax: Axes, picture: np.ndarray, title: str) -> None:
