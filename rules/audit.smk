@@ -4,7 +4,7 @@ rule suspects:
         audit="<results>/runs/<run>/audit.npz",
         data="<results>/data/{dataset}.npz",
         noise="<results>/noise/<labels>.npz",
-        cost=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_cost),
+        cost=collect("<results>/costs/{use.cost}/cost.csv", use=runs.cost_use),
         images=collect("<results>/data/{other}.npz", other=data.open_set_images),
         descriptions=["<results>/data/{dataset}.json", "<results>/noise/<labels>.json"],
         receipt=collect("<raw>/{dataset}/{source}/receipt.json", source=data.source, allow_missing=True),

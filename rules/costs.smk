@@ -53,20 +53,23 @@ rule cost:
 
 
 rule verify_cost:
-    """Compare our Sinkhorn with POT on this cost and check its properties; no training starts on a bad cost."""
+    """Compare our Sinkhorn with POT on this cost and check its properties; no training starts on a bad cost.
+
+    Each λ and number of iterations has a job of its own, so that another one does not train again. None of the code
+    that counts here is absent from the trainings that follow: `ot/verify.py` decides no number.
+    """
     input:
         cost="<results>/costs/{dataset}/{cost}/cost.csv",
         provenance="<results>/costs/{dataset}/{cost}/cost.json",
     output:
-        verified="<results>/costs/{dataset}/{cost}/verified.json",
+        verified="<results>/costs/{dataset}/{cost}/verified_lam{lam}_iterations{iterations}.json",
     log:
-        "<logs>/verify_cost/{dataset}/{cost}.log",
+        "<logs>/verify_cost/{dataset}/{cost}_lam{lam}_iterations{iterations}.log",
     priority: 50
     localrule: True
     conda:
         "../envs/warlab.yaml"
     params:
-        uses=data.cost_uses,
         code=flow.code("verify_cost"),
     script:
         "../workflow/scripts/verify_cost.py"

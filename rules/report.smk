@@ -11,8 +11,9 @@ rule report:
         data=collect("<results>/data/{dataset}.json", dataset=runs.datasets),
         noise=collect("<results>/noise/{labels}.npz", labels=runs.noisy_labels),
         noise_json=collect("<results>/noise/{labels}.json", labels=runs.noisy_labels),
-        costs=collect("<results>/costs/{cost}/verified.json", cost=runs.ground_costs),
-        cost_csv=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_costs),
+        costs=collect(
+            "<results>/costs/{use.cost}/verified_lam{use.lam}_iterations{use.iterations}.json", use=runs.cost_uses
+        ),
         cost_json=collect("<results>/costs/{cost}/cost.json", cost=runs.ground_costs),
         fidelity="<config>/fidelity.yaml",
         claims="<results>/claims.csv",

@@ -1,9 +1,10 @@
 # What a run reads besides its data and noisy labels, where its noise, method or network needs it.
 NEEDS_OF_RUN = dict(
     images=collect("<results>/data/{other}.npz", other=data.open_set_images),
-    cost=collect("<results>/costs/{cost}/cost.csv", cost=runs.ground_cost),
-    # Verifying a cost again, for instance for another λ, does not change it and must not train again.
-    verified=ancient(collect("<results>/costs/{cost}/verified.json", cost=runs.ground_cost)),
+    cost=collect("<results>/costs/{use.cost}/cost.csv", use=runs.cost_use),
+    verified=collect(
+        "<results>/costs/{use.cost}/verified_lam{use.lam}_iterations{use.iterations}.json", use=runs.cost_use
+    ),
     predictions=collect("<results>/runs/{run}/predictions.npz", run=runs.needed_run),
     initial=runs.initial_weights,
 )

@@ -17,10 +17,11 @@ from tests.faults.test_hostile_data import HOSTILE_NAMES
 from tests.helpers.reports import figure_inputs, texts
 from warlab.artefacts.ground_cost import matrix_text, read_matrix
 from warlab.errors import WarlabError
+from warlab.ot.cost_checks import refuse_failed
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.sinkhorn import plan, sinkhorn
-from warlab.ot.verify import prediction_pairs, verify_uses
+from warlab.ot.verify import prediction_pairs, verify_cost
 from warlab.reporting.figures.base import make
 from warlab.war import WARLoss
 
@@ -102,7 +103,7 @@ def test_random_costs_of_any_size_and_sign_give_finite_values_and_gradients(
 )
 def test_a_matrix_that_is_not_a_cost_never_reaches_training(change, words: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(WarlabError, match=words):
-        verify_uses(change(1 - np.eye(4)), [(0.05, 20)], False, "mine.csv")
+        refuse_failed(verify_cost(change(1 - np.eye(4)), 0.05, 20).checks, "mine.csv")
     count("hostile cost")
 
 

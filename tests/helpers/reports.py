@@ -102,7 +102,7 @@ def ground_cost(key: str = "w2v") -> GroundCost:
 def verification() -> Verification:
     required = Check("symmetry", 0.0, 1e-12, "both ways alike")
     informs = Check("as printed", 16.0, 0.0, "violations", required=False)
-    return Verification(100, "0.9", [required, informs])
+    return Verification(0.05, 20, 100, "0.9", [required, informs])
 
 
 def description(data: str = "real") -> DataDescription:

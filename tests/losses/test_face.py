@@ -16,10 +16,11 @@ from torch import Tensor, nn
 
 import warlab
 from warlab import ARLoss, TVLoss, WarlabError, WARLoss, centroid_cost, sinkhorn, word_cost, zero_one_cost
+from warlab.ot.cost_checks import refuse_failed
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
 from warlab.ot.points import embedded_vectors
-from warlab.ot.verify import verify_uses
+from warlab.ot.verify import verify_cost
 
 NAMES = ["cat", "dog", "truck"]
 X, MODEL = torch.randn(6, 8, generator=torch.Generator().manual_seed(0)), nn.Linear(8, 3)
@@ -93,7 +94,7 @@ def test_a_bad_cost_gets_the_sentence_of_the_workflow(change: Callable) -> None:
     with pytest.raises(WarlabError) as ours:
         WARLoss(bad)
     with pytest.raises(WarlabError) as theirs:
-        verify_uses(bad, [(0.05, 20)], False, "of WARLoss")
+        refuse_failed(verify_cost(bad, 0.05, 20).checks, "of WARLoss")
     assert str(ours.value).split(":")[0] == str(theirs.value).split(":")[0]
     assert "fails the check" in str(ours.value)
 

@@ -264,9 +264,9 @@ def answers(**config: Any) -> Any:
     found: dict[str, Any] = {}
     for run in jobs.flow.study.plan.runs:
         names = SimpleNamespace(**vars(run), cost=jobs.flow.study.settings.cost_key(run) or "w2v")
-        of_run = (jobs.runs.settings, jobs.runs.modules, jobs.runs.sources, jobs.runs.ground_cost, jobs.runs.needed_run)
+        of_run = (jobs.runs.settings, jobs.runs.modules, jobs.runs.sources, jobs.runs.cost_use, jobs.runs.needed_run)
         of_data = (jobs.data.source, jobs.data.settings, jobs.data.noise_settings, jobs.data.label_file)
-        of_cost = (jobs.data.cost_settings, jobs.data.cost_uses, jobs.data.features_of_cost)
+        of_cost = (jobs.data.cost_settings, jobs.data.features_of_cost)
         found[str(run)] = [ask(names) for ask in (*of_run, *of_data, *of_cost)]
     tables = [jobs.tables.spec(SimpleNamespace(experiment=name)) for name in jobs.flow.study.plan.tables]
     return found, tables, jobs.page.spec()

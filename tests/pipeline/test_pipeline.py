@@ -85,7 +85,7 @@ def test_python_looks_for_files_where_the_rules_write_them(rules: Rules) -> None
 # ---- training
 
 
-def test_a_training_reads_what_it_declares_and_the_verification_does_not_age(rules: Rules) -> None:
+def test_a_training_reads_what_it_declares(rules: Rules) -> None:
     files = rules.inputs("train", **vars(WAR))
     assert files_by_role(files) == {
         "data": "results/smoke/data/fashion_mnist.npz",
@@ -93,9 +93,9 @@ def test_a_training_reads_what_it_declares_and_the_verification_does_not_age(rul
         "noise": "results/smoke/noise/fashion_mnist/asym-40/seed0.npz",
         "noise_json": "results/smoke/noise/fashion_mnist/asym-40/seed0.json",
         "cost": "results/smoke/costs/fashion_mnist/w2v/cost.csv",
-        "verified": "results/smoke/costs/fashion_mnist/w2v/verified.json",
+        "verified": "results/smoke/costs/fashion_mnist/w2v/verified_lam0.05_iterations20.json",
     }
-    assert [file for file in files if file.flags.get("ancient")] == list(files.verified)
+    assert not [file for file in files if file.flags.get("ancient")], "Snakemake then does not look at what follows"
 
 
 def test_params_of_a_training_are_its_settings_and_the_code_of_its_method(jobs: Jobs) -> None:
@@ -169,8 +169,7 @@ def test_a_table_may_stand_where_the_page_shows_tables() -> None:
 
 def test_a_figure_reads_what_it_needs_with_its_descriptions(rules: Rules) -> None:
     files = rules.inputs("figure", figure="matrices")
-    assert files.costs and all(file.endswith("verified.json") for file in files.costs)
-    assert len(files.cost_csv) == len(files.cost_json) == len(files.costs) and not files.toy and not files.maps
+    assert len(files.cost_json) == len(files.costs) > 1 and not files.toy and not files.maps
     assert rules.inputs("figure", figure="simplex").toy == "results/common/toy.npz"
 
 

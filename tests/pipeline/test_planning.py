@@ -45,17 +45,6 @@ def test_more_seeds_resolve_nothing_more(monkeypatch: pytest.MonkeyPatch) -> Non
     assert counts[1] == counts[0]
 
 
-@pytest.mark.parametrize("scale", ["smoke", "sixteenth"])
-def test_uses_of_a_cost_are_those_of_its_runs(scale: str) -> None:
-    study = study_of(scale)
-    for dataset, cost in {(cell.dataset, study.settings.cost_key(cell)) for cell in study.plan.runs} - {
-        (cell.dataset, None) for cell in study.plan.runs
-    }:
-        cells = [cell for cell in study.plan.runs if (cell.dataset, study.settings.cost_key(cell)) == (dataset, cost)]
-        settings = [study.settings.method(cell.method, cell.dataset, cell.noise) for cell in cells]
-        assert study.plan.cost_uses[dataset, cost] == sorted({(one["lam"], one["iterations"]) for one in settings})
-
-
 def test_what_a_caller_changes_in_an_answer_changes_no_later_one() -> None:
     study = study_of()
     study.settings.method("war_w2v", "fashion_mnist")["beta"] = -1

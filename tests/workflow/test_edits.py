@@ -132,6 +132,7 @@ def test_nothing_runs_again_where_nothing_was_edited(finished: Path) -> None:
 
 
 COST = {"cost": 2, "verify_cost": 2}
+VERIFIED = {"verify_cost": 4, "train": 4}
 OTHER_PLACES = "s#photos#mine/../moved/#; s/my.npz/other.npz/; s/^local_data:/local_data:\\n  cifar10: nowhere/"
 DATA = {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}
 VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
@@ -151,6 +152,10 @@ VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
         ("src/warlab/noise/kinds/file.py", replaced("import re\n", "import re\n\nX = 1\n"), {"corrupt": 2, "train": 6}),
         ("config/scales/faults.yaml", replaced("batch_size: 12", "batch_size: 6"), {"train": 7}),
         ("config/config.yaml", OTHER_BETA, {"train": 2}),
+        # The costs are verified again and the runs are trained again, both at once.
+        ("config/config.yaml", replaced("overrides:", "overrides:\n  methods: {war: {lam: 0.1}}"), VERIFIED),
+        ("src/warlab/ot/sinkhorn.py", replaced("1e-18", "1e-17"), VERIFIED),
+        ("src/warlab/ot/verify.py", replaced("1e-3", "1e-4"), {}),
     ],
 )
 def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Callable, expected: dict) -> None:

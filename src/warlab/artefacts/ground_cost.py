@@ -3,14 +3,13 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from warlab.artefacts import Description
-from warlab.common.files import read_json, write_json, write_text
+from warlab.artefacts import Description, read_entries
+from warlab.common.files import write_json, write_text
 from warlab.errors import WarlabError
 
 
@@ -104,27 +103,19 @@ class Check:
     limit: float
     meaning: str
     required: bool = True
-    lam: float | None = None  # with which the cost was checked, if they matter
-    iterations: int | None = None
 
     @property
     def passed(self) -> bool:
         return bool(self.value <= self.limit)
 
-    def to_json(self) -> dict[str, object]:
-        content = asdict(self)
-        return {"lambda": content.pop("lam"), "passed": self.passed, **content}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "Check":
-        """Read a check; whether it passed follows from value and limit."""
-        return cls(lam=content["lambda"], **{key: content[key] for key in content if key not in ("lambda", "passed")})
-
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a cost. `pairs` of predictions were compared with POT, whose version is `pot`."""
+    """All checks of a cost, as runs with this lambda and these iterations use it. `pairs` of predictions were compared
+    with POT, whose version is `pot`."""
 
+    lam: float
+    iterations: int
     pairs: int
     pot: str
     checks: list[Check]
@@ -135,9 +126,9 @@ class Verification:
 
     @classmethod
     def load(cls, path: Path) -> "Verification":
-        content = read_json(path)
-        return cls(content["pairs"], content["pot"], [Check.from_json(check) for check in content["checks"]])
+        content = read_entries(path, {field.name for field in fields(cls)} | {"passed"})
+        del content["passed"]  # it follows from values and limits
+        return cls(**content | {"checks": [Check(**check) for check in content["checks"]]})
 
     def save(self, path: Path) -> None:
-        about = {"passed": self.passed, "pairs": self.pairs, "pot": self.pot}
-        write_json(Path(path), {**about, "checks": [check.to_json() for check in self.checks]})
+        write_json(path, {"passed": self.passed, **asdict(self)})

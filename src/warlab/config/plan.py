@@ -1,12 +1,11 @@
 """The plan: the runs of a study, the cells of its tables, and what is timed."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product, starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 from warlab import data, methods
 from warlab.artefacts.run_config import Options, TimingSpec
@@ -16,6 +15,14 @@ from warlab.errors import WarlabError
 from warlab.ids import RunId
 
 MOST_METHODS = 1000  # in one range such as {0..19}
+
+
+class CostUse(NamedTuple):
+    """A ground cost, by its folder such as fashion_mnist/w2v, and the settings of the transport under it."""
+
+    cost: str
+    lam: float
+    iterations: int
 
 
 @dataclass(frozen=True)
@@ -113,15 +120,12 @@ class Plan:
             needs = methods_by_value[value]
         return None if needs is None else replace(cell, method=needs)
 
-    @cached_property
-    def cost_uses(self) -> dict[tuple[str, str], list[tuple[float, int]]]:
-        """(dataset, folder of a cost) → the (lambda, iterations) with which the runs use it"""
-        uses: dict[tuple[str, str], set[Any]] = defaultdict(set)
-        for cell in self.runs:
-            if key := self.settings.cost_key(cell):
-                settings = self._method(cell, cell.method)
-                uses[cell.dataset, key].add((settings["lam"], settings["iterations"]))
-        return {cost: sorted(pairs) for cost, pairs in uses.items()}
+    def cost_use(self, cell: RunId) -> CostUse | None:
+        """Return the ground cost of a run and the settings of its transport; None if its method has no cost."""
+        if (key := self.settings.cost_key(cell)) is None:
+            return None
+        settings: Mapping[str, Any] = self._method(cell, cell.method)
+        return CostUse(f"{cell.dataset}/{key}", float(settings["lam"]), settings["iterations"])
 
     # ---- times
 

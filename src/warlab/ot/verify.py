@@ -1,11 +1,8 @@
 """Is this ground cost fit for training, and does our Sinkhorn agree with POT on it?
 
-Every check becomes a row of verified.json: name, value, limit, passed, and whether training depends on it.
+Every check becomes an entry of a JSON file: name, value, limit, and whether training depends on it.
 The pairs are drawn like a network's predictions: confident, undecided and in between.
 """
-
-from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import ot
@@ -13,7 +10,7 @@ import torch
 
 from warlab.artefacts.ground_cost import Check, Verification
 from warlab.common.seeds import derive_seed
-from warlab.ot.cost_checks import basic_checks, check_square, refuse_failed, triangle
+from warlab.ot.cost_checks import basic_checks, check_square, triangle
 from warlab.ot.sinkhorn import needs_log_domain, plan, sinkhorn
 
 CONVERGED = 5000  # iterations after which the plan counts as converged
@@ -28,7 +25,7 @@ def verify_cost(cost: np.ndarray, lam: float, iterations: int, signed: bool = Fa
     checks = [*basic_checks(cost, signed), triangle(cost), *pot_checks(a, b, cost, lam, iterations, plans, exact)]
     if not signed and all(check.passed for check in checks if check.required):
         checks += proposition_2(*lower_bounds(a, b, cost), exact, (plans * cost).sum((1, 2)))
-    return Verification(PAIRS, ot.__version__, [replace(check, lam=lam, iterations=iterations) for check in checks])
+    return Verification(lam, iterations, PAIRS, ot.__version__, checks)
 
 
 def prediction_pairs(classes: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -107,10 +104,3 @@ def _pot_plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray, lam: float, iterat
 def exact_transport(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """W by POT's linear program, per pair."""
     return np.array([ot.emd2(x, y, cost) for x, y in zip(a, b, strict=True)])
-
-
-def verify_uses(cost: np.ndarray, uses: Sequence[tuple[float, int]], signed: bool, name: str) -> Verification:
-    """`verify_cost` for every (lambda, iterations) that runs use; a failed check is an error that names it."""
-    checks = [check for lam, iterations in uses for check in verify_cost(cost, lam, iterations, signed).checks]
-    refuse_failed(checks, name)
-    return Verification(PAIRS, ot.__version__, checks)

@@ -83,9 +83,6 @@ class DataJobs(JobGroup):
         """Return kind and settings of a cost."""
         return self.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
-    def cost_uses(self, wildcards: Wildcards) -> list[tuple[float, int]]:
-        return self.study.plan.cost_uses.get((wildcards.dataset, wildcards.cost), [])
-
 
 def _needs(noise_id: str, role: str) -> list[str]:
     return [name for known, name in noise.needs(noise_id).items() if known == role]

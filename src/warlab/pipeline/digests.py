@@ -48,6 +48,7 @@ DECIDES_NO_NUMBER = {
     "warlab.engine.run": "writes the results that `engine.train` has computed",
     "warlab.errors": "declares errors",
     "warlab.ids": "parses and prints names",
+    "warlab.ot.verify": "checks ground costs, which it does not change",
     "warlab.pipeline.script": "logs and ends a job",
     "warlab.registry": "looks up files by name",
 }

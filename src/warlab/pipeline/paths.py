@@ -19,6 +19,8 @@ WILDCARDS = {
     "method": r"[A-Za-z0-9_+=.\-]+",
     "seed": "[0-9]+",
     "cost": "[A-Za-z0-9_@.-]+",
+    "lam": "[0-9.e-]+",
+    "iterations": "[0-9]+",
     "network": "[a-z0-9_]+",
     "size": "[0-9]+",
     "experiment": "[a-z0-9_]+",

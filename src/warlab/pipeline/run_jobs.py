@@ -8,6 +8,7 @@ from typing import Any
 from warlab import noise
 from warlab.artefacts.run_config import Options
 from warlab.common.seeds import derive_seed
+from warlab.config.plan import CostUse
 from warlab.config.settings import IMAGENET
 from warlab.ids import RunId
 from warlab.pipeline import sources
@@ -30,12 +31,10 @@ class RunJobs(JobGroup):
     def settings(self, wildcards: Wildcards) -> Options:
         return self.study.settings.run(run_of(wildcards)).to_dict()
 
-    def ground_cost(self, wildcards: Wildcards) -> list[str]:
-        """Return the folder of a run's ground cost, such as fashion_mnist/w2v, if its method has one."""
-        return self._cost_folders([run_of(wildcards)])
-
-    def _cost_folders(self, runs: list[RunId]) -> list[str]:
-        return [f"{run.dataset}/{cost}" for run in runs if (cost := self.study.settings.cost_key(run))]
+    def cost_use(self, wildcards: Wildcards) -> list[CostUse]:
+        """Return a run's ground cost and the settings of its transport, if its method has one."""
+        use = self.study.plan.cost_use(run_of(wildcards))
+        return [use] if use else []
 
     def needed_run(self, wildcards: Wildcards) -> list[RunId]:
         """Return the CCE run whose predictions a run of Forward or Backward reads."""
@@ -106,7 +105,10 @@ class RunJobs(JobGroup):
 
     def ground_costs(self, wildcards: Wildcards) -> list[str]:
         """Return the folders of the ground costs of all runs, each once."""
-        return sorted(set(self._cost_folders(self.trained())))
+        return sorted({use.cost for use in self.cost_uses(wildcards)})
+
+    def cost_uses(self, wildcards: Wildcards) -> list[CostUse]:
+        return sorted({use for run in self.trained() if (use := self.study.plan.cost_use(run))})
 
     @property
     def given(self) -> list[str]:

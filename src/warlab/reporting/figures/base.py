@@ -72,7 +72,7 @@ class Inputs:
 READERS: dict[str, Callable[[list[Path]], Any]] = {
     "runs": lambda paths: read_runs(paths[0]),
     "noise": lambda paths: [NoisyLabels.load(path) for path in paths],
-    "costs": lambda paths: [GroundCost.load(path.with_name("cost.csv")) for path in paths],  # next to its verification
+    "costs": lambda paths: [GroundCost.load(path) for path in paths],
     "data": lambda paths: {path.stem: PreparedData.load(path) for path in paths},
     "tiles": lambda paths: {path.stem: PreparedData.load(path) for path in paths},
     "maps": lambda paths: [PredictedMap.load(path) for path in paths],
