@@ -46,7 +46,8 @@ def use_plugins(folder: str | None = None) -> None:
     for place in (place for place in plugins() if not place.is_dir()):
         raise WarlabError(f"plugins: {place} is not a folder; name the one with your methods, networks and others.")
     seen: dict[str, Path] = {}
-    for file in (file for place in plugins() for file in sorted(place.glob("*/*.py"))):
+    files = [file for place in plugins() for file in sorted(place.glob("*/*.py"))]
+    for file in (file for file in files if file.name != "__init__.py"):  # which a package has in every folder
         if (kind := file.parent.name) not in SUBFOLDERS:
             raise WarlabError(f"plugins: {file} is in an unknown folder {kind!r}; {suggest(kind, SUBFOLDERS)}")
         if (_own_folder(SUBFOLDERS[kind]) / file.name).exists():

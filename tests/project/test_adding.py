@@ -167,7 +167,8 @@ def test_the_same_examples_outside_of_the_repository_train_the_same_bits(trained
 def install(parts: Path, site: Path, entry: str) -> str:
     """Make a package of plug-ins as pip installs it, and return the folder for PYTHONPATH."""
     shutil.copytree(parts, site.joinpath(*entry.split(".")))
-    (site / "my_package" / "__init__.py").write_text("raise ImportError('is never imported')\n")
+    for folder in (site / "my_package", *(site / "my_package").rglob("*/")):
+        (folder / "__init__.py").write_text("raise ImportError('is never imported')\n")
     described = site / "my_package-1.0.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
@@ -178,7 +179,7 @@ def install(parts: Path, site: Path, entry: str) -> str:
 def test_an_entry_point_that_is_no_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     site = install(tmp_path / "parts", tmp_path / "site", "my_package.parts")
-    (tmp_path / "site" / "my_package" / "parts").rmdir()
+    shutil.rmtree(tmp_path / "site" / "my_package" / "parts")
     done = run(f"{sys.executable} -m warlab plan", tmp_path, PYTHONPATH=site)
     assert done.returncode == 1 and "my_package/parts is not a folder" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -14,6 +14,7 @@ from warlab.data.base import DataSpec
 from warlab.errors import WarlabError
 from warlab.ids import CostId, RunId, base_method, places_of, split_cost
 from warlab.ot import costs
+from warlab.registry import plugin_file
 
 IMAGENET = "imagenet"  # the value of a network's setting `weights` for which they are fetched
 
@@ -220,8 +221,9 @@ class Settings:
                 where = f"config/{FILE}: training.{place}" if section == "training" else f"{here}.{key} at {place}"
                 values[key] = Value(one.value, "place", f"{where}, {one.source}", one.value)
             elif one.source:  # otherwise it has values at places only
-                own_file = f"src/warlab/{section}/{file}.py:" if section in ("methods", "nets") else f"{here},"
-                values[key] = Value(one.value, "default", f"{own_file} {one.source}", one.value)
+                own_file = plugin_file(f"warlab.{section}.{file}") or f"src/warlab/{section}/{file}.py"
+                where = f"{own_file}:" if section in ("methods", "nets") else f"{here},"
+                values[key] = Value(one.value, "default", f"{where} {one.source}", one.value)
         if section == "training" and not values:
             raise WarlabError(f"There is no schedule for {file}; write training.{file} in {FILE}.")
         return values
