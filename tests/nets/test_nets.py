@@ -9,6 +9,7 @@ from torch import nn
 from tests.helpers.nets import count_parameters
 from warlab import nets
 from warlab.errors import WarlabError
+from warlab.nets._library import LIBRARIES
 from warlab.nets.preact_resnet18 import Block
 
 COUNTS = {
@@ -26,6 +27,16 @@ COUNTS = {
 @pytest.mark.parametrize("name, channels, classes", COUNTS)
 def test_parameter_counts(name: str, channels: int, classes: int) -> None:
     assert count_parameters(nets.build(name, channels, classes)) == COUNTS[name, channels, classes]
+
+
+@pytest.mark.parametrize("name", sorted(set(nets.trainable()) - set(LIBRARIES) - {"mlp", "resnet50"}))
+def test_a_network_has_a_logit_for_each_class_and_a_gradient_for_each_weight(name: str) -> None:
+    """Contract, also for networks of plug-ins that take images; the others have tests below."""
+    net = nets.build(name, 3, 7).train()
+    logits = net(torch.randn(2, 3, 32, 32))
+    assert logits.shape == ((2, 7, 32, 32) if nets.makes_maps(name) else (2, 7))
+    logits.square().sum().backward()
+    assert [key for key, weight in net.named_parameters() if weight.grad is None or not weight.grad.any()] == []
 
 
 @pytest.mark.parametrize("name", ["cnn2", "cnn6", "cnn9", "preact_resnet18"])

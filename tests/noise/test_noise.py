@@ -14,6 +14,7 @@ from warlab.artefacts import to_json
 from warlab.common.files import digest
 from warlab.common.seeds import derive_seed
 from warlab.errors import WarlabError
+from warlab.ids import NoiseId
 from warlab.noise import make_noise
 from warlab.noise.kinds.base import NoiseRequest
 from warlab.noise.kinds.matrix import corrupt
@@ -36,6 +37,30 @@ CELLS = pytest.mark.parametrize("kind, dataset", FLIPS)
 def draw(noise_id: str, dataset: str = "fashion_mnist", seed: int = 0, clean: np.ndarray = BALANCED):
     made = make_noise(NoiseRequest(dataset, noise_id, seed, NAMES, "real"), {"train_y": clean}, {})
     return made.labels, to_json(made.manifest)
+
+
+# every kind that reads nothing but the data, those of plug-ins too: (file, beginning of its ids)
+SIMPLE = [
+    (file, name)
+    for file in noise.KINDS.names()
+    for kind in [noise.KINDS.load(file).KIND]
+    for name in kind.names
+    if file not in ("objects", "real") and not kind.needs(NoiseId(name))
+]
+
+
+@pytest.mark.parametrize(("file", "name"), SIMPLE)
+def test_a_kind_of_noise_keeps_the_contract(file: str, name: str) -> None:
+    """Labels of the classes that are there, the same from the same seed, and a manifest that agrees with them."""
+    noise_id, clean = f"{name}-30" if noise.KINDS.load(file).KIND.rated else name, BALANCED[:6000]
+    data = {"train_y": clean, "train_x": np.random.default_rng(0).integers(0, 256, (6000, 1, 4, 4), np.uint8)}
+    requests = [NoiseRequest("fashion_mnist", noise_id, seed, NAMES, "real") for seed in (0, 0, 1)]
+    made, again, other = (make_noise(request, data, {}) for request in requests)
+    assert made.labels.shape == clean.shape and set(made.labels) <= set(range(10))
+    assert np.array_equal(made.labels, again.labels) and made.manifest.realised_rate == np.mean(made.labels != clean)
+    np.testing.assert_allclose(np.sum(made.manifest.transition, 1), 1, atol=1e-9)
+    if made.manifest.rate:
+        assert not np.array_equal(made.labels, other.labels) and 0 < made.manifest.realised_rate < 0.33
 
 
 # --- matrices ----------------------------------------------------------------------------------------------

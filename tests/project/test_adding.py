@@ -164,6 +164,21 @@ def test_the_same_examples_outside_of_the_repository_train_the_same_bits(trained
     assert planned_jobs(output_of(f"{PLUGGED} -n -- {' '.join(targets)}", study))["train"] == 1
 
 
+def test_the_examples_pass_the_contract_tests_and_a_wrong_figure_does_not(study: Path, tmp_path: Path) -> None:
+    """With the page's figure, and that figure with a need that does not exist."""
+    parts = shutil.copytree(study / "my_parts", tmp_path / "my_parts")
+    figure = parts / "figures" / "forgetting.py"
+    figure.parent.mkdir()
+    figure.write_text(Example("figure", "forgetting").block("python"))
+    said = output_of(f"{sys.executable} -m warlab check-plugin my_parts", tmp_path)
+    assert all(f"{file.relative_to(parts)}: can be used" in said for file in parts.glob("*/*.py"))
+    tested = re.search(r"contract tests of tiny, stripes, first, forgetting: (\d+) passed|contract tests of .*", said)
+    assert tested and tested[1] and int(tested[1]) >= 6, said
+    figure.write_text(figure.read_text().replace('NEEDS = ("runs",)', 'NEEDS = ("rums",)'))
+    done = run(f"{sys.executable} -m warlab check-plugin my_parts", tmp_path)
+    assert done.returncode == 1 and "FAILED" in done.stdout and "[forgetting]" in done.stdout
+
+
 def install(parts: Path, site: Path, entry: str) -> str:
     """Make a package of plug-ins as pip installs it, and return the folder for PYTHONPATH."""
     shutil.copytree(parts, site.joinpath(*entry.split(".")))

@@ -190,6 +190,8 @@ def draw_panels(
 ) -> Drawing:
     """Draw a panel of `height` inches per setting; its title names the network if there are several."""
     groups = group_by_setting(table)
+    if not groups:
+        raise NothingToDraw("No run has what this figure shows; train one.")
     kinds = SETTING if table["net"].nunique() > 1 else SETTING[:2]
     figure = Figure()
     rows = style.panels(figure, len(groups), most)
