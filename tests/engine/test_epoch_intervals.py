@@ -32,12 +32,6 @@ def kill_in(part: Part, epoch: int, batch: int) -> None:
     part.trainer._step = call  # type: ignore[method-assign]
 
 
-def test_within_the_interval_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(INTERVAL, "3600")
-    calm(run_of("cce"), write_files(tmp_path), tmp_path / "out")
-    assert not list((tmp_path / "out").rglob("*.ckpt"))
-
-
 def test_a_stop_loses_nothing_though_nothing_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while an epoch is prepared: then the state is that of the epoch before, which was kept in memory."""
     monkeypatch.setenv(INTERVAL, "3600")

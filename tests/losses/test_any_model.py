@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, dropout
+from torch.nn.functional import dropout
 from torch.utils.checkpoint import checkpoint
 
 from tests.conftest import ROOT
@@ -63,7 +63,7 @@ NORMS = {
 
 @pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
 @pytest.mark.parametrize("training", [True, False])
-def test_without_updates_no_statistic_moves_and_the_value_stays(norm: Callable, training: bool) -> None:
+def test_statistics_move_with_updates_in_training_alone_and_the_value_stays(norm: Callable, training: bool) -> None:
     values = []
     for update in (False, True):
         model = network(norm())
@@ -74,7 +74,7 @@ def test_without_updates_no_statistic_moves_and_the_value_stays(norm: Callable, 
         torch.manual_seed(2)
         values.append(WARLoss(COST, epsilon=0.5, batchnorm_update=update)(model, images(), logits))
         same = [torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items()]
-        assert all(same) or (update and training)
+        assert all(same) != (update and training and any("running" in name for name in before))
     assert torch.equal(*values)
 
 
@@ -286,16 +286,3 @@ def test_shared_masks_cover_functional_dropout_and_off_does_not() -> None:
     assert TVLoss(epsilon=0.0, dropout="shared")(FunctionalDropout(), x) == 0
     assert TVLoss(epsilon=0.0, dropout="off")(FunctionalDropout(), x) > 0
     assert "functional.dropout" in (WARLoss.__doc__ or "")
-
-
-def test_the_loss_trains_a_loop_with_all_of_it() -> None:
-    torch.manual_seed(0)
-    model, war, x, y = network(nn.BatchNorm2d(4), nn.Dropout(0.2)), WARLoss(COST), images(40), torch.arange(40) % 5
-    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
-    for _ in range(40):
-        logits = model(x)
-        loss = cross_entropy(logits, y) + war(model, x, logits)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    assert (model.eval()(x).argmax(1) == y).float().mean() > 0.9

@@ -152,46 +152,6 @@ def test_parse_refuses_in_one_sentence(noise_id):
 # --- drawn labels ------------------------------------------------------------------------------------------
 
 
-@CELLS
-@settings(max_examples=15, deadline=None)
-@given(rate=RATES, seed=st.integers(0, 2**32))
-def test_only_allowed_flips_are_drawn_at_the_right_rate(kind, dataset, rate, seed):
-    matrix = noise.transition_matrix(kind, rate, dataset, 10)
-    noisy = corrupt(BALANCED, matrix, np.random.default_rng(seed))
-    assert noisy.dtype == np.int64
-    assert noisy.shape == BALANCED.shape
-    counts = np.zeros((10, 10))
-    np.add.at(counts, (BALANCED, noisy), 1)
-    assert (counts[matrix == 0] == 0).all()
-    # Six standard deviations of a binomial count (and one count, where the probability is nearly 0 or 1)
-    bound = 6 * np.sqrt(6000 * matrix * (1 - matrix)) + 1 + 1e-6
-    assert (abs(counts - 6000 * matrix) <= bound + 6 * (6000 * matrix < 10)).all()
-
-
-SHARES = {
-    ("fashion_mnist", "asym"): 0.5,
-    ("fashion_mnist", "asym_code"): 0.6,
-    ("fashion_mnist", "sym"): 1,
-    ("fashion_mnist", "pairflip"): 1,
-    ("cifar10", "asym"): 0.5,
-}
-
-
-@pytest.mark.parametrize("rate", [20, 40])
-@pytest.mark.parametrize("dataset, kind", SHARES)
-def test_realised_rate_is_the_share_of_classes_that_are_flipped(dataset, kind, rate):
-    _, manifest = draw(f"{kind}-{rate}", dataset)
-    expected = SHARES[dataset, kind] * rate / 100
-    assert abs(manifest["realised_rate"] - expected) < 4 * np.sqrt(expected * (1 - expected) / 60000)
-
-
-@pytest.mark.parametrize("noise_id", ["clean", "asym-0", "asym_code-0", "sym-0", "pairflip-0"])
-def test_a_rate_of_zero_changes_nothing(noise_id):
-    noisy, manifest = draw(noise_id)
-    np.testing.assert_array_equal(noisy, BALANCED)
-    assert manifest["realised_rate"] == 0
-
-
 def test_same_seed_same_labels_other_seed_other_labels():
     one, two, other = draw("asym-40", seed=1), draw("asym-40", seed=1), draw("asym-40", seed=2)
     np.testing.assert_array_equal(one[0], two[0])

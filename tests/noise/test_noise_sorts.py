@@ -48,17 +48,6 @@ def test_the_codes_flips_stay_in_blocks_of_five_labels() -> None:
     assert flips("asym_code") == {(i, i // 5 * 5 + (i + 1) % 5) for i in range(100)}
 
 
-@settings(max_examples=10, deadline=None)
-@given(kind=st.sampled_from(["asym", "asym_code"]), percent=st.integers(0, 99), seed=st.integers(0, 9))
-def test_cifar100_is_flipped_at_the_nominal_rate_and_only_as_allowed(kind: str, percent: int, seed: int) -> None:
-    wanted = NoiseRequest("cifar100", f"{kind}-{percent}", seed, list(NAMES), "real")
-    arrays, manifest = noise_on_disk(make_noise(wanted, {"train_y": BALANCED}, {}))
-    allowed = flips(kind) | {(i, i) for i in range(100)}
-    assert set(zip(BALANCED.tolist(), arrays["labels"].tolist(), strict=True)) <= allowed
-    rate = percent / 100
-    assert abs(manifest["realised_rate"] - rate) <= 5 * np.sqrt(rate * (1 - rate) / len(BALANCED))
-
-
 # --- labels that people gave -------------------------------------------------------------------------------
 
 

@@ -133,7 +133,8 @@ def test_nothing_runs_again_where_nothing_was_edited(finished: Path) -> None:
 
 COST = {"cost": 2, "verify_cost": 2}
 VERIFIED = {"verify_cost": 4, "train": 4}
-OTHER_PLACES = "s#photos#mine/../moved/#; s/my.npz/other.npz/; s/^local_data:/local_data:\\n  cifar10: nowhere/"
+EDIT = "s#photos#mine/../moved/#; s/my.npz/other.npz/; s/^local_data:/local_data:\\n  cifar10: nowhere/"
+OTHER_PLACES = f"mv mine/my.npz mine/other.npz && sed -i '{EDIT}' config/config.yaml"
 DATA = {"fetch": 1, "prepare": 1, "corrupt": 2, **COST, "train": 4}
 VECTORS = "src/warlab/assets/wordvectors/glove_6b_100d_classes.txt"
 
@@ -166,8 +167,7 @@ def test_an_edited_file_runs_what_reads_it(finished: Path, file: str, change: Ca
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("cp -r photos copy && rm -r photos && mv copy photos && find mine -exec touch {} +", {}),
-        (f"mv photos moved && mv mine/my.npz mine/other.npz && sed -i '{OTHER_PLACES}' config/config.yaml", {}),
+        (f"cp -r photos moved && rm -r photos && find mine -exec touch {{}} + && {OTHER_PLACES}", {}),
         ("mv photos/cat/$(ls photos/cat | head -1) photos/dog/", DATA),
     ],
 )
