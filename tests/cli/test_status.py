@@ -168,12 +168,6 @@ def findings(check: object, study: Study, root: Path = ROOT) -> dict[str, doctor
     return {finding.text: finding for finding in check(study, root)}  # type: ignore[operator]
 
 
-def test_this_machine_is_ready_for_its_own_tests(study: Study) -> None:
-    text, _ = doctor.doctor(study, ROOT)
-    for topic in ("python", "packages", "gpu", "tf32", "disk", "data"):
-        assert re.search(rf"^(good|note|wrong) +{topic} ", text, re.MULTILINE)
-
-
 def test_another_version_is_named_and_a_missing_package_is_wrong(study: Study, tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("numpy==1.0\n")
     (one,) = doctor.packages(study, tmp_path)

@@ -13,7 +13,6 @@ import yaml
 from tests.conftest import ROOT
 from tests.helpers.reports import PUBLISHED
 from tests.helpers.studies import study_of
-from warlab.config.plan import expand_range
 from warlab.config.study import Study
 from warlab.engine.timing import seconds_per_epoch
 from warlab.errors import WarlabError
@@ -133,11 +132,6 @@ def test_twenty_random_costs_have_twenty_folders(paper: Study) -> None:
     for wrong in ("random.x", "w2v.3", "randon.3"):
         with pytest.raises(WarlabError, match=wrong.split(".")[0]):
             paper.settings.cost(wrong, "cifar10")
-
-
-def test_a_range_stands_for_its_methods() -> None:
-    assert expand_range("war_random+cost=random.{8..11}") == [f"war_random+cost=random.{k}" for k in (8, 9, 10, 11)]
-    assert expand_range("ar+beta=0.5") == ["ar+beta=0.5"]
 
 
 # ---- numbers at a place

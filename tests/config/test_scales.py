@@ -181,16 +181,6 @@ def test_noise_that_lacks_its_files_is_found_before_anything_runs(dataset: str, 
         validate(scaled({"main_benchmark": {"datasets": [dataset], "noises": [noise]}}, datasets=alone).plan)
 
 
-def test_schedules_shrink_and_steps_per_epoch_grow() -> None:
-    full, short = (
-        study(60).settings.method("pencil", "fashion_mnist"),
-        study(30).settings.method("pencil", "fashion_mnist"),
-    )
-    assert (full["stage2"], full["stage3"], full["lam"]) == (13, 38, 2080.0)
-    assert (short["stage2"], short["stage3"], short["lam"]) == (6, 19, 4160.0)
-    assert study(30).settings.method("d2l", "fashion_mnist")["window"] == 5
-
-
 def test_forward_needs_the_cce_run_of_its_cell() -> None:
     cell = RunId("fashion_mnist", "asym-40", "cnn9", "forward+percentile=99", 2)
     assert study().plan.needed_run(cell) == RunId("fashion_mnist", "asym-40", "cnn9", "cce_early", 2)

@@ -13,7 +13,6 @@ from PIL import Image
 
 import warlab.data
 from tests.conftest import logged
-from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.artefacts import data_on_disk
 from tests.helpers.runs import metrics, resolved, run_training
 from tests.helpers.studies import study_of
@@ -25,7 +24,7 @@ from warlab.data.sets import clothing1m
 from warlab.engine.build import RunFiles
 from warlab.engine.images import TrainingData
 from warlab.engine.stored import AHEAD, StoredImages
-from warlab.errors import Interrupted, WarlabError
+from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.methods.war import EpsilonRule
 from warlab.noise import make_noise
@@ -214,18 +213,6 @@ def test_a_run_logs_validation_each_epoch_and_no_purity(files: RunFiles, tmp_pat
     run_training(run("jocor"), files, tmp_path / "run")
     header = metrics(tmp_path / "run")[0].split(",")
     assert "val_accuracy" in header and "purity" not in header and len(metrics(tmp_path / "run")) == 3
-
-
-def test_a_run_is_the_same_after_an_interruption(files: RunFiles, tmp_path: Path) -> None:
-    task = run("war_w2v", 3, epsilon=0.5, warmup=0, epsilon_rule="always", epsilon_after=1)
-    whole = calm(task, files, tmp_path / "calm").trainer
-    for epoch in (0, 2):  # before and after epsilon has changed
-        part = Part(task, files, tmp_path / "parts")
-        part.stop_at(part.trainer, "_step", epoch)
-        with pytest.raises(Interrupted):
-            part.fit()
-    assert_same_bits(whole, calm(task, files, tmp_path / "parts").trainer)
-    assert [row["epsilon"] for row in whole.rows] == pytest.approx([0.5, 0.05, 0.05])
 
 
 # ---- the rule for epsilon

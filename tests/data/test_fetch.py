@@ -251,12 +251,3 @@ def test_embedded_files_are_checked(tmp_path):
         fetch(replace(real, embedded=()), tmp_path, "embedded")
     with pytest.raises(WarlabError, match="'imaginary'; choose one of: embedded, stand_in, real"):
         fetch(real, tmp_path, "imaginary")
-
-
-def test_the_official_files_of_fashion_mnist_are_well_described():
-    real = warlab.data.get("fashion_mnist")
-    assert len(real.sources) == 4
-    for source in real.sources:
-        assert all(address.endswith(f"/{source.file}") for address in source.addresses)
-        assert len(source.checksum) == len(source.content_md5 or "") == 32
-    assert real.sources[0].content_bytes == 16 + 60000 * 28 * 28

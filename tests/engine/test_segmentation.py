@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from tests.conftest import ROOT
-from tests.engine.test_resume import Part, assert_same_bits, calm
 from tests.helpers.nets import count_parameters
 from tests.helpers.runs import make_trainer, method_ids, run_training, weights
 from tests.helpers.studies import study_of
@@ -27,7 +26,7 @@ from warlab.engine.build import RunFiles
 from warlab.engine.finished import map_run
 from warlab.engine.images import confusion
 from warlab.engine.tiles import Patches, PixelRows, TileEvaluator, Tiles, f1, orient, scores
-from warlab.errors import Interrupted, WarlabError
+from warlab.errors import WarlabError
 from warlab.ids import RunId
 from warlab.nets import build
 from warlab.reporting.images.label_maps import colour_labels, write_maps
@@ -187,15 +186,6 @@ def test_a_network_learns_the_tiles(files: RunFiles, tmp_path: Path) -> None:
     run_training(run, write_tile_files(tmp_path, "clean"), tmp_path / "run")
     accuracy = pd.read_csv(tmp_path / "run" / "metrics.csv")["overall_accuracy"]
     assert accuracy.iloc[-1] > max(70, accuracy[0] + 5)
-
-
-def test_stopped_and_continued_it_ends_with_the_same_bits(files: RunFiles, tmp_path: Path) -> None:
-    run = tile_run("war_w2v", epochs=2)
-    whole, part = calm(run, files, tmp_path / "calm"), Part(run, files, tmp_path / "parts")
-    part.stop_at(part.trainer, "_step", 1)
-    with pytest.raises(Interrupted):
-        part.fit()
-    assert_same_bits(whole.trainer, calm(run, files, tmp_path / "parts").trainer)
 
 
 def test_methods_that_ask_for_all_samples_are_told_so() -> None:

@@ -158,19 +158,6 @@ def test_a_package_that_is_missing_loses_no_training(tmp_path: Path, monkeypatch
 # ---- stopped
 
 
-@pytest.mark.parametrize(("method", "number"), [("coteaching", signal.SIGTERM), ("pencil", signal.SIGUSR1)])
-def test_a_run_asked_to_stop_saves_exits_75_and_resumes(
-    method: str, number: signal.Signals, calm: Trained, tmp_path: Path, nursery: Nursery
-) -> None:
-    one, out = calm(method), tmp_path / "stopped"
-    assert nursery.interrupt(one.run, one.files, out, 2, number) == 75
-    assert f"{number.name} received: saved epoch" in (out / "log.txt").read_text()
-    assert nursery.train(one.run, one.files, out) == 0
-    assert "resumed from epoch" in (out / "log.txt").read_text()
-    assert_same(one.out, out)
-    count("SIGTERM or SIGUSR1")
-
-
 # ---- disks
 
 

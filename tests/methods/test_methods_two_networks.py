@@ -121,19 +121,6 @@ def test_only_samples_in_dispute_are_learned() -> None:
         assert learned <= dispute and len(learned) == int(0.6 * len(dispute))
 
 
-@pytest.mark.parametrize("epoch", [0, 50])
-def test_co_teaching_plus_divides_once_unless_told_otherwise(epoch: int) -> None:
-    """Before and after the networks' disagreement counts; a mean has the size of one sample's loss."""
-    pair, y = two_logits()
-    losses = {
-        name: evaluate(make("coteaching_plus", y, 5, forget=0.0, **division), pair, y, Step(epoch, 60))[0]
-        for name, division in {"default": {}, "once": {"division": "once"}, "twice": {"division": "twice"}}.items()
-    }
-    n = len(y) if epoch == 0 else int((pair[0].argmax(1) != pair[1].argmax(1)).sum())
-    assert losses["default"] == losses["once"] == pytest.approx(n * losses["twice"])
-    assert n > 1
-
-
 def test_no_training_under_sgd_divides_its_loss_by_the_number_of_samples() -> None:
     """A hundredth of the rate: Adam makes up for it, SGD does not learn."""
     paper = study_of("paper")

@@ -69,15 +69,6 @@ def test_known_entries_and_ranks_of_cifar10(paper: Study) -> None:
     assert {flip: rank_in_row(cost, names, *flip) for flip in flips} == flips
 
 
-def test_extreme_pairs_of_clothing1m(paper: Study) -> None:
-    cost = made(paper, "w2v", "clothing1m").matrix
-    names = [name.lower() for name in data.get("clothing1m").classes.words]
-    pair = {names[k] for k in np.unravel_index(cost.argmax(), cost.shape)}
-    assert pair == {"t-shirt", "shirt"}
-    far = {names[k] for k in np.unravel_index((cost + 9 * np.eye(14)).argmin(), cost.shape)}
-    assert far == {"chiffon", "windbreaker"}
-
-
 def test_the_two_readings_of_cifar100(paper: Study) -> None:
     """By label a superclass is dear; in the code's order the blocks of five labels are, whatever their names."""
     by_label = made(paper, "w2v", "cifar100").matrix

@@ -50,17 +50,5 @@ def test_values_are_those_of_glove(vectors):
     assert vectors.similarity("cat", "dog") == pytest.approx(0.8798, abs=1e-4)
 
 
-def test_no_vector_is_empty_and_no_two_are_alike(vectors):
-    assert np.isfinite(vectors.vectors).all()
-    assert (np.linalg.norm(vectors.vectors, axis=1) > 1).all()
-    assert len(np.unique(vectors.vectors, axis=0)) == len(vectors)
-
-
-def test_related_words_are_nearer(vectors):
-    triples = "shirt t-shirt bag", "sneaker sandal dress", "cat dog truck", "truck car bird"
-    for word, near, far in map(str.split, triples):
-        assert vectors.similarity(word, near) > vectors.similarity(word, far)
-
-
 def test_the_tool_lists_exactly_the_words_of_the_file(vectors):
     assert load("tools/distil_word_vectors.py").wanted_words() == vectors.index_to_key

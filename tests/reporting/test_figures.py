@@ -67,17 +67,6 @@ def test_figures_are_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
     assert b"CreationDate" not in (tmp_path / "a" / "curve.v1.pdf").read_bytes()
 
 
-def test_learning_curves_draw_the_mean_and_the_band_of_the_seeds() -> None:
-    inputs = figure_inputs()
-    figure = draw("learning_curves", inputs)
-    axes = figure.axes[0]
-    assert len(axes.lines) == 2
-    np.testing.assert_allclose(axes.lines[0].get_ydata(), 50.5 + np.arange(6))
-    assert axes.lines[1].get_color() == style.looks([])["war_w2v"][0]
-    assert len(axes.collections) == 2
-    assert "2 seeds" in caption("learning_curves", inputs)
-
-
 def test_matrices_show_values_and_the_first_seed_only() -> None:
     costs = [ground_cost(key) for key in ("w2v", "embed@asym-40@seed0", "embed@asym-40@seed1")]
     inputs = Inputs(costs=costs, noise=[noisy_labels(noise="clean"), noisy_labels()], labels=LABELS)
