@@ -221,8 +221,8 @@ class Settings:
                 where = f"config/{FILE}: training.{place}" if section == "training" else f"{here}.{key} at {place}"
                 values[key] = Value(one.value, "place", f"{where}, {one.source}", one.value)
             elif one.source:  # otherwise it has values at places only
-                own_file = plugin_file(f"warlab.{section}.{file}") or f"src/warlab/{section}/{file}.py"
-                where = f"{own_file}:" if section in ("methods", "nets") else f"{here},"
+                folder = "plugins" if plugin_file(f"warlab.{section}.{file}") else "src/warlab"
+                where = f"{folder}/{section}/{file}.py:" if section in ("methods", "nets") else f"{here},"
                 values[key] = Value(one.value, "default", f"{where} {one.source}", one.value)
         if section == "training" and not values:
             raise WarlabError(f"There is no schedule for {file}; write training.{file} in {FILE}.")
