@@ -28,7 +28,11 @@ KINDS = {  # dataset, its part, noise, network
     "own folder": ("image_folder", {"source": "real", "size": 16}, "sym-40", "cnn9"),
     "arrays": ("arrays", {"source": "real"}, "sym-40", "cnn9"),
     "tiles": ("vaihingen", {"source": "stand_in", "train": 4, "test": 3}, "objects-33", "unet"),
+    "list": ("image_folder", {"source": "real", "size": 16}, "sym-40", "torchvision.resnet18"),
+    "vectors": ("vectors", {"source": "real"}, "sym-40", "mlp"),
+    "own tiles": ("tiles", {"source": "real"}, "objects-33", "unet"),
 }
+OWN = {"own folder": "photos", "arrays": "my.npz", "list": "my.csv", "vectors": "my.npz", "own tiles": "photos"}
 
 
 def write_study(folder: Path, kind: str) -> dict[str, object]:
@@ -41,8 +45,8 @@ def write_study(folder: Path, kind: str) -> dict[str, object]:
     block = {"datasets": [dataset], "noises": [noise], "nets": [net], "methods": ["cce", "war_w2v"]}
     scale = {"description": "mine", "seeds": 1, "datasets": {dataset: part}, "experiments": {"main_benchmark": block}}
     write_json(folder / "mine.yaml", scale)  # JSON is YAML
-    own = {"image_folder": str(folder / "photos"), "arrays": str(folder / "my.npz")}
-    local = {dataset: own[dataset]} if dataset in own else {}
+    (folder / "my.csv").write_text("file,label\nphotos/cat/0.png,cat\nphotos/dog/0.png,dog\n")
+    local = {dataset: str(folder / OWN[kind])} if kind in OWN else {}
     roots = {"results_root": str(folder / "results"), "data_root": str(folder / "raw")}
     return {"scale": str(folder / "mine.yaml"), "local_data": local, **roots}
 
@@ -115,4 +119,5 @@ def test_every_command_answers_or_says_one_sentence(
     assert "training.epochs" in said["explain"] and "There is no list" in said["audit"] and "data" in said["doctor"]
     shutil.rmtree(tmp_path / "photos")
     (tmp_path / "my.npz").unlink()
+    (tmp_path / "my.csv").unlink()
     assert all(say_all().values()), "also when the user's data are not mounted"
