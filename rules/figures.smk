@@ -31,6 +31,7 @@ rule figure:
         caption="<results>/figures/{figure}.txt",
     log:
         "<logs>/figure/{figure}.log",
+    priority: 75  # the first pictures need no training
     localrule: True
     conda:
         "../envs/warlab.yaml"

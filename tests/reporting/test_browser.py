@@ -81,12 +81,14 @@ addEventListener("load", () => {
   const tables = [...document.querySelectorAll("table")];
   const hidden = () => tables.filter((table) => !visible(table));
   const before = hidden().length;
+  const open = () => document.querySelectorAll("details[open]").length;
+  const opened = open();
   dispatchEvent(new Event("beforeprint"));
   const kept = hidden().filter((table) => !table.closest(".broad"));
   seen.printed = kept.every((table) => table.closest("details.inner").querySelector("summary").dataset.file);
-  seen.unfolded = hidden().length < before;
+  seen.unfolded = open() > opened;
   dispatchEvent(new Event("afterprint"));
-  seen.refolded = hidden().length === before;
+  seen.refolded = hidden().length === before && open() === opened;
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
   seen.requests = loaded.filter((name) => !name.startsWith("data:"));
   seen.problems = window.problems;

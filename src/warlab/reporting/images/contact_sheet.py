@@ -43,9 +43,11 @@ def draw_sheet(suspects: Sequence[Suspect], title: str, warning: str = "") -> Im
     sheet = Image.new("RGB", (COLUMNS * (SIDE + GAP) + GAP, TOP + rows * height), "white")
     pen = ImageDraw.Draw(sheet)
     title += " (framed: known to be wrong)" if any(one.known for one in suspects) else ""
-    pen.text((GAP, 8), _shorten(title, sheet.width - 2 * GAP, _font(18)), INK, _font(18))
+    wide = sheet.width - 2 * GAP
+    font = next((font for font in map(_font, (18, 16, 14)) if font.getlength(title) <= wide), _font(14))
+    pen.text((GAP, 8), _shorten(title, wide, font), INK, font)
     below = warning or ("" if suspects else "The network agrees with all labels.")
-    pen.text((GAP, 34), _shorten(below, sheet.width - 2 * GAP, _font(15)), RED if warning else QUIET, _font(15))
+    pen.text((GAP, 34), _shorten(below, wide, _font(15)), RED if warning else QUIET, _font(15))
     for place, suspect in enumerate(suspects):
         row, column = divmod(place, COLUMNS)
         _paste(sheet, pen, suspect, place + 1, GAP + column * (SIDE + GAP), TOP + row * height)
