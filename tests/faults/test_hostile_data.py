@@ -255,7 +255,7 @@ def test_file_names_with_any_bytes_reach_the_list_of_suspects(tmp_path: Path) ->
     data = PreparedData.load(tmp_path / "data.npz")
     request = NoiseRequest("image_folder", "sym-40", 0, data.about.class_names, "real")
     audit = LabelAudit(data.about.n_train, 3)
-    audit.update(np.eye(3)[data.arrays["train_y"]], data.arrays["train_y"], np.arange(data.about.n_train))
+    audit.update(5 * np.eye(3)[data.arrays["train_y"]], data.arrays["train_y"], np.arange(data.about.n_train))
     run = AuditedRun(audit.means(), data, make_noise(request, data.arrays, {}), None, None)
     everything = np.zeros(data.about.n_train, run.suspects().dtype)
     everything["index"] = np.arange(data.about.n_train)

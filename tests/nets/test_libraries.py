@@ -78,7 +78,8 @@ def test_weights_come_from_a_file_except_those_of_the_last_layer(timm: None, tmp
         ("timm.resnet18", "timm, which is missing: pip install"),
     ],
 )
-def test_a_wrong_name_is_one_sentence(name: str, sentence: str) -> None:
+def test_a_wrong_name_is_one_sentence(name: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "timm", None)
     with pytest.raises(WarlabError, match=sentence) as error:
         nets.check(name)
     assert len(str(error.value)) < 300

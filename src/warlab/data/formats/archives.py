@@ -37,7 +37,8 @@ def read_tar(path: Path, wanted: Collection[str], most: int = MOST_BYTES) -> dic
     except KeyError as error:
         raise WarlabError(f"{path} has no member {error}; fetch it again.") from error
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
-        raise WarlabError(f"{path} is not a complete tar file ({error}); delete it and fetch it again.") from error
+        reason = str(error).splitlines()[0].rstrip(":")  # tarfile adds a line for every compression that it tried
+        raise WarlabError(f"{path} is not a complete tar file ({reason}); delete it and fetch it again.") from error
     return contents
 
 
