@@ -25,7 +25,7 @@ rule features:
 rule cost:
     """A ground cost between the classes of a dataset, with its provenance."""
     input:
-        unpack(data.user_files_of_cost),
+        user_files=data.user_files_of_cost,
         data="<results>/data/{dataset}.npz",
         data_json="<results>/data/{dataset}.json",
         # An embed cost reads noisy labels, and images or their features from a network.

@@ -33,4 +33,4 @@ rule compare_retrained:
 rule verify:
     """Train one run of the scale again, a different one each day, and compare it with the reported one."""
     input:
-        collect("<results>/verify/{run}/comparison.json", run=runs.verified),
+        collect("<results>/verify/{run}/comparison.json", run=runs.retrained),

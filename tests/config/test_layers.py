@@ -151,6 +151,7 @@ METHODS, HERE = "src/warlab/methods/war.py", "config/hyperparameters.yaml"
             "lr",
             f"training.lr 0.01 place {HERE}: training.cifar10@openset, paper",
         ),
+        (FASHION.format("cce+net.dropout=0.3"), "net.dropout", "nets.dropout 0.3 id cce+net.dropout=0.3"),
         (FASHION.format("war_random+cost=random.7"), "seed", "costs.seed 7 id cost random.7"),
     ],
 )

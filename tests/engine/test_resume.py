@@ -20,7 +20,7 @@ from warlab.engine.checkpoint import StopRequest
 from warlab.engine.train import TIMES, Row, Trainer
 from warlab.errors import Interrupted
 
-EPOCHS, FEWER, BATCHES = 12, 6, 2  # fewer epochs for methods without phases
+EPOCHS, FEWER, BATCHES = 12, 4, 2  # fewer epochs for methods without phases: one for each way to end, and the last
 Place = tuple[int, int]  # epoch and batch
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in method_ids()},
@@ -32,7 +32,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "cce with dropout in a network of torchvision": ("cce", {}),
 }
 TRAINING: dict[str, dict[str, Any]] = {
-    "cce by sgd": {"optimiser": "sgd", "momentum": 0.9, "lr": 0.05, "drops": [2, 4]},
+    "cce by sgd": {"optimiser": "sgd", "momentum": 0.9, "lr": 0.05, "drops": [1, 3]},
     "gjs with two views": {"augmentation": "two_views"},
     "cce that ends with its best epoch": {"validation": 0.25, "keep": "best_validation", "lr": 0.03},
     "coteaching with a validation": {"validation": 0.25},

@@ -62,11 +62,11 @@ def test_wrong_runs_are_one_sentence(change, sentence: str, tmp_path: Path) -> N
 def test_missing_and_other_runs_are_told(tmp_path: Path) -> None:
     runs = pd.read_csv(STUDIES["demo_seeds"] / "runs.csv")
     runs.assign(seed=runs.seed + 1).to_csv(tmp_path / "runs.csv", index=False)
-    verified = jobs_with(SCALES["demo_seeds"], tmp_path, verify=0).runs.verified()
+    retrained = jobs_with(SCALES["demo_seeds"], tmp_path, verify=0).runs.retrained()
     missing, left_out = MESSAGES[:2]
     assert re.search("lacks 8 runs of this scale, such as .*seed0", missing)
     assert re.search("has 8 runs that this scale leaves out, such as .*seed3", left_out)
-    assert verified[0].seed == 1, "a run that is not reported cannot be verified"
+    assert retrained[0].seed == 1, "a run that is not reported cannot be verified"
 
 
 @pytest.mark.parametrize("column", ["memorised", "seconds"])

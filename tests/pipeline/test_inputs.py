@@ -68,8 +68,8 @@ def test_the_users_files_are_declared(tmp_path: Path) -> None:
         Path(path).write_text("")
     costs = {"file": {"path": own["cost.csv"]}, "w2v": {"vectors": own["words.bin"]}}
     inputs = inputs_of("paper", overrides={"costs": costs, "nets": {"resnet50": {"weights": own["resnet.pth"]}}})
-    assert inputs("cost", dataset="cifar10", cost="file")["path"] == own["cost.csv"]
-    assert inputs("cost", dataset="cifar10", cost="w2v")["vectors"] == own["words.bin"]
+    assert inputs("cost", dataset="cifar10", cost="file")["user_files"] == own["cost.csv"]
+    assert inputs("cost", dataset="cifar10", cost="w2v")["user_files"] == own["words.bin"]
     run = vars(RunId("clothing1m", "real", "resnet50", "cce", 0))
     assert inputs("train", **run)["initial"] == own["resnet.pth"]
     assert inputs_of("paper")("train", **run)["initial"] == "raw/resnet50/real/receipt.json"

@@ -114,11 +114,11 @@ def test_resources_grow_with_the_attempt_and_with_the_samples() -> None:
 def test_the_run_that_is_trained_again_is_chosen_by_its_number_or_by_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = jobs_of().flow.study.plan
     alone = [run for run in plan.runs if not plan.needed_run(run)]
-    assert [jobs_of(verify=number).runs.verified()[0] for number in (3, 3 + len(alone))] == [alone[3]] * 2
+    assert [jobs_of(verify=number).runs.retrained()[0] for number in (3, 3 + len(alone))] == [alone[3]] * 2
     chosen = set()
     for day in range(1, 9):
         monkeypatch.setattr(run_jobs, "date", SimpleNamespace(today=lambda day=day: date(2026, 1, day)))
-        chosen.update(jobs_of().runs.verified())
+        chosen.update(jobs_of().runs.retrained())
     assert len(chosen) > 2
 
 

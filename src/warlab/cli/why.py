@@ -54,7 +54,8 @@ def explain(study: Study, run: str, setting: str | None = None) -> str:
     rows = {f"{section}.{key}": value for section, values in sections.items() for key, value in values.items()}
     if setting is None:
         return _table(rows)
-    chosen = {name: value for name, value in rows.items() if setting in (name, name.split(".")[1])}
+    full = setting.replace("net.", "nets.", 1) if setting.startswith("net.") else setting  # as ids write it
+    chosen = {name: value for name, value in rows.items() if full in (name, name.split(".")[1])}
     if not chosen:
         names = [*dict.fromkeys(name.split(".")[1] for name in rows), *rows]
         raise WarlabError(f"The run has no setting {setting!r}; {suggest(setting, names)}")

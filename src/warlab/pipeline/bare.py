@@ -53,7 +53,7 @@ class _Finder(MetaPathFinder, Loader):
         """Leave the module as it is."""
 
 
-def set_up() -> None:
+def allow_missing_packages() -> None:
     """Let modules import packages that only the jobs need; those that are installed are found first.
 
     Jobs get the source of this repository before any installed version of it. Snakemake removes the variable from

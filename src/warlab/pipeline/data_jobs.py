@@ -76,8 +76,9 @@ class DataJobs(JobGroup):
         features = self.study.settings.features(cost.name, wildcards.dataset)
         return [f"{name}/{features}" for name in _needs(cost.noise, "images")] if cost.noise and features else []
 
-    def user_files_of_cost(self, wildcards: Wildcards) -> dict[str, str]:
-        return self.study.settings.cost_files(CostId.parse(wildcards.cost).name, wildcards.dataset)
+    def user_files_of_cost(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's file of a cost or of word vectors, if the cost is made from one."""
+        return [*self.study.settings.cost_files(CostId.parse(wildcards.cost).name, wildcards.dataset).values()]
 
     def cost_settings(self, wildcards: Wildcards) -> Options:
         """Return kind and settings of a cost."""

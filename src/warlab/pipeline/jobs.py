@@ -31,7 +31,7 @@ from warlab.reporting.figures import Design, declaration, published_cells, why_n
 from warlab.reporting.page import category
 from warlab.reporting.read.predictions import FILE as PREDICTIONS
 
-_TRAINED_HERE = ("data", "costs", "activations", "tiles", "maps", "audit")  # what given runs come without
+_NOT_GIVEN = ("data", "costs", "activations", "tiles", "maps", "audit")  # what given runs come without
 
 
 class FigureJobs(JobGroup):
@@ -95,7 +95,7 @@ class FigureJobs(JobGroup):
     def _absent(self) -> dict[str, str]:
         """Return what this study cannot give to figures, with the reason."""
         if self.flow.given:
-            return {kind: f"given runs come without {kind}" for kind in _TRAINED_HERE}
+            return {kind: f"given runs come without {kind}" for kind in _NOT_GIVEN}
         pictured = " or ".join(data.get(name).title for name in self._pictured_datasets)
         reasons = {
             "data": (self.flow.image_datasets, "no dataset has single images"),

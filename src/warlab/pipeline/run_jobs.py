@@ -139,7 +139,7 @@ class RunJobs(JobGroup):
 
     # ---- verify
 
-    def verified(self, wildcards: Wildcards | None = None) -> list[RunId]:
+    def retrained(self, wildcards: Wildcards | None = None) -> list[RunId]:
         """Return the run that `snakemake verify` trains again: a different one each day, or the one whose number the
         configuration gives; none in a study that trains nothing.
 
