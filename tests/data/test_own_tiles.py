@@ -87,6 +87,10 @@ def no_data(folder: Path) -> None:
     [
         (lambda f: (f / "classes.txt").unlink(), r"has no classes\.txt; write the names of the classes"),
         (lambda f: (f / "classes.txt").write_text("a b\na-b\nc\n"), "names that differ in signs alone"),
+        (
+            lambda f: (f / "classes.txt").write_text("\n".join(map(str, range(257)))),
+            "257 names; tiles have at most 256",
+        ),
         (lambda f: (f / LABELS).unlink(), rf"north\.tif has no classes; put them into .*{LABELS}"),
         (lambda f: (f / SOUTH).unlink(), r"test/images has no \.tif files"),
         (lambda f: (f / NORTH).write_text("no image"), r"north\.tif cannot be read as a TIFF file"),

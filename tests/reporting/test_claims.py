@@ -152,6 +152,8 @@ def test_what_a_verdict_carries() -> None:
     found = verdicts.conclude([item(5, 0.5), item(2, 0.5), UNTESTED])
     assert (found.decided_by, found.difference) == ("a − b", 2)  # the nearest to the threshold
     assert (found.tested, found.numbers, found.runs) == ("2 of 3", "x; x", "r")
+    refuted = verdicts.conclude([item(-2, 1.5), item(-5, 0.5), item(2, 0.5)])
+    assert (refuted.verdict, refuted.difference) == ("did not hold", -5)  # not one that decided nothing
     assert verdicts.conclude([UNTESTED]) == verdicts.Verdict(verdict="not tested here", tested="0 of 1", numbers="x")
 
 

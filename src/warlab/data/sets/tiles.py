@@ -27,6 +27,7 @@ from warlab.data.tile_dataset import TileDataset
 from warlab.data.user_data import listed_classes, mean_and_deviation
 from warlab.errors import WarlabError
 
+MOST_CLASSES = 256  # that fit into a byte
 PERCENTILES = (0.1, 99.9)  # of a band, between which its values are spread over the bytes
 
 
@@ -44,7 +45,10 @@ class UserTiles(TileDataset):
         classes = listed_classes(folder)
         if classes is None:
             raise WarlabError(f"{folder} has no {in_place.CLASSES}; write the names of the classes, one per line.")
-        count = len(classes.names)
+        if (count := len(classes.names)) > MOST_CLASSES:
+            raise WarlabError(
+                f"{folder / in_place.CLASSES} has {count} names; tiles have at most {MOST_CLASSES} classes."
+            )
         colours = [hsv_to_rgb(number / count, 0.45 + 0.5 * (number % 2), 0.9) for number in range(count)]
         bytes_ = tuple((round(255 * r), round(255 * g), round(255 * b)) for r, g, b in colours)
         metrics = {number: f"f1_{re.sub('[^a-z0-9]+', '_', name.lower())}" for number, name in enumerate(classes.names)}
