@@ -14,7 +14,7 @@ from warlab.artefacts.run_result import Machine, RunProvenance
 from warlab.common.precision import float32_precision
 from warlab.engine.device import uses_gpu
 
-PACKAGES = ("torch", "numpy", "pot", "gensim", "snakemake")
+PACKAGES = ("torch", "torchvision", "timm", "numpy", "pot", "gensim", "snakemake")
 
 
 def provenance(seconds: float, processor_seconds: float) -> RunProvenance:
