@@ -87,7 +87,7 @@ def _training_step(method: MethodConfig, spec: TimingSpec, device: torch.device)
 
 def _authors_loss(model: nn.Module, batch: Batch, cost: Tensor, settings: Mapping[str, Any]) -> Tensor:
     """Return WAR as the authors' code computes it: four forward passes, and for the direction also the gradients of all
-    weights, which are discarded. `warlab.war.adversarial.perturbation` avoids them, so it cannot be used here."""
+    weights, which are discarded. `warlab.war.perturbation` avoids them, so it cannot be used here."""
 
     def transport(x: Tensor) -> Tensor:
         value = sinkhorn(model(x).softmax(1), reference, cost, settings["lam"], settings["iterations"], False)
