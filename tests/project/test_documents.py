@@ -226,14 +226,16 @@ MARKER = re.compile(r"([-*]|\d+\.) ")
 
 
 def broken_lists(text: str) -> list[str]:
-    """Return lines that Python-Markdown does not read as in a list: a first item without an empty line before it, and
-    what follows an empty line with one to three spaces, where four continue the item."""
-    broken, before, in_list = [], "", False
+    """Return lines that Python-Markdown does not read as in a list: a first item, or one below a second paragraph of the
+    item before it, without an empty line, and what follows an empty line with one to three spaces, where four continue
+    the item."""
+    broken, before, in_list, in_paragraph = [], "", False, False
     for line in FENCE.sub("", text).splitlines():
         is_item, indent = bool(MARKER.match(line.lstrip())), len(line) - len(line.lstrip())
-        joined = is_item and indent == 0 and before and before[0] != "#" and not in_list
+        joined = is_item and indent == 0 and before and before[0] != "#" and (not in_list or in_paragraph)
         if joined or (in_list and not before and 1 <= indent <= 3):
             broken.append(line)
+        in_paragraph = not is_item and line != "" and (in_paragraph or (in_list and not before and 4 <= indent < 8))
         in_list = is_item or (in_list and (indent > 0 or before != "" or not line))
         before = line
     return broken
@@ -246,6 +248,8 @@ def test_lists_are_lists_on_the_site(page: Path) -> None:
 
 def test_broken_lists_are_found() -> None:
     assert broken_lists("Do:\n1. one\n2. two\n") == ["1. one"] and broken_lists("1. one\n\n   code\n") == ["   code"]
+    assert broken_lists("1. one\n\n    more\n    of it\n2. two\n") == ["2. two"]
+    assert broken_lists("1. one\n\n    more\n\n2. two\n") == []
     assert broken_lists("Do:\n\n1. one\n    on\n\n        code\n2. two\n\nText.\n") == []
 
 
