@@ -226,9 +226,9 @@ MARKER = re.compile(r"([-*]|\d+\.) ")
 
 
 def broken_lists(text: str) -> list[str]:
-    """Return lines that Python-Markdown does not read as in a list: a first item, or one below a second paragraph of the
-    item before it, without an empty line, and what follows an empty line with one to three spaces, where four continue
-    the item."""
+    """Return lines that Python-Markdown does not read as in a list: a first item, or one below a second paragraph of
+    the item before it, without an empty line, and what follows an empty line with one to three spaces, where four
+    continue the item."""
     broken, before, in_list, in_paragraph = [], "", False, False
     for line in FENCE.sub("", text).splitlines():
         is_item, indent = bool(MARKER.match(line.lstrip())), len(line) - len(line.lstrip())
