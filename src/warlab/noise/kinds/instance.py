@@ -11,39 +11,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warlab import data as datasets
-from warlab.artefacts.labelled_data import NoisyLabels
-from warlab.errors import WarlabError
-from warlab.ids import NoiseId
-from warlab.noise.kinds.base import DataArrays, Files, NoiseKind, NoiseRequest
+from warlab.noise.kinds._per_sample import PerSampleNoise, Probabilities
+from warlab.noise.kinds.base import DataArrays, NoiseRequest
 
 DEVIATION = 0.1  # of the rates of the images
 ROWS = 10_000  # images that are converted to float at once
 
 
-class InstanceNoise(NoiseKind):
-    def check(self, noise: NoiseId, dataset: str) -> None:
-        if dataset in datasets.names() and datasets.get(dataset).samples not in ("images", "vectors"):
-            raise WarlabError(
-                f"The noise {noise} reads samples in memory, and {dataset} has none; choose another noise."
-            )
+class InstanceNoise(PerSampleNoise):
+    def probabilities(self, request: NoiseRequest, data: DataArrays, rng: np.random.Generator) -> Probabilities:
+        images, classes = data["train_x"], len(request.class_names)
+        rates = draw_rates(request.id.rate, len(images), rng)
+        projection = rng.standard_normal((classes, images[0].size, classes))
 
-    def make(self, request: NoiseRequest, data: DataArrays, files: Files) -> NoisyLabels:
-        self.check(request.id, request.dataset)
-        clean, classes, rng = data["train_y"], len(request.class_names), request.rng()
-        rates = draw_rates(request.id.rate, len(clean), rng)
-        projection = rng.standard_normal((classes, data["train_x"][0].size, classes))
-        draws = rng.random(len(clean))
-        labels, matrix = np.empty(len(clean), np.int64), np.eye(classes)
-        for label in np.unique(clean):
-            members = np.flatnonzero(clean == label)
-            parts = label_probabilities(data["train_x"], members, rates, projection[label], label)
-            p = np.concatenate(list(parts))
-            cumulative = np.cumsum(p, axis=1)
-            # Exactly 1 from the last possible class on, so that rounding never selects an impossible one.
-            labels[members] = (draws[members, None] >= cumulative / cumulative[:, -1:]).sum(axis=1)
-            matrix[label] = p.mean(axis=0)
-        return self.noisy(request, clean, labels, matrix)
+        def of_class(members: np.ndarray, label: int) -> np.ndarray:
+            return np.concatenate(list(label_probabilities(images, members, rates, projection[label], label)))
+
+        return of_class
 
 
 def draw_rates(rate: float, n: int, rng: np.random.Generator) -> np.ndarray:
