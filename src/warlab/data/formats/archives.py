@@ -22,11 +22,11 @@ MOST_BYTES = 1 << 30  # all members together; CIFAR, the largest, has 178 MB
 _MOST_MEMBERS = 10_000
 
 
-def read_tar(path: Path, wanted: Collection[str], most: int = MOST_BYTES) -> dict[str, bytes]:
+def read_tar(path: Path | IO[bytes], wanted: Collection[str], most: int = MOST_BYTES) -> dict[str, bytes]:
     """Return the wanted members of a tar file, compressed or not, by their names."""
     contents: dict[str, bytes] = {}
     try:
-        with tarfile.open(path) as archive:
+        with tarfile.open(path) if isinstance(path, Path) else tarfile.open(fileobj=path) as archive:
             _check_members(archive, path, most)
             members = {member.name: member for member in archive.getmembers()}
             for name in wanted:
@@ -42,7 +42,7 @@ def read_tar(path: Path, wanted: Collection[str], most: int = MOST_BYTES) -> dic
     return contents
 
 
-def _check_members(archive: tarfile.TarFile, path: Path, most: int) -> None:
+def _check_members(archive: tarfile.TarFile, path: Path | IO[bytes], most: int) -> None:
     total = 0
     for number, member in enumerate(archive):
         total += member.size

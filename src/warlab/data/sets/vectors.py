@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from warlab.artefacts.labelled_data import PreparedData
 from warlab.data import in_place, user_data
-from warlab.data.base import DataSpec, Pixels
+from warlab.data.base import AS_THEY_ARE, Pixels
 from warlab.data.synthetic.patterns import shuffled_labels
 from warlab.errors import WarlabError
 
@@ -25,16 +24,8 @@ class UserVectors(user_data.UserSamples):
     samples: ClassVar[str] = "vectors"
     resizes: ClassVar[bool] = False
 
-    def read_part(self, root: Path, spec: DataSpec, threads: int) -> PreparedData:
-        if spec.pool != 1:
-            raise WarlabError(f"`pool` makes images smaller, and {self.title} are no images; leave it out.")
-        return super().read_part(root, spec, threads)
-
-    def sample_problem(self, x: np.ndarray) -> None:
-        """Return None: `read` has refused what is wrong with vectors."""
-
     def normalisation(self, x: np.ndarray) -> Pixels:
-        return Pixels(mean=(0.0,), std=(1.0,))
+        return AS_THEY_ARE
 
 
 def read(root: Path, size: int | None) -> user_data.UserData:

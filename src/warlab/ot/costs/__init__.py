@@ -24,6 +24,11 @@ def reads_labels(kind: str) -> bool:
     return bool(COSTS.literals(kind).get("READS_LABELS", False))
 
 
+def needs_order(kind: str) -> bool:
+    """Return whether a cost is for classes with an order."""
+    return bool(COSTS.literals(kind).get("NEEDS_ORDER", False))
+
+
 def user_files(kind: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the user's files that a cost is made from, by the setting that names them."""
     named = {key: settings.get(key) for key in COSTS.literals(kind).get("USER_FILES", ())}

@@ -1,7 +1,7 @@
 """The contract of a ground cost: a function `make(inputs, **settings)` that returns the matrix and its origin.
 
-Two constants of its file are read before anything runs: `READS_LABELS = True` if the cost is made from noisy labels,
-`USER_FILES` are the settings that name a file of the user.
+Three constants of its file are read before anything runs: `READS_LABELS = True` if the cost is made from noisy labels,
+`NEEDS_ORDER = True` if it is for ordered classes, `USER_FILES` are the settings that name a file of the user.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +25,7 @@ class CostInputs:
     images: np.ndarray | None = None
     labels: np.ndarray | None = None
     vectors: np.ndarray | None = None  # features (N, d) of the images, where a network made them
+    ordered: bool = False
     # for the provenance: the dataset, real or stand-in, the id of the cost, and how the features were made
     dataset: str = ""
     data: str = ""
@@ -37,6 +38,7 @@ class CostInputs:
         and other_features."""
         about = DataDescription.load(files["data"])
         inputs = cls(about.class_names, about.words, dataset=about.dataset, data=about.data, key=key)
+        inputs = replace(inputs, ordered=about.ordered)
         if "noise" not in files:
             return inputs
         noise = NoisyLabels.load(files["noise"])
