@@ -196,6 +196,8 @@ def test_the_committed_seeds_of_the_demo_have_the_settings_of_the_demo():
     demo = load_study({"scale": "demo"}, ROOT)
     seeds = load_study({"scale": "docs/evidence/demo/demo_seeds.yaml"}, ROOT)
     noisy = {cell.method for cell in demo.plan.runs if (cell.dataset, cell.noise) == ("fashion_mnist", "asym-40")}
-    assert {cell.method for cell in seeds.plan.runs} == noisy and {cell.seed for cell in seeds.plan.runs} == {0, 1, 2}
+    assert {cell.method for cell in seeds.plan.runs} == noisy | {"war_01", "war_embed"}
+    assert {cell.seed for cell in seeds.plan.runs} == {0, 1, 2}
     own = [row for row in reductions(demo) if row["what"].startswith("Fashion-MNIST")]
-    assert own == [row for row in reductions(seeds) if row["what"].startswith("Fashion-MNIST")]
+    theirs = [row for row in reductions(seeds) if row["what"].startswith("Fashion-MNIST")]
+    assert own == [row for row in theirs if not re.search("WAR_(0-1|embed)", row["what"])]
