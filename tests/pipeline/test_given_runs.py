@@ -10,6 +10,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.helpers.rules import Rules
+from warlab.cli.main import main
 from warlab.common.files import read_json
 from warlab.errors import WarlabError
 from warlab.pipeline.jobs import Jobs, load_jobs
@@ -59,7 +60,7 @@ def test_wrong_runs_are_one_sentence(change, sentence: str, tmp_path: Path) -> N
         jobs_with(SCALES["demo_seeds"], tmp_path)
 
 
-def test_missing_and_other_runs_are_told(tmp_path: Path) -> None:
+def test_missing_and_other_runs_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = pd.read_csv(STUDIES["demo_seeds"] / "runs.csv")
     runs.assign(seed=runs.seed + 1).to_csv(tmp_path / "runs.csv", index=False)
     retrained = jobs_with(SCALES["demo_seeds"], tmp_path, verify=0).runs.retrained()
@@ -67,6 +68,9 @@ def test_missing_and_other_runs_are_told(tmp_path: Path) -> None:
     assert re.search("lacks 8 runs of this scale, such as .*seed0", missing)
     assert re.search("has 8 runs that this scale leaves out, such as .*seed3", left_out)
     assert retrained[0].seed == 1, "a run that is not reported cannot be verified"
+    (tmp_path / "my.yaml").write_text(f"scale: {SCALES['demo_seeds']}\nruns_from: {tmp_path}\n")
+    assert main(["status", "--watch", "--root", str(ROOT), "--configfile", str(tmp_path / "my.yaml")]) == 0
+    assert capsys.readouterr().out.endswith("demo_seeds: 16 of 24 runs are given by runs_from; nothing is trained\n")
 
 
 @pytest.mark.parametrize("column", ["memorised", "seconds"])

@@ -152,6 +152,9 @@ def test_summary_of_a_short_single_run_in_any_order() -> None:
     assert results.summarise(runs, last=1).iloc[0]["mean"] == 60.0  # by epoch, not by position
     assert results.epochs_averaged(runs) == {("fashion_mnist", "asym-40", "cnn9", "cce"): 3}
     assert set(results.epochs_averaged(runs, last=2).values()) == {2}
+    untested = runs_table({("cce", 0): [10.0, np.nan, 60.0]})
+    means = [results.summarise(untested, last=last).iloc[0]["mean"] for last in (3, 1)]
+    assert np.isnan(means[0]) and means[1] == 60.0  # no mean of the epochs that happen to have a number
 
 
 def test_summary_of_any_metric_and_of_mixed_data() -> None:

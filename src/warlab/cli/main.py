@@ -7,7 +7,7 @@ from typing import Any
 
 from warlab.cli.check_plugin import check_plugin
 from warlab.cli.doctor import doctor
-from warlab.cli.status import audit, status, watch
+from warlab.cli.status import audit, given_runs, status, watch
 from warlab.cli.why import explain, why
 from warlab.common.wording import for_terminal
 from warlab.config.reading import read_yaml
@@ -103,5 +103,7 @@ def _answer(options: argparse.Namespace, config: dict[str, Any], root: Path) -> 
         return audit(study)
     if options.command == "doctor":
         return doctor(study, root, options.configfile)
+    if study.config.get("runs_from"):
+        return given_runs(study), True
     in_place = options.watch and sys.stdout.isatty()  # a file or a pipe gets one answer
     return (watch if in_place else status)(study, root), True

@@ -20,6 +20,7 @@ from warlab.config.study import Study
 from warlab.engine.lock import is_locked, last_configuration
 from warlab.errors import WarlabError
 from warlab.ids import RunId
+from warlab.pipeline.given_runs import find_given_runs
 from warlab.pipeline.paths import Paths
 from warlab.pipeline.run_times import load_run_times
 
@@ -48,6 +49,15 @@ def status(study: Study, root: Path) -> str:
     head = f"{'state':9}{'run':{width}}  {'epoch':>8}{'accuracy':>10}  remaining"
     lines = [_line(run, width) for run in states.values()]
     return "\n".join([head, *lines, *summary(study, root, states)])
+
+
+def given_runs(study: Study) -> str:
+    """Return how many runs of the study are those that `runs_from` names; nothing is trained then."""
+    lines: list[str] = []
+    given = find_given_runs(study, lines.append)
+    runs = study.plan.runs
+    found = sum(given is not None and run in given.epochs for run in runs)
+    return "\n".join([*lines, f"{study.name}: {found} of {len(runs)} runs are given by runs_from; nothing is trained"])
 
 
 def summary(study: Study, root: Path, states: Mapping[RunId, RunState]) -> list[str]:
