@@ -207,7 +207,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs").rglob("*.yaml"))], ids=lambda page: page.name)
 def test_named_tests_and_tools_are_there(page: Path) -> None:
-    named = re.findall(r"\b(?:tests|tools|benchmarks)/[\w/]+\.py", page.read_text(encoding="utf-8"))
+    named = re.findall(r"\b(?:(?:tests|tools|benchmarks)/|docs/evidence/)[\w/]+\.py", page.read_text(encoding="utf-8"))
     assert not [name for name in named if not (ROOT / name).is_file()]
 
 
@@ -274,14 +274,3 @@ def test_the_site_is_built_and_asks_no_network(tmp_path: Path) -> None:
     reference = (site / "api.html").read_text()
     assert ".. math::" not in reference and reference.count("<math") >= 6
     assert (site / "search" / "search_index.js").exists()
-
-
-def test_scripts_that_are_not_run_here_are_there() -> None:
-    scripts = {
-        command.split()[1]: page
-        for command, page in FOUND.items()
-        if command.startswith("python ") and " -c " not in command
-    }
-    assert scripts
-    for script, page in scripts.items():
-        assert (ROOT / script).exists(), f"{page.name} names {script}"
