@@ -46,8 +46,8 @@ def test_an_override_that_cannot_reach_a_variant_says_what_to_write(owner: str) 
     with pytest.raises(WarlabError) as caught:
         study(methods={owner: {"cost": "embed", "beta": 3}})
     assert str(caught.value) == (
-        f"overrides: methods.{owner}.cost does not reach war_01, which is war with cost=zero_one; "
-        "write it for methods.war_01, or run war+cost=embed."
+        f"overrides: methods.{owner}.cost does not reach war_w2v, which is war with cost=w2v; "
+        "write it for methods.war_w2v, or run war+cost=embed."
     )
     own = study(methods={"war_w2v@fashion_mnist": {"cost": "embed"}})
     assert value_of(own, "war_w2v", "cost") == "embed"
@@ -201,4 +201,4 @@ def test_explain_of_what_does_not_exist_is_one_sentence(
 def test_explain_accepts_the_folder_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     folder = "results/demo/runs/vaihingen/objects-33/unet/war_w2v/seed0/"
     assert main(["--root", str(ROOT), "explain", folder, "drops"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["training.drops", "[16]", "scale"]
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["training.drops", "[32]", "scale"]
