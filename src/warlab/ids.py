@@ -49,7 +49,6 @@ class RunId:
 
     @classmethod
     def parse(cls, path: str) -> "RunId":
-        """Parse the last five folders of a path."""
         *_, dataset, noise, net, method, seed = path.strip("/").split("/")
         return cls(dataset, noise, net, method, int(seed.removeprefix("seed")))
 

@@ -58,7 +58,6 @@ def use_plugins(folder: str | None = None) -> None:
 
 
 def plugins() -> list[Path]:
-    """Return the folders of plug-ins."""
     named = [Path(folder)] if (folder := os.environ.get(PLUGINS)) else []
     return list(dict.fromkeys([*named, *_installed()]))
 

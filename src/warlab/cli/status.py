@@ -97,7 +97,6 @@ def watch(study: Study, root: Path) -> str:
 
 
 def _bar(done: int, total: int, width: int = 20) -> str:
-    """Return a progress bar with the percentage."""
     share = min(done / max(total, 1), 1)
     full = int(share * width)
     return f"{'█' * full}{'·' * (width - full)} {int(100 * share):3} %"

@@ -11,5 +11,4 @@ def is_tested(epoch: int, epochs: int, every: int) -> bool:
 
 
 def tested_epochs(epochs: int, every: int) -> int:
-    """Return how many epochs of a run are tested."""
     return sum(is_tested(epoch, epochs, every) for epoch in range(epochs))

@@ -23,7 +23,6 @@ def several(number: float, noun: str) -> str:
 
 
 def short(value: Any) -> str:
-    """Return the repr of a value, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 

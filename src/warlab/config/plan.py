@@ -54,7 +54,6 @@ class Plan:
         return sorted(shown | {needed for cell in shown if (needed := self.needed_run(cell))})
 
     def cells(self, experiment: str) -> list[RunId]:
-        """Return the cells of a table at this scale."""
         return list(self._cells(experiment))
 
     @cached_property

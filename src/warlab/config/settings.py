@@ -113,7 +113,6 @@ class Settings:
     # ---- data, noise and costs
 
     def data_spec(self, dataset: str) -> DataSpec:
-        """Return the part of a dataset that the scale uses."""
         return DataSpec(**cast(dict[str, Any], self.scale["datasets"][dataset]))
 
     def noise(self, noise_id: str, dataset: str) -> Options:

@@ -13,7 +13,6 @@ names = DATASETS.names
 
 
 def get(name: str) -> Dataset:
-    """Return the dataset of that name."""
     dataset: Dataset = DATASETS.load(name).DATASET
     return dataset
 
@@ -27,7 +26,6 @@ def resource(name: str) -> Resource:
 
 
 def module(name: str) -> str:
-    """Return the module of a dataset or resource."""
     return (RESOURCES if name in RESOURCES else DATASETS).module(name)
 
 

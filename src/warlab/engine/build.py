@@ -140,7 +140,6 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, N
 
 
 def make_augmentation(run: RunConfig, about: DataDescription) -> Augmentation:
-    """Return the augmentation of a run's training images."""
     kind = run.training.get("augmentation", "none")
     if kind != "none" and about.samples not in ("images", "stored"):
         raise WarlabError(f"{about.dataset} has no images to augment; set `augmentation` of its training to none.")

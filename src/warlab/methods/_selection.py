@@ -115,7 +115,6 @@ def forget_share(epoch: int, tau: float, ramp: int, exponent: float) -> float:
 
 
 def select_smallest(losses: Tensor, kept: int) -> Tensor:
-    """Return the indices of the smallest losses."""
     return losses.detach().argsort(stable=True)[:kept]
 
 
@@ -125,7 +124,6 @@ def mean(losses: Tensor) -> Tensor:
 
 
 def make_mask(index: Tensor, n: int) -> Tensor:
-    """Return a mask (n,) that is true at these indices."""
     return torch.zeros(n, dtype=torch.bool, device=index.device).index_fill_(0, index, True)
 
 

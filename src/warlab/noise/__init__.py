@@ -50,7 +50,6 @@ def kind_of(noise_id: str) -> NoiseKind:
 
 
 def module(noise_id: str) -> str:
-    """Return the module that makes a noise."""
     return KINDS.module(_file_of(noise_id))
 
 

@@ -12,11 +12,9 @@ from warlab.pipeline.workflow import PREPARING, JobGroup, Wildcards
 
 class DataJobs(JobGroup):
     def sources(self, wildcards: Wildcards) -> list[sources.Source]:
-        """Return everything that the study fetches."""
         return sources.list_sources(self.study)
 
     def prepared(self, wildcards: Wildcards) -> list[str]:
-        """Return the datasets that are prepared for training."""
         return sources.datasets(self.study)
 
     def source(self, wildcards: Wildcards) -> str:
@@ -81,7 +79,6 @@ class DataJobs(JobGroup):
         return [*self.study.settings.cost_files(CostId.parse(wildcards.cost).name, wildcards.dataset).values()]
 
     def cost_settings(self, wildcards: Wildcards) -> Options:
-        """Return kind and settings of a cost."""
         return self.study.settings.cost(CostId.parse(wildcards.cost).name, wildcards.dataset)
 
 

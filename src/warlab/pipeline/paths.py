@@ -46,11 +46,9 @@ class Paths:
         return f"{self.raw}/{name}/{source}/receipt.json"
 
     def data_json(self, dataset: str) -> str:
-        """Return the description of a prepared dataset."""
         return f"{self.results}/data/{dataset}.json"
 
     def run(self, run: RunId) -> str:
-        """Return the folder of a run."""
         return f"{self.results}/runs/{run}"
 
     def train_log(self, run: RunId) -> str:

@@ -191,5 +191,4 @@ class AuditJobs(JobGroup):
 
 
 def _may_be_known(run: RunId) -> bool:
-    """Return whether the true labels behind the noise may be known."""
     return run.noise not in ("clean", noise.REAL)

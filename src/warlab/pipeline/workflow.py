@@ -72,7 +72,6 @@ class Workflow:
 
     @cached_property
     def datasets(self) -> list[str]:
-        """The datasets of the runs."""
         return sorted({run.dataset for run in self.study.plan.runs})
 
     @cached_property

@@ -97,7 +97,6 @@ def markdown_method(labels: Labels, identifier: str) -> str:
 
 
 def markdown_name(printed: str) -> str:
-    """Return the printed name of a method with its subscript."""
     head, subscript, rest = map(escape_markdown, split_subscript(printed))
     return f"{head}<sub>{subscript}</sub>{rest}" if subscript else head
 

@@ -49,7 +49,6 @@ def read_list(folder: Path, keys: str, labels: str) -> tuple[list[str], np.ndarr
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines that are not empty."""
     try:
         return [line.strip() for line in path.read_text().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

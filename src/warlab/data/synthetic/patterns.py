@@ -36,7 +36,6 @@ def _smooth(rng: np.random.Generator, side: int) -> np.ndarray:
 
 
 def shuffled_labels(n: int, classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Return labels in random order; all classes are equally frequent."""
     return rng.permutation(np.arange(n) % classes)
 
 

@@ -91,7 +91,6 @@ def make_environment(labels: Labels) -> Environment:
 
 
 def filled_columns(rows: Sequence[Row]) -> list[str]:
-    """Return the columns that are not empty in all rows."""
     columns = dict.fromkeys(key for row in rows for key in row)
     return [key for key in columns if any(row.get(key, "") != "" for row in rows)]
 
@@ -129,7 +128,6 @@ def percent(value: float) -> str:
 
 
 def result_text(result: RunResult) -> str:
-    """Return the content of result.json."""
     return json.dumps(result.to_dict(), indent=2, sort_keys=True, ensure_ascii=False)
 
 

@@ -54,7 +54,6 @@ class Scenario(NamedTuple):
 
 
 def group_by_setting(table: pd.DataFrame) -> list[tuple[Scenario, pd.DataFrame]]:
-    """Return the rows of each setting, in the order of the table."""
     return [(Scenario(*map(str, key)), part) for key, part in table.groupby(SETTING, sort=False)]
 
 
@@ -204,7 +203,6 @@ def readings(runs: pd.DataFrame, last: int = LAST, metric: str = ACCURACY) -> pd
 
 
 def all_readings(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Return the readings of every run in each of the metrics that tables show."""
     wanted = dict.fromkeys([ACCURACY, *metrics])
     return pd.concat([readings(runs, metric=metric) for metric in wanted], ignore_index=True)
 
