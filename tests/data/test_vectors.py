@@ -78,6 +78,9 @@ def test_a_table_is_trained_on_to_the_same_bits_and_learns(tmp_path: Path, noise
     files = RunFiles(tmp_path / "data.npz", tmp_path / "noise.npz")
     for out in ("one", "two"):
         run_training(run, files, tmp_path / out)
+    for net in ("cnn9", "torchvision.resnet18"):
+        with pytest.raises(WarlabError, match=rf"The network {net} cannot take vectors of 6 \(.*\); choose .* mlp"):
+            run_training(run | {"net": {"name": net, "settings": {}}}, files, tmp_path / net)
     one, two = ((tmp_path / out / "weights.pt").read_bytes() for out in ("one", "two"))
     assert one == two and read_json(tmp_path / "one" / "result.json")["summary"]["best_on_test_diagnostic"] > 80
 

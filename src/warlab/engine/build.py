@@ -131,7 +131,7 @@ def build_parts(run: RunConfig, inputs: RunInputs) -> tuple[SampleSet, Method, N
         for number in range(method.n_models):
             torch.manual_seed(derive_seed("network", run.seed, number, *([epoch] if epoch else [])))
             net = nets.build(run.net.name, samples.channels, method.task.classes, **settings)
-            if about.samples in ("images", "stored"):
+            if about.samples != "tiles":
                 nets.check_images(net, run.net.name, samples.data.batch(labels.new_zeros(1)).x.cpu())
             models.append(place(method.extend(samples.adapt(net)), device))
         return models

@@ -82,7 +82,8 @@ def build(name: str, channels: int, classes: int, **settings: Any) -> "nn.Module
 
 
 def check_images(net: "nn.Module", name: str, images: "Tensor") -> None:
-    """Raise a WarlabError if a network cannot take these images, such as a transformer those of another size."""
+    """Raise a WarlabError if a network cannot take these images, such as a transformer those of another size, or these
+    vectors."""
     import torch
 
     was_training = net.training
@@ -91,7 +92,8 @@ def check_images(net: "nn.Module", name: str, images: "Tensor") -> None:
             net.eval()(images)
     except (RuntimeError, AssertionError, ValueError) as error:
         size = " × ".join(map(str, images.shape[1:]))
+        what, other = ("images", "network or `size`") if images.dim() == 4 else ("vectors", "network, such as mlp")
         raise WarlabError(
-            f"The network {name} cannot take images of {size} ({reason(error)}); choose another network or `size`."
+            f"The network {name} cannot take {what} of {size} ({reason(error)}); choose another {other}."
         ) from error
     net.train(was_training)
