@@ -24,6 +24,7 @@ rule prepare:
         meta="<results>/data/{dataset}.json",
     log:
         "<logs>/prepare/{dataset}.log",
+    priority: 90  # before any training, as what follows may find a mistake, and the first pictures need no more
     conda:
         "../envs/warlab.yaml"
     threads: data.effort("threads")

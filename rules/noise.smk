@@ -13,6 +13,7 @@ rule corrupt:
         manifest="<results>/noise/<labels>.json",
     log:
         "<logs>/corrupt/<labels>.log",
+    priority: 90
     localrule: True
     conda:
         "../envs/warlab.yaml"
