@@ -37,7 +37,7 @@ from warlab.reporting.tables.results_table import tidy, to_markdown
 
 ROOT = Path(__file__).parents[1]
 RUN, NUMBERS = [*CELL, "seed"], ["data", "epoch", ACCURACY]
-AGAINST = ("cce", "war_w2v", "ar")  # what all methods are compared with; a variant also with its method
+AGAINST = ("cce", "war_w2v", "war_ordinal", "ar")  # what all methods are compared with; a variant also with its method
 MARGIN, FEWEST_TO_RANK = 2.0, 5  # points below which a difference does not count; methods
 
 
