@@ -34,11 +34,11 @@ KILLED = METHODS if long() else METHODS[:4]
 KILLS = (100 if long() else 8) // len(KILLED) + 1  # of each method
 
 
-class Nursery:
-    """Starts trainings without delay; see tests/faults/nursery.py."""
+class ForkServer:
+    """Starts trainings without delay; see tests/faults/fork_server.py."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.faults.nursery"]
+        command = [sys.executable, "-m", "tests.faults.fork_server"]
         self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, line: str) -> int:
@@ -68,8 +68,8 @@ class Nursery:
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    one = Nursery()
+def fork_server() -> Iterator[ForkServer]:
+    one = ForkServer()
     yield one
     assert one.process.stdin
     one.process.stdin.close()
@@ -111,7 +111,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.mark.parametrize("method", KILLED)
 def test_a_run_killed_at_random_moments_ends_with_the_same_bits(
-    method: str, calm: Trained, tmp_path: Path, nursery: Nursery
+    method: str, calm: Trained, tmp_path: Path, fork_server: ForkServer
 ) -> None:
     """Two networks, label tables, new networks in the middle: all that a method keeps is saved."""
     one = calm(method)
@@ -119,16 +119,16 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(
     while kills < KILLS:
         assert rounds < 50 * KILLS
         rounds += 1
-        pid = nursery.start(one.run, one.files, out)
+        pid = fork_server.start(one.run, one.files, out)
         time.sleep(0.02 + random.random() * one.seconds)  # from the reading of files to past the last epoch
         os.kill(pid, signal.SIGKILL)  # a process that has ended stays until its exit code is asked for
-        if nursery.exit_code(pid) == 0:
+        if fork_server.exit_code(pid) == 0:
             assert_same(one.out, out)
             out = tmp_path / f"killed{rounds}"
         else:
             kills += 1
             count("SIGKILL")
-    assert nursery.train(one.run, one.files, out) == 0
+    assert fork_server.train(one.run, one.files, out) == 0
     assert_same(one.out, out)
     assert [file.name for file in out.glob(".*")] == [".lock"] and not (out / "checkpoint").exists()
 
@@ -219,17 +219,17 @@ def test_a_read_only_folder_is_one_sentence(calm: Trained, small_disk: Path) -> 
 
 @pytest.mark.parametrize("damage", ["flip", "gone"])
 def test_a_run_with_a_damaged_checkpoint_falls_back_says_so_and_ends_with_the_same_bits(
-    damage: str, calm: Trained, tmp_path: Path, nursery: Nursery
+    damage: str, calm: Trained, tmp_path: Path, fork_server: ForkServer
 ) -> None:
     one, out = calm("coteaching"), tmp_path / "damaged"
-    assert nursery.interrupt(one.run, one.files, out, 3) == -signal.SIGKILL
+    assert fork_server.interrupt(one.run, one.files, out, 3) == -signal.SIGKILL
     (latest,) = out.glob("checkpoint/*/latest.ckpt")
     content = bytearray(latest.read_bytes())
     content[random.randrange(len(content))] ^= 1 << random.randrange(8)
     latest.write_bytes(content)
     if damage == "gone":
         latest.unlink()
-    assert nursery.train(one.run, one.files, out) == 0
+    assert fork_server.train(one.run, one.files, out) == 0
     log = (out / "log.txt").read_text()
     assert ("latest.ckpt is damaged; falling back" in log) == (damage != "gone") and "resumed from epoch" in log
     assert_same(one.out, out)
@@ -237,14 +237,14 @@ def test_a_run_with_a_damaged_checkpoint_falls_back_says_so_and_ends_with_the_sa
 
 
 def test_a_run_resumes_from_its_latest_checkpoint_after_the_clock_was_set_back(
-    calm: Trained, tmp_path: Path, nursery: Nursery
+    calm: Trained, tmp_path: Path, fork_server: ForkServer
 ) -> None:
     """The files of the interrupted run are from tomorrow, the previous checkpoint is younger than the latest."""
     one, out = calm("pencil"), tmp_path / "tomorrow"
-    nursery.interrupt(one.run, one.files, out, 3)
+    fork_server.interrupt(one.run, one.files, out, 3)
     for file in out.rglob("*"):
         os.utime(file, (time.time() + 86400 + 3600 * (file.name == "previous.ckpt"),) * 2)
-    assert nursery.train(one.run, one.files, out) == 0
+    assert fork_server.train(one.run, one.files, out) == 0
     log = (out / "log.txt").read_text()
     assert "damaged" not in log and int(log.split("resumed from epoch ")[1].split(",")[0]) >= 3
     assert_same(one.out, out)

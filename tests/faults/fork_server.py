@@ -1,4 +1,4 @@
-"""`python -m tests.faults.nursery`: start trainings as forked processes, without importing torch for each of them.
+"""`python -m tests.faults.fork_server`: start trainings as forked processes, without importing torch for each of them.
 
 Each line of standard input is a training as for tests.helpers.train_process, and the id of its process is printed.
 `exit <pid>` waits for a process and prints its exit code, negative for a signal.
