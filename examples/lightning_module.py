@@ -18,7 +18,8 @@ WARM_UP, BETA = 1, 10.0  # epochs of cross entropy alone; the paper has 15
 class Classifier(lightning.LightningModule):
     def __init__(self, classes: list[str]) -> None:
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(16, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, len(classes)))
+        layers = [nn.Linear(16, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, len(classes))]
+        self.net = nn.Sequential(*layers)  # without dropout, WAR with its default does nothing here
         self.war = WARLoss(word_cost(classes))
 
     def forward(self, x: Tensor) -> Tensor:
