@@ -10,8 +10,7 @@ import argparse
 import logging
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -23,20 +22,9 @@ from torch.nn.functional import cross_entropy
 
 from warlab import data
 from warlab.audit import LabelAudit
-from warlab.audit.heads import Table, logistic, ridge, softmax
-from warlab.audit.judge import (
-    FEW,
-    class_means,
-    confident_joint,
-    keep,
-    mean_rank,
-    of_label,
-    posterior,
-    probabilities,
-    upper_estimate,
-)
+from warlab.audit.heads import Table
+from warlab.audit.judge import LIKELY, Predictions, find_chances, of_label, predict, weigh
 from warlab.audit.quality import auroc, average_precision
-from warlab.audit.scoring import confident
 from warlab.common.files import read_arrays, write_arrays, write_json, write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.auxiliary import _weights, cifar_n
@@ -45,14 +33,30 @@ from warlab.data.formats.image_file import to_square
 from warlab.engine.device import device_settings
 from warlab.engine.features import BATCH, features_of, pixels
 from warlab.noise import transition_matrix
+from warlab.noise.kinds.instance import draw_rates, label_probabilities
 from warlab.noise.kinds.matrix import corrupt
 from warlab.reporting.stats import mean_over_seeds
 
 SIZE = 128
 SUBSET = 3000
 SUBSETS = 3
+IMAGES = ("cifar10", "fashion_mnist")
 CHARACTERS = "".join(chr(code) for code in range(33, 127))  # 94 classes
 GLYPHS = 20  # images of each
+# Dataset, noise, and the part of it: first-500, first-200, rare (8, 16, 32, … images of the classes); or pixels alone.
+HALVES = {
+    "selection": (
+        *("cifar10 aggregate", "cifar10 sym-2", "cifar10 asym-40", "cifar10 sym-20 first-500", "cifar10 unchanged"),
+        *("fashion_mnist sym-5", "fashion_mnist sym-20", "fashion_mnist instance-20", "digits sym-5"),
+    ),
+    "report": (
+        *("cifar10 worse", "cifar10 sym-5", "cifar10 instance-20", "cifar10 asym-20", "cifar10 sym-20 first-200"),
+        *("cifar10 sym-5 rare", "fashion_mnist sym-2", "fashion_mnist asym-40", "fashion_mnist asym-10"),
+        *("fashion_mnist unchanged", "digits pairflip-20", "glyphs sym-10"),
+    ),
+    "pixels": ("cifar10 worse pixels", "fashion_mnist asym-40 pixels"),
+}
+HUMAN = {"aggregate": "aggre_label", "worse": "worse_label"}
 
 
 def fetched(folder: Path, name: str) -> Path:
@@ -62,9 +66,9 @@ def fetched(folder: Path, name: str) -> Path:
     return root
 
 
-def real_images(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    prepared = data.get(name).prepare(fetched(folder, name), {"source": "real"})
-    return prepared.arrays["train_x"], prepared.arrays["train_y"].astype(np.int64), list(prepared.about.class_names)
+def real_images(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    arrays = data.get(name).prepare(fetched(folder, name), {"source": "real"}).arrays
+    return arrays["train_x"], arrays["train_y"].astype(np.int64)
 
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
@@ -120,10 +124,10 @@ def features(
 
 def datasets(folder: Path) -> None:
     """Compute the features of all datasets."""
-    keys = ["digits", "glyphs", *(f"{name}-{k}" for k in range(SUBSETS) for name in ("cifar10", "fashion_mnist"))]
+    keys = ["digits", "glyphs", *(f"{name}-{k}" for k in range(SUBSETS) for name in IMAGES)]
     if all((folder / "features" / f"{key}.npz").exists() for key in keys):
         return
-    images = {name: real_images(folder, name)[:2] for name in ("cifar10", "fashion_mnist")}
+    images = {name: real_images(folder, name) for name in IMAGES}
     for name, load in (("digits", digits), ("glyphs", glyphs)):
         x, y = load()
         features(folder, name, x, y, np.arange(len(y)))
@@ -134,50 +138,11 @@ def datasets(folder: Path) -> None:
             features(folder, f"{name}-{number}", x[index], y[index], index)
 
 
-# ---- settings: name → dataset, noise, the part of it
-
-
-@dataclass(frozen=True)
-class Setting:
-    dataset: str
-    noise: str
-    part: str = ""  # first-500, first-200, rare, or all
-    pixels: bool = False  # without a network
-
-    @property
-    def name(self) -> str:
-        return " ".join(filter(None, [self.dataset, self.noise, self.part, "pixels" * self.pixels]))
-
-
-SELECTION = (
-    Setting("cifar10", "aggregate"),
-    Setting("cifar10", "sym-2"),
-    Setting("cifar10", "asym-40"),
-    Setting("fashion_mnist", "sym-5"),
-    Setting("fashion_mnist", "sym-20"),
-    Setting("fashion_mnist", "instance-20"),
-    Setting("digits", "sym-5"),
-    Setting("cifar10", "sym-20", "first-500"),
-    Setting("cifar10", "unchanged"),
-)
-REPORT = (
-    Setting("cifar10", "worse"),
-    Setting("cifar10", "sym-5"),
-    Setting("cifar10", "instance-20"),
-    Setting("fashion_mnist", "sym-2"),
-    Setting("fashion_mnist", "asym-40"),
-    Setting("digits", "pairflip-20"),
-    Setting("glyphs", "sym-10"),
-    Setting("cifar10", "sym-20", "first-200"),
-    Setting("cifar10", "sym-5", "rare"),
-    Setting("fashion_mnist", "unchanged"),
-)
-PIXELS_ALONE = (Setting("cifar10", "worse", pixels=True), Setting("fashion_mnist", "asym-40", pixels=True))
-HALVES = {"selection": SELECTION, "report": REPORT, "pixels": PIXELS_ALONE}
+# ---- one setting on one subset
 
 
 def part_of(y: np.ndarray, part: str, rng: np.random.Generator) -> np.ndarray:
-    """Return the indices of a part: the first of a random order, or 8, 16, 32, … samples of the classes."""
+    """Return the indices of a part."""
     order = rng.permutation(len(y))
     if part.startswith("first-"):
         return np.sort(order[: int(part[6:])])
@@ -186,53 +151,22 @@ def part_of(y: np.ndarray, part: str, rng: np.random.Generator) -> np.ndarray:
     return np.arange(len(y))
 
 
-def noisy(y: np.ndarray, setting: Setting, x: np.ndarray, index: np.ndarray, folder: Path, seed: int) -> np.ndarray:
-    kind, _, percent = setting.noise.partition("-")
-    rng, classes = np.random.default_rng(derive_seed("audit", setting.name, seed)), int(y.max()) + 1
+def noisy(folder: Path, dataset: str, noise: str, arrays: dict[str, np.ndarray], seed: int) -> np.ndarray:
+    y, classes, rng = arrays["y"], int(arrays["y"].max()) + 1, np.random.default_rng(derive_seed("audit", noise, seed))
+    kind, _, percent = noise.partition("-")
     if kind == "unchanged":
         return y
-    if kind in ("aggregate", "worse"):
-        return cifar_n.read(fetched(folder, "cifar_n"), "cifar10", True)[KEYS[kind]][index]
+    if kind in HUMAN:
+        return cifar_n.read(fetched(folder, "cifar_n"), "cifar10", True)[HUMAN[kind]][arrays["index"]]
     rate = int(percent) / 100
-    if kind == "instance":
-        return instance_dependent(y, x, classes, rate, rng)
-    return corrupt(y, transition_matrix(kind, rate, setting.dataset, classes), rng)
-
-
-KEYS = {"aggregate": "aggre_label", "worse": "worse_label"}
-
-
-def instance_dependent(y: np.ndarray, x: np.ndarray, classes: int, rate: float, rng: np.random.Generator) -> np.ndarray:
-    """Xia et al., 2020: a flip rate for each sample, and targets by random projections of its features, by class."""
-    rates = np.clip(rng.normal(rate, 0.1, len(y)), 0, 1)
-    projections = rng.normal(size=(classes, x.shape[1], classes))
-    x = x.astype(np.float64)
-    scores = np.stack([row @ projections[label] for row, label in zip(x, y, strict=True)])
-    scores /= np.maximum(np.abs(scores).max(1, keepdims=True), 1e-9) / 5  # the sharpest target is not certain
-    scores[np.arange(len(y)), y] = -np.inf
-    chances = rates[:, None] * softmax(scores)
-    chances[np.arange(len(y)), y] = 1 - rates
-    return np.array([rng.choice(classes, p=row / row.sum()) for row in chances])
-
-
-# ---- what is compared
-
-
-def scores_of(table: Table, y: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """Return the scores of all candidates and of the others, and what the estimates are made of."""
-    everything = np.ones(len(y), bool)
-    first = ridge(table, y, classes, everything)
-    thresholds = class_means(first, y)
-    a, joint = confident(first, y, thresholds), confident_joint(first, y, thresholds)
-    n_wrong = round(len(y) - np.trace(joint))
-    found = {"A": a, "p1": logistic(table, y, classes, everything)}
-    found["L"] = 1 - of_label(found["p1"], y)
-    kept = keep(a, y, n_wrong)
-    p = probabilities(ridge(table, y, classes, kept), y, kept)
-    found["E"], found["suggested"] = posterior(p, y, joint)
-    found["Q2"] = 1 - of_label(p, y)
-    found["L2"] = 1 - of_label(logistic(table, y, classes, kept), y)
-    return found | {"aum": aum(table, y, classes), "neighbours": neighbours(table, y), "n_wrong": np.array(n_wrong)}
+    if kind != "instance":
+        return corrupt(y, transition_matrix(kind, rate, dataset, classes), rng)
+    rates, labels = draw_rates(rate, len(y), rng), np.empty_like(y)
+    for label in range(classes):
+        members, projection = np.flatnonzero(y == label), rng.normal(size=(arrays["pixels"].shape[1], classes))
+        rows = np.concatenate(list(label_probabilities(arrays["pixels"], members, rates, projection, label)))
+        labels[members] = [rng.choice(classes, p=row / row.sum()) for row in rows]
+    return labels
 
 
 def aum(table: Table, y: np.ndarray, classes: int) -> np.ndarray:
@@ -262,20 +196,24 @@ def neighbours(table: Table, y: np.ndarray, k: int = 10) -> np.ndarray:
     return ((y[nearest] != y[:, None]) * weights).sum(1) / np.maximum(weights.sum(1), 1e-9)
 
 
-def run_cell(folder: Path, half: str, setting: Setting, seed: int) -> None:
-    """Compute the scores of one setting on one subset, and keep them."""
-    file = cell_file(folder, half, setting, seed)
+def cell_file(folder: Path, setting: str, seed: int) -> Path:
+    return folder / "cells" / f"{setting.replace(' ', '_')}-{seed}.npz"
+
+
+def run_cell(folder: Path, setting: str, seed: int) -> None:
+    """Compute the predictions of one setting on one subset, and keep them."""
+    file = cell_file(folder, setting, seed)
     if file.exists():
         return
-    many = setting.dataset in ("cifar10", "fashion_mnist")
-    arrays = read_arrays(folder / "features" / f"{setting.dataset}{f'-{seed}' if many else ''}.npz")
-    rows = part_of(arrays["y"], setting.part, np.random.default_rng(derive_seed("part", setting.name, seed)))
-    y, x = arrays["y"][rows], arrays["pixels" if setting.pixels else "x"][rows]
-    labels = noisy(y, setting, arrays["pixels"][rows], arrays["index"][rows], folder, seed)
-    table = Table.standardise(x, np.arange(len(x)))
-    found = scores_of(table, labels, int(y.max()) + 1)
-    write_arrays(file, **found, y=y, labels=labels)
-    print(half, setting.name, seed, flush=True)
+    dataset, noise, part = f"{setting} all".split()[:3]
+    arrays = read_arrays(folder / "features" / f"{dataset}{f'-{seed}' if dataset in IMAGES else ''}.npz")
+    rows = part_of(arrays["y"], part, np.random.default_rng(derive_seed("part", setting, seed)))
+    arrays = {name: values[rows] for name, values in arrays.items()}
+    labels, classes = noisy(folder, dataset, noise, arrays, seed), int(arrays["y"].max()) + 1
+    table = Table.standardise(arrays["pixels" if part == "pixels" else "x"], np.arange(len(rows)))
+    others = {"aum": aum(table, labels, classes), "neighbours": neighbours(table, labels)}
+    write_arrays(file, **asdict(predict(table, labels, classes)), **others, y=arrays["y"], labels=labels)
+    print(setting, seed, flush=True)
 
 
 # ---- what is reported
@@ -283,38 +221,36 @@ def run_cell(folder: Path, half: str, setting: Setting, seed: int) -> None:
 OURS = "warlab audit"
 CLEANLAB = [(method, adjust) for method in ("self_confidence", "normalized_margin") for adjust in (False, True)]
 AT = (10, 50, 100)
-TITLE = "# Quality of `warlab audit FOLDER`"
 
 
-def ranked(cell: dict[str, np.ndarray], cleanlab: Quality | None) -> dict[str, np.ndarray]:
-    """Return the scores of a cell by name: ours, the candidates, and the others."""
-    candidates: dict[str, np.ndarray] = {name: cell[name] for name in ("A", "L", "Q2", "L2", "E")}
-    for one, two in (("L2", "Q2"), ("L2", "E"), ("L", "L2"), ("L", "Q2")):
-        candidates[f"{one}+{two}"] = mean_rank(cell[one], cell[two])
-    ours = cell["A"] if len(cell["y"]) < FEW else candidates["L2+Q2"]
-    others = {"AUM": cell["aum"], "neighbours": cell["neighbours"]}
+def scores_of(cell: dict[str, np.ndarray], cleanlab: Quality | None) -> dict[str, np.ndarray]:
+    """Return the scores of a cell by name: ours, its parts, and the others."""
+    labels, found = cell["labels"], Predictions(**{name: cell[name] for name in Predictions.__dataclass_fields__})
+    one, two, ridge = (1 - of_label(p, labels) for p in (found.first, found.logistic, found.ridge))
+    scores = {OURS: weigh(found, labels).score, "first + ridge": one + ridge, "second + ridge": two + ridge}
+    scores |= {"chance": find_chances(found, labels)[0], "AUM": cell["aum"], "neighbours": cell["neighbours"]}
     if cleanlab:
-        p = cell["p1"].astype(np.float64)
+        p = found.first.astype(np.float64)
         p /= p.sum(1, keepdims=True)
         for method, adjust in CLEANLAB:
             name = f"cleanlab {method.replace('_', ' ')}{', adjusted' if adjust else ''}"
-            others[name] = -cleanlab(cell["labels"], p, method=method, adjust_pred_probs=adjust)
-    return {OURS: ours} | others | candidates
+            scores[name] = -cleanlab(labels, p, method=method, adjust_pred_probs=adjust)
+    return scores
 
 
 def quality(score: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
     order = np.argsort(-score, kind="stable")
-    found = {"auroc": auroc(score, wrong), "average precision": average_precision(score, wrong)}
+    found = {"AUROC": auroc(score, wrong), "average precision": average_precision(score, wrong)}
     return found | {f"P@{n}": float(wrong[order[:n]].mean()) for n in AT}
 
 
 def estimates(cell: dict[str, np.ndarray]) -> dict[str, float]:
     """Return the upper estimate and what is marked as likely wrong, against the truth."""
-    wrong, marked = cell["y"] != cell["labels"], cell["E"] > 0.5
-    right = cell["suggested"] == cell["y"]
+    found = weigh(Predictions(**{name: cell[name] for name in Predictions.__dataclass_fields__}), cell["labels"])
+    wrong, marked, right = cell["y"] != cell["labels"], found.chance > LIKELY, found.suggested == cell["y"]
     return {
         "wrong": float(wrong.sum()),
-        "at most": float(upper_estimate(int(cell["n_wrong"]), cell["E"])),
+        "at most": float(found.at_most),
         "marked": float(marked.sum()),
         "precision": float(wrong[marked].mean()),
         "recall": float(marked[wrong].mean()) if wrong.any() else float("nan"),
@@ -322,100 +258,79 @@ def estimates(cell: dict[str, np.ndarray]) -> dict[str, float]:
     }
 
 
-def measured(folder: Path, cleanlab: Quality | None) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for half, settings in HALVES.items():
-        for setting in settings:
-            for seed in range(SUBSETS):
-                file = cell_file(folder, half, setting, seed)
-                if not file.exists():
-                    continue
-                cell = read_arrays(file)
-                about = {"half": half, "setting": setting.name, "seed": seed}
-                wrong = cell["y"] != cell["labels"]
-                if wrong.any():
-                    for score, values in ranked(cell, cleanlab).items():
-                        found = quality(values, wrong)
-                        rows += [{**about, "score": score, "metric": name, "value": v} for name, v in found.items()]
-                rows += [{**about, "score": "estimate", "metric": n, "value": v} for n, v in estimates(cell).items()]
-    return rows
+def measured(folder: Path, cleanlab: Quality | None) -> pd.DataFrame:
+    rows = []
+    for setting, half in ((setting, half) for half, settings in HALVES.items() for setting in settings):
+        for seed in range(SUBSETS):
+            if not (file := cell_file(folder, setting, seed)).exists():
+                continue
+            cell = read_arrays(file)
+            wrong = cell["y"] != cell["labels"]
+            found = {"estimate": estimates(cell)}
+            if wrong.any():
+                found |= {name: quality(score, wrong) for name, score in scores_of(cell, cleanlab).items()}
+            rows += [(half, setting, seed, score, *item) for score, each in found.items() for item in each.items()]
+    return pd.DataFrame(rows, columns=["half", "setting", "seed", "score", "metric", "value"])
 
 
-def as_markdown(rows: list[dict[str, object]]) -> str:
-    """Mean ± half of the 95 % interval over the subsets."""
-    frame = pd.DataFrame(rows)
-    lines = []
-    for (half, setting), group in frame.groupby(["half", "setting"], sort=False):
-        lines += ["", f"## {setting} ({half})", ""]
-        for part in (group[group["score"] != "estimate"], group[group["score"] == "estimate"]):
-            table = part.groupby(["score", "metric"], sort=False)["value"].agg(list).unstack(sort=False)
-            if len(table):
-                lines += ["", "| | " + " | ".join(table.columns) + " |", "|" + " --- |" * (len(table.columns) + 1)]
-                lines += [f"| {name} | " + " | ".join(map(shown, row)) + " |" for name, *row in table.itertuples()]
-    return "\n".join([*lines, ""])
-
-
-def summary(rows: list[dict[str, object]]) -> str:
-    """One line for each setting: ours, the best of cleanlab's four scores there, and the paired difference."""
-    frame = pd.DataFrame(rows)
+def summary(frame: pd.DataFrame) -> str:
+    """One line for each setting: ours, the best of cleanlab's four scores there, the paired difference, estimates."""
     columns = ["P@10", "P@50", "P@100", "average precision"]
     head = ["setting", "half", *columns, "best of cleanlab", "difference", "at most / wrong", "likely wrong: precision"]
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines = []
     for (half, setting), group in frame.groupby(["half", "setting"], sort=False):
         by = group.pivot(index="seed", columns=["score", "metric"], values="value")
-        ratio = [f"{a:.0f} / {b:.0f}" for a, b in by["estimate"][["at most", "wrong"]].to_numpy()]
-        cells = ["", "", "", "", "", ""]
-        if OURS in by.columns.get_level_values(0):
-            ap = {
-                name: by[name, "average precision"]
-                for name in sorted(set(by.columns.get_level_values(0)))
-                if "cleanlab" in name
-            }
-            best = max(ap, key=lambda name: float(ap[name].mean()))
-            paired = (by[OURS, "average precision"] - ap[best]).tolist()
-            cells = [shown(by[OURS, name].tolist()) for name in columns]
-            cells += [f"{shown(ap[best].tolist())} ({best.removeprefix('cleanlab ')})", shown(paired)]
-        precision = shown(by["estimate", "precision"].tolist())
-        lines.append("| " + " | ".join([str(setting), str(half), *cells, ", ".join(ratio), precision]) + " |")
-    return "\n".join([*lines, ""])
+        ratio = ", ".join(f"{a:.0f} / {b:.0f}" for a, b in by["estimate"][["at most", "wrong"]].to_numpy())
+        cells = [""] * 6
+        if OURS in by:
+            theirs = [score for score in group["score"].unique() if score.startswith("cleanlab")]
+            best = max(theirs, key=lambda score: float(by[score, "average precision"].mean()))
+            ours, other = by[OURS], by[best, "average precision"]
+            cells = [*(shown(ours[name]) for name in columns), f"{shown(other)} ({best[9:]})"]
+            cells.append(shown(ours["average precision"] - other))
+        lines.append([setting, half, *cells, ratio, shown(by["estimate", "precision"])])
+    return as_table(head, lines)
 
 
-def shown(values: list[float]) -> str:
-    if np.isnan(values).any():
-        return ""
-    mean, (low, high) = float(np.mean(values)), mean_over_seeds(values).interval()
-    digits = 0 if mean > 1.5 else 3
-    return f"{mean:.{digits}f}" + (f" ± {(high - low) / 2:.{digits}f}" if high == high else "")
+def by_score(frame: pd.DataFrame, metric: str) -> str:
+    """One line for each setting, one column for each score."""
+    part = frame[frame["metric"] == metric]
+    table = part.groupby(["setting", "score"], sort=False)["value"].agg(shown).unstack(sort=False)
+    return as_table(["setting", *table.columns], [[str(cell) for cell in row] for row in table.itertuples()])
 
 
-def cell_file(folder: Path, half: str, setting: Setting, seed: int) -> Path:
-    return folder / "cells" / half / f"{setting.name.replace(' ', '_')}-{seed}.npz"
+def as_table(head: list[str], lines: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines)) + "\n"
+
+
+def shown(values: pd.Series) -> str:
+    """Mean ± half of the 95 % interval over the subsets."""
+    low, high = mean_over_seeds(values.tolist()).interval()
+    return f"{values.mean():.3f}" + (f" ± {(high - low) / 2:.3f}" if len(values) > 2 else "")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder for downloads, features and scores")
+    parser.add_argument("--data", type=Path, required=True, help="folder for downloads, features and predictions")
     parser.add_argument("--out", type=Path, help="folder for the results")
     parser.add_argument("--seeds", type=int, nargs="*", default=range(SUBSETS), help="subsets, to run several at once")
-    parser.add_argument("--finished", action="store_true", help="compute nothing; report what is finished")
+    parser.add_argument("--halves", nargs="*", default=HALVES, help=" ".join(HALVES))
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     device_settings(1)
-    if not options.finished:
-        compute(options.data, options.seeds)
-    with tempfile.TemporaryDirectory() as temporary:
-        rows = measured(options.data, cleanlab_in(Path(temporary)))
+    datasets(options.data)
+    for setting in (setting for half in options.halves for setting in HALVES[half]):
+        for seed in options.seeds:
+            run_cell(options.data, setting, seed)
     if options.out:
-        write_text(options.out / "folder.csv", pd.DataFrame(rows).round(5).to_csv(index=False))
-        write_text(options.out / "folder.md", f"{TITLE}\n\n{summary(rows)}{as_markdown(rows)}")
-
-
-def compute(folder: Path, seeds: Sequence[int]) -> None:
-    datasets(folder)
-    for half, settings in HALVES.items():
-        for setting in settings:
-            for seed in seeds:
-                run_cell(folder, half, setting, seed)
+        with tempfile.TemporaryDirectory() as temporary:
+            frame = measured(options.data, cleanlab_in(Path(temporary)))
+        write_text(options.out / "folder.csv", frame.round(5).to_csv(index=False))
+        metrics = ("average precision", "AUROC", "P@10", "P@50", "P@100")
+        parts = [f"## {metric}\n\n{by_score(frame, metric)}" for metric in metrics]
+        write_text(
+            options.out / "folder.md", "\n".join([f"# Quality of `warlab audit FOLDER`\n\n{summary(frame)}", *parts])
+        )
 
 
 if __name__ == "__main__":

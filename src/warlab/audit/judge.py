@@ -1,16 +1,19 @@
 """Which labels look wrong, judged by two linear classifiers in two rounds.
 
-First round: ridge regression predicts each sample out of sample; `confident` (see `scoring`) orders the samples, and
-the confident joint (Northcutt et al., 2021) estimates how many labels are wrong and T, the chances of each class to be
-labelled as another. The first so many samples are dropped.
+First round: both predict each sample out of sample. `confident` (see `scoring`) of the ridge regression orders the
+samples, and the confident joint (Northcutt et al., 2021) says how many labels look wrong. So many are dropped.
 
-Second round: ridge and logistic regression are fitted without them; p is the softmax of the ridge predictions at the
-temperature that makes the kept labels most likely, and q are the probabilities of the logistic regression. All samples
-are judged:
+Second round: both are fitted without them, and all samples are judged. p are the probabilities of the ridge regression
+(a softmax), q₁ and q₂ those of the logistic regression in the first and second round. With m the mean of p and of q₂,
+both at the temperature that makes the kept labels most likely, and with T[k → y] that makes all labels most likely:
 
-    score     mean of the ranks of 1 - p_y and 1 - q_y; of few samples, `confident` of the first round
-    chance    1 - p_y T[y → y] / Σ_k p_k T[k → y]     that the true class is not y, given the image and the label
-    suggested argmax_{k ≠ y} p_k T[k → y]
+    chance     1 - m_y T[y → y] / Σ_k m_k T[k → y]     that the true class is not y, given the image and the label
+    suggested  argmax_{k ≠ y} m_k T[k → y]
+    score      1 - (p_y + q_y) / 2, where q is q₁ if few labels look wrong and q₂ if many do;
+               it becomes the chance where many images of one class are labelled as one other class
+
+Both transitions are gradual (RAMP). The second round of the logistic regression helps where many labels are wrong and
+hurts where few are, because it drops right labels; the same is true of T (docs/evidence/audit).
 """
 
 import logging
@@ -18,14 +21,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warlab.audit.heads import Table, logistic, ridge, softmax
+from warlab.audit.heads import FIT_AT_MOST, Table, logistic, ridge, softmax, thinned
 from warlab.audit.scoring import confident
 
 logger = logging.getLogger(__name__)
 LIKELY = 0.5  # a higher chance marks a label as likely wrong
-FEW = 500  # with fewer images the second round does not order better (docs/evidence/audit)
-SAFETY = 1.1  # factor of the upper estimate, chosen on one half of the settings of docs/evidence/audit
-TEMPERATURES = np.geomspace(0.01, 1, 41)
+SAFETY = 1.25  # factor of the upper estimate; like RAMP chosen on one half of the settings of docs/evidence/audit
+RAMP = (0.15, 0.25)  # shares below which there are few wrong labels, and above which there are many
+TEMPERATURES = np.geomspace(0.01, 3, 60)
+STEPS = 30  # of the estimate of T
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Probabilities (N, C) for N samples of C classes, none of which knows the sample's own label."""
+
+    joint: np.ndarray  # (C, C) of the first round
+    kept: np.ndarray  # (N,) that were not dropped
+    first: np.ndarray  # logistic regression
+    ridge: np.ndarray  # of the second round, as the next
+    logistic: np.ndarray
+
+    @property
+    def late(self) -> float:
+        """Return 0 if few labels look wrong, 1 if many."""
+        return ramp(1 - np.trace(self.joint) / self.joint.sum())
+
+    @property
+    def one_sided(self) -> float:
+        """Return 1 if a class is often labelled as one other: by two standard errors more often than by chance."""
+        sizes = np.maximum(self.joint.sum(0), 1e-9)
+        share = self.joint / sizes
+        least = share - 2 * np.sqrt(share * (1 - share) / sizes)
+        np.fill_diagonal(least, 0)
+        return ramp(least.max())
 
 
 @dataclass(frozen=True)
@@ -39,30 +68,51 @@ class Judgement:
     rates: np.ndarray  # (C,)
 
 
-def judge(table: Table, labels: np.ndarray, classes: int) -> Judgement:
-    """Judge all labels."""
+def predict(table: Table, labels: np.ndarray, classes: int) -> Predictions:
+    """Fit both classifiers in both rounds."""
     everything = np.ones(len(labels), bool)
     logger.info(f"judging {len(labels)} labels, first round")
-    first = ridge(table, labels, classes, everything)
-    thresholds = class_means(first, labels)
-    order = confident(first, labels, thresholds)
-    joint = confident_joint(first, labels, thresholds)
+    predictions = ridge(table, labels, classes, everything)
+    thresholds = class_means(predictions, labels)
+    joint = confident_joint(predictions, labels, thresholds)
     n_wrong = round(len(labels) - np.trace(joint))
-    kept = keep(order, labels, n_wrong)
+    kept = keep(confident(predictions, labels, thresholds), labels, n_wrong)
+    first = logistic(table, labels, classes, everything)
     logger.info("second round, without the suspects of the first")
-    p = probabilities(ridge(table, labels, classes, kept), labels, kept)
-    chance, suggested = posterior(p, labels, joint)
-    if len(labels) < FEW:
-        score = order
-    else:
-        q = logistic(table, labels, classes, kept)
-        score = mean_rank(1 - of_label(p, labels), 1 - of_label(q, labels))
-    at_most = upper_estimate(n_wrong, chance)
-    sizes = np.maximum(np.bincount(labels, minlength=classes), 1)
-    marked = np.bincount(labels, chance > LIKELY, classes)
-    rates = np.maximum(np.bincount(labels, chance, classes) * at_most / max(chance.sum(), 1e-9), marked) / sizes
-    rates = np.minimum(rates, 1)
+    p = at_temperature(ridge(table, labels, classes, kept), labels, kept)
+    return Predictions(joint, kept, first, p, logistic(table, labels, classes, kept))
+
+
+def judge(table: Table, labels: np.ndarray, classes: int) -> Judgement:
+    """Judge all labels by features."""
+    return weigh(predict(table, labels, classes), labels)
+
+
+def weigh(found: Predictions, labels: np.ndarray) -> Judgement:
+    """Judge all labels by predictions."""
+    sizes = np.bincount(labels, minlength=len(found.joint))
+    chance, suggested = find_chances(found, labels)
+    before, after = of_label(found.first, labels), of_label(found.logistic, labels)
+    own = (1 - found.late) * before + found.late * after
+    score = 1 - (of_label(found.ridge, labels) + own) / 2
+    score = (1 - found.one_sided) * score + found.one_sided * chance
+    marked = np.bincount(labels, chance > LIKELY, len(sizes))
+    at_most = min(len(labels), max(int(np.ceil(SAFETY * chance.sum())), int(marked.sum())))
+    spread = np.bincount(labels, chance, len(sizes)) * at_most / max(chance.sum(), 1e-9)
+    rates = np.minimum(np.maximum(spread, marked) / np.maximum(sizes, 1), 1)
     return Judgement(score, chance, suggested, at_most, rates)
+
+
+def find_chances(found: Predictions, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the chance that each label is wrong, and the most probable other class."""
+    second = at_temperature(np.log(found.logistic + 1e-9), labels, found.kept)
+    mean = (found.ridge + second) / 2
+    part = thinned(np.arange(len(labels)), FIT_AT_MOST)
+    return posterior(mean, labels, transitions(mean[part], labels[part]))
+
+
+def ramp(share: float) -> float:
+    return float(np.clip((share - RAMP[0]) / (RAMP[1] - RAMP[0]), 0, 1))
 
 
 def keep(order: np.ndarray, labels: np.ndarray, n_dropped: int) -> np.ndarray:
@@ -103,35 +153,41 @@ def confident_joint(predictions: np.ndarray, labels: np.ndarray, thresholds: np.
     return counts / counts.sum(1, keepdims=True) * sizes[:, None]
 
 
-def probabilities(predictions: np.ndarray, labels: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return the softmax of predictions at the temperature that makes the kept labels most likely."""
-    known, y = predictions[kept], labels[kept]
+def at_temperature(logits: np.ndarray, labels: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return the softmax at the temperature that makes the kept labels most likely."""
+    part = thinned(np.flatnonzero(kept), FIT_AT_MOST)
+    known, y = logits[part], labels[part]
     losses = [-np.log(of_label(softmax(known / t), y) + 1e-12).mean() for t in TEMPERATURES]
-    return softmax(predictions / TEMPERATURES[int(np.argmin(losses))])
+    return softmax(logits / TEMPERATURES[int(np.argmin(losses))])
 
 
-def posterior(p: np.ndarray, labels: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the chance that each label is wrong, and the most probable other class."""
-    columns = joint.sum(0)
-    to_label = np.where(columns > 0, joint / np.where(columns > 0, columns, 1), np.eye(len(joint)))  # [y, k]: k → y
-    weights = p * to_label[labels]
+def transitions(p: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return T (C, C), T[y, k] = k → y, that makes the labels most likely if p are the true classes' probabilities.
+
+    Expectation maximisation; one sample is added to each class, which is flipped to all others alike.
+    """
+    order = np.argsort(labels, kind="stable")
+    p, classes = p[order], p.shape[1]
+    present, starts = np.unique(labels[order], return_index=True)
+    flips = np.full((classes, classes), 0.1 / (classes - 1))
+    np.fill_diagonal(flips, 0.9)
+    for _ in range(STEPS):
+        weights = p * flips[labels[order]]
+        weights /= np.maximum(weights.sum(1, keepdims=True), 1e-12)
+        counts = np.zeros((classes, classes))
+        counts[present] = np.add.reduceat(weights, starts)
+        rate = 1 - np.trace(counts) / counts.sum()
+        even = np.full((classes, classes), rate / (classes - 1))
+        np.fill_diagonal(even, 1 - rate)
+        flips = (counts + even) / (counts.sum(0) + 1)
+    return flips
+
+
+def posterior(p: np.ndarray, labels: np.ndarray, flips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the chance that each label is wrong, and the most probable other class that has images."""
+    weights = p * np.maximum(flips, 1e-12)[labels]
     weights /= np.maximum(weights.sum(1, keepdims=True), 1e-12)
     chance = 1 - of_label(weights, labels)
+    weights[:, np.bincount(labels, minlength=p.shape[1]) == 0] = -np.inf
     weights[np.arange(len(labels)), labels] = -np.inf
-    nothing = weights.max(1) <= 0  # no flip into this class was seen: the prediction alone decides
-    others = np.where(nothing[:, None], p, weights)
-    others[:, joint.sum(1) == 0] = -np.inf  # a class without images
-    others[np.arange(len(labels)), labels] = -np.inf
-    return chance, others.argmax(1)
-
-
-def mean_rank(*scores: np.ndarray) -> np.ndarray:
-    """Return the mean of the ranks, between 0 and 1; the most suspicious sample has the highest."""
-    ranks = [np.argsort(np.argsort(score, kind="stable"), kind="stable") + 1 for score in scores]
-    return np.mean(ranks, axis=0) / len(scores[0])
-
-
-def upper_estimate(n_wrong: int, chance: np.ndarray) -> int:
-    """Return an upper estimate of the number of wrong labels: not fewer than are marked as likely wrong."""
-    estimate = int(np.ceil(SAFETY * max(n_wrong, float(chance.sum()))))
-    return min(len(chance), max(estimate, int((chance > LIKELY).sum())))
+    return chance, weights.argmax(1)
