@@ -12,6 +12,7 @@ import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -288,7 +289,7 @@ def summary(frame: pd.DataFrame) -> str:
             ours, other = by[OURS], by[best, "average precision"]
             cells = [*(shown(ours[name]) for name in columns), f"{shown(other)} ({best[9:]})"]
             cells.append(shown(ours["average precision"] - other))
-        lines.append([setting, half, *cells, ratio, shown(by["estimate", "precision"])])
+        lines.append([str(setting), str(half), *cells, ratio, shown(by["estimate", "precision"])])
     return as_table(head, lines)
 
 
@@ -296,14 +297,14 @@ def by_score(frame: pd.DataFrame, metric: str) -> str:
     """One line for each setting, one column for each score."""
     part = frame[frame["metric"] == metric]
     table = part.groupby(["setting", "score"], sort=False)["value"].agg(shown).unstack(sort=False)
-    return as_table(["setting", *table.columns], [[str(cell) for cell in row] for row in table.itertuples()])
+    return as_table(["setting", *table.columns], table.reset_index().to_numpy().astype(str).tolist())
 
 
 def as_table(head: list[str], lines: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines)) + "\n"
 
 
-def shown(values: pd.Series) -> str:
+def shown(values: Any) -> str:
     """Mean ± half of the 95 % interval over the subsets."""
     low, high = mean_over_seeds(values.tolist()).interval()
     return f"{values.mean():.3f}" + (f" ± {(high - low) / 2:.3f}" if len(values) > 2 else "")

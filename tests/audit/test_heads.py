@@ -6,7 +6,18 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from warlab.audit import heads
 from warlab.audit.heads import RIDGES, Table, folds, logistic, ridge
-from warlab.audit.judge import LIKELY, class_means, confident_joint, judge, keep, posterior
+from warlab.audit.judge import (
+    LIKELY,
+    Predictions,
+    class_means,
+    confident_joint,
+    judge,
+    keep,
+    of_label,
+    posterior,
+    transitions,
+    weigh,
+)
 from warlab.audit.quality import auroc
 
 
@@ -97,9 +108,40 @@ def test_the_confident_joint_and_the_posterior_of_a_small_example() -> None:
     np.testing.assert_allclose(thresholds, [1.7 / 3, 0.45])
     joint = confident_joint(predictions, labels, thresholds)
     np.testing.assert_allclose(joint, [[2, 1], [1, 1]])
-    chance, suggested = posterior(predictions, labels, joint)
+    chance, suggested = posterior(predictions, labels, joint / joint.sum(0))
     np.testing.assert_allclose(chance[0], 1 - 0.9 * 2 / 3 / (0.9 * 2 / 3 + 0.1 * 1 / 2))
     assert suggested.tolist() == [1, 1, 1, 0, 0]
+
+
+def test_the_transitions_are_those_that_flipped_the_labels() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 20_000)
+    flips = np.array([[0.9, 0.4, 0.0], [0.1, 0.6, 0.0], [0.0, 0.0, 1.0]])  # columns are true classes
+    labels = (rng.random(len(truth)) > flips.cumsum(0)[:, truth]).sum(0)
+    p = np.full((len(truth), 4), 0.02)  # the last class has no images
+    p[np.arange(len(truth)), np.where(rng.random(len(truth)) < 0.94, truth, rng.integers(0, 3, len(truth)))] = 0.94
+    np.testing.assert_allclose(transitions(p, labels)[:3, :3], flips, atol=0.03)
+
+
+def test_the_order_follows_the_first_round_the_second_or_the_chances() -> None:
+    """Few errors, many errors, and many images of one class that are labelled as one other."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(300) % 3
+    first, later, p = (rng.dirichlet([1, 1, 1], 300) for _ in range(3))
+
+    def scored(joint: list[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+        found = Predictions(np.array(joint), np.ones(300, bool), first, p, later)
+        return weigh(found, labels).score, weigh(found, labels).chance
+
+    def own(one: np.ndarray) -> np.ndarray:
+        return 1 - (of_label(one, labels) + of_label(p, labels)) / 2
+
+    few, many = [[96.0, 2, 2], [2, 96, 2], [2, 2, 96]], [[70.0, 15, 15], [15, 70, 15], [15, 15, 70]]
+    np.testing.assert_allclose(scored(few)[0], own(first))
+    np.testing.assert_allclose(scored(many)[0], own(later))
+    np.testing.assert_allclose(*scored([[98, 1, 1], [60, 39, 1], [1, 1, 98]]))
+    rare = [[4.0, 4, 0], [0, 196, 0], [0, 0, 96]]  # four of eight images are no evidence
+    np.testing.assert_allclose(scored(rare)[0], own(first))
 
 
 @pytest.mark.parametrize("classes", [2, 7])

@@ -330,7 +330,8 @@ LOOK = """(() => {
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "phone", "dark"), [(1300, 850, False, False), (1300, 850, False, True), (390, 760, True, False)]
+    ("width", "height", "phone", "dark"),
+    [(1300, 850, False, False), (1300, 850, False, True), (390, 760, True, False), (844, 390, True, True)],
 )
 def test_it_is_readable_in_every_window(browser: Browser, tmp_path: Path, width, height, phone, dark) -> None:
     browser.window(width, height, phone, dark)
