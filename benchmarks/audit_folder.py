@@ -55,6 +55,10 @@ HALVES = {
         *("cifar10 sym-5 rare", "fashion_mnist sym-2", "fashion_mnist asym-40", "fashion_mnist asym-10"),
         *("fashion_mnist unchanged", "digits pairflip-20", "glyphs sym-10"),
     ),
+    "confirmation": (
+        *("cifar10 asym-10", "cifar10 sym-3", "cifar10 pairflip-20", "fashion_mnist asym-20", "fashion_mnist sym-3"),
+        *("fashion_mnist sym-20 first-200", "fashion_mnist sym-5 rare"),
+    ),
     "pixels": ("cifar10 worse pixels", "fashion_mnist asym-40 pixels"),
 }
 HUMAN = {"aggregate": "aggre_label", "worse": "worse_label"}

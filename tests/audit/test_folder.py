@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torch import Tensor
 
 from tests.workflow.test_own_data import NAMES, paint
 from warlab import data
@@ -21,9 +22,11 @@ from warlab.cli.audit import _next_command, main
 from warlab.common.files import file_digest, write_json
 from warlab.data.auxiliary import _weights
 from warlab.data.fetch import fetch
+from warlab.engine import from_scratch
 from warlab.engine.feature_store import AHEAD, FeatureStore
 from warlab.engine.features import BATCH, pixels
 from warlab.errors import WarlabError
+from warlab.nets.cnn9 import Net
 
 FAST = ["--network", "pixels", "--threads", "2", "--size", "32"]
 
@@ -72,6 +75,32 @@ def test_images_that_say_nothing_about_their_labels_are_not_judged_without_a_wor
     result = AuditResult.load(tmp_path / "static-audit")
     assert max(result.at_most, result.likely_wrong.sum()) > 12
     assert "the numbers mean nothing" in capsys.readouterr().out
+
+
+def test_a_network_trained_from_scratch_judges_images_that_it_has_not_seen(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Watched(Net):
+        def forward(self, x: Tensor) -> Tensor:
+            batch = {one.cpu().numpy().tobytes() for one in x}
+            if self.training:
+                self.known = getattr(self, "known", set()) | batch
+            else:
+                judged.append(batch & self.known)
+            return super().forward(x)
+
+    judged: list[set[bytes]] = []
+    monkeypatch.setattr(from_scratch, "Net", Watched)
+    monkeypatch.setattr(from_scratch, "EPOCHS", 8)
+    out = tmp_path / "trained"
+    assert main([str(photos), "--train", "--threads", "2", "--out", str(out)]) == 0
+    result = AuditResult.load(out)
+    wrong = np.array([file.startswith("cat/truck_") for file in result.files])
+    assert auroc(result.score, wrong) > 0.8 and len(result.files) == 150
+    assert judged and not any(judged)
+    assert "a network trained on these images at 32 pixels" in capsys.readouterr().out
+    for refused in (["--network", "pixels"], ["--size", "0"]):
+        assert main([str(photos), "--train", *refused]) == 1 and "--" in capsys.readouterr().err
 
 
 def test_a_list_of_files_gives_the_same_result_as_the_folders(photos: Path, tmp_path: Path) -> None:

@@ -140,13 +140,13 @@ def _fit(x: np.ndarray, y: np.ndarray, classes: int, strength: float) -> tuple[n
     return weight.detach().numpy(), bias.detach().numpy()
 
 
-def folds(labels: np.ndarray) -> np.ndarray:
+def folds(labels: np.ndarray, number: int = FOLDS) -> np.ndarray:
     """Return the fold (N,) of each sample; every class is spread over all folds."""
     rng = np.random.default_rng(derive_seed("audit", "folds"))
     shuffled = rng.permutation(len(labels))
     order = shuffled[np.argsort(labels[shuffled], kind="stable")]  # sorted by class, shuffled inside
     fold = np.empty(len(labels), np.int64)
-    fold[order] = np.arange(len(labels)) % FOLDS
+    fold[order] = np.arange(len(labels)) % number
     return fold
 
 

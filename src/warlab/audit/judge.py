@@ -10,10 +10,11 @@ both at the temperature that makes the kept labels most likely, and with T[k →
     chance     1 - m_y T[y → y] / Σ_k m_k T[k → y]     that the true class is not y, given the image and the label
     suggested  argmax_{k ≠ y} m_k T[k → y]
     score      1 - (p_y + q_y) / 2, where q is q₁ if few labels look wrong and q₂ if many do;
-               it becomes the chance where many images of one class are labelled as one other class
+               it becomes the chance where flips are one-sided: many images of one class are labelled as another
+               one, and few the other way round
 
-Both transitions are gradual (RAMP). The second round of the logistic regression helps where many labels are wrong and
-hurts where few are, because it drops right labels; the same is true of T (docs/evidence/audit).
+Both transitions are gradual (MANY, SURPLUS). The second round of the logistic regression helps where many labels are wrong
+and hurts where few are, because it drops right labels; the same is true of T (docs/evidence/audit).
 """
 
 import logging
@@ -26,8 +27,11 @@ from warlab.audit.scoring import confident
 
 logger = logging.getLogger(__name__)
 LIKELY = 0.5  # a higher chance marks a label as likely wrong
-SAFETY = 1.25  # factor of the upper estimate; like RAMP chosen on one half of the settings of docs/evidence/audit
-RAMP = (0.15, 0.25)  # shares below which there are few wrong labels, and above which there are many
+# How these were chosen: docs/evidence/audit/plan.md
+SAFETY = 1.25  # factor of the upper estimate
+FEW = 500  # images, below which the logistic regression has no second round
+MANY = (0.15, 0.25)  # share of labels that look wrong: few up to the first number, many from the second
+SURPLUS = (0.04, 0.08)  # of the larger of two classes, by which flips in one direction exceed those in the other
 TEMPERATURES = np.geomspace(0.01, 3, 60)
 STEPS = 30  # of the estimate of T
 
@@ -45,16 +49,15 @@ class Predictions:
     @property
     def late(self) -> float:
         """Return 0 if few labels look wrong, 1 if many."""
-        return ramp(1 - np.trace(self.joint) / self.joint.sum())
+        few_images = len(self.kept) < FEW
+        return 0.0 if few_images else ramp(1 - np.trace(self.joint) / self.joint.sum(), MANY)
 
     @property
     def one_sided(self) -> float:
-        """Return 1 if a class is often labelled as one other: by two standard errors more often than by chance."""
-        sizes = np.maximum(self.joint.sum(0), 1e-9)
-        share = self.joint / sizes
-        least = share - 2 * np.sqrt(share * (1 - share) / sizes)
-        np.fill_diagonal(least, 0)
-        return ramp(least.max())
+        """Return 1 if many more images of one class are labelled as another than the other way round."""
+        surplus = self.joint - self.joint.T - 2 * np.sqrt(self.joint + self.joint.T)  # less two standard errors
+        sizes = self.joint.sum(0)
+        return ramp(float((surplus / np.maximum(sizes, sizes[:, None]).clip(1)).max()), SURPLUS)
 
 
 @dataclass(frozen=True)
@@ -73,14 +76,19 @@ def predict(table: Table, labels: np.ndarray, classes: int) -> Predictions:
     everything = np.ones(len(labels), bool)
     logger.info(f"judging {len(labels)} labels, first round")
     predictions = ridge(table, labels, classes, everything)
-    thresholds = class_means(predictions, labels)
-    joint = confident_joint(predictions, labels, thresholds)
-    n_wrong = round(len(labels) - np.trace(joint))
-    kept = keep(confident(predictions, labels, thresholds), labels, n_wrong)
+    joint, kept = drop_suspects(predictions, labels)
     first = logistic(table, labels, classes, everything)
     logger.info("second round, without the suspects of the first")
     p = at_temperature(ridge(table, labels, classes, kept), labels, kept)
     return Predictions(joint, kept, first, p, logistic(table, labels, classes, kept))
+
+
+def drop_suspects(predictions: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the confident joint (C, C), and a mask (N,) without as many samples as look wrong by it."""
+    thresholds = class_means(predictions, labels)
+    joint = confident_joint(predictions, labels, thresholds)
+    n_wrong = round(len(labels) - np.trace(joint))
+    return joint, keep(confident(predictions, labels, thresholds), labels, n_wrong)
 
 
 def judge(table: Table, labels: np.ndarray, classes: int) -> Judgement:
@@ -111,8 +119,8 @@ def find_chances(found: Predictions, labels: np.ndarray) -> tuple[np.ndarray, np
     return posterior(mean, labels, transitions(mean[part], labels[part]))
 
 
-def ramp(share: float) -> float:
-    return float(np.clip((share - RAMP[0]) / (RAMP[1] - RAMP[0]), 0, 1))
+def ramp(share: float, ends: tuple[float, float]) -> float:
+    return float(np.clip((share - ends[0]) / (ends[1] - ends[0]), 0, 1))
 
 
 def keep(order: np.ndarray, labels: np.ndarray, n_dropped: int) -> np.ndarray:

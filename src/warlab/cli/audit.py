@@ -18,6 +18,8 @@ from warlab.common.wording import for_terminal, several
 from warlab.errors import WarlabError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from warlab.audit.folder import Listing
     from warlab.audit.report import AuditResult
     from warlab.engine.features import Features
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("warlab")
 NETWORK = "efficientnet_lite0"
 PIXELS = "pixels"
+TRAINED_SIZE = 32  # pixels of the images on which --train trains
 SIZE = 128  # pixels; 64 lose much, 224 take four times as long (docs/evidence/audit)
 FIRST = 10  # suspects that are printed
 NAMED = 20  # unreadable files that are printed
@@ -78,7 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     add("folder", type=Path, nargs="?", metavar="FOLDER", help="a folder per class, or a CSV file (file, label)")
     add("--out", type=Path, help="folder for the results (default: FOLDER-audit)")
     add("--network", default=NETWORK, help=f"{NETWORK} (default), torchvision/NAME, timm/NAME, or {PIXELS}")
-    add("--size", type=int, default=SIZE, help=f"pixels of the images that the network is given (default: {SIZE})")
+    add("--train", action="store_true", help="train a small network on these images, in place of a pre-trained one")
+    add("--size", type=int, help=f"pixels of the images that it is given (default: {SIZE}, to --train {TRAINED_SIZE})")
     add("--weights", type=Path, help=f"folder with the weights of {NETWORK}, if there is no network")
     add("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: all cores")
     add(
@@ -134,8 +138,12 @@ def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditRe
 
     if options.copy:
         raise WarlabError("--copy belongs to --apply: review the suspects first, and export decisions.csv.")
+    if options.size is None:
+        options.size = TRAINED_SIZE if options.train else SIZE
     if options.size < 16 or options.threads < 1:
         raise WarlabError("--size must be at least 16 and --threads at least 1.")
+    if options.train and (options.network != NETWORK or options.weights):
+        raise WarlabError("--train takes no --network and no --weights: its network is trained from scratch.")
     device_settings(options.threads)
     found = find_images(path)
     out = out or _beside(path)
@@ -195,6 +203,7 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
     from warlab.audit.judge import LIKELY, judge
     from warlab.audit.report import AuditResult
     from warlab.engine.feature_store import FeatureStore
+    from warlab.engine.from_scratch import judge_by_training
 
     compute, key, judged_by = _features(options)
     store = FeatureStore(out / "features", key, options.size)
@@ -205,7 +214,14 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
     read = found.select(rows >= 0)
     if (read.sizes > 0).sum() < 2:
         raise WarlabError(f"Images of fewer than two classes could be read in {found.folder}; repair them.")
-    judgement = judge(Table.standardise(store.rows(), rows[rows >= 0]), read.labels, len(read.classes))
+    stored, rows = store.rows(), rows[rows >= 0]
+    if options.train:
+        shape = (-1, 3, options.size, options.size)
+        judgement = judge_by_training(
+            lambda index: stored[rows[index]].astype(np.uint8).reshape(shape), read.labels, len(read.classes)
+        )
+    else:
+        judgement = judge(Table.standardise(stored, rows), read.labels, len(read.classes))
     order = np.argsort(-judgement.score, kind="stable")
     return AuditResult(
         folder=found.folder,
@@ -231,6 +247,8 @@ def _features(options: argparse.Namespace) -> "tuple[Features, str, str]":
     from warlab.engine.features import features_of, features_of_library, pixels
 
     size = options.size
+    if options.train:
+        return _as_they_are, f"images-{size}", f"a network trained on these images at {size} pixels"
     if options.network == PIXELS:
         return pixels, f"{PIXELS}-{size}", "the pixels alone"
     if options.network != NETWORK:
@@ -250,6 +268,11 @@ def _features(options: argparse.Namespace) -> "tuple[Features, str, str]":
         return pixels, f"{PIXELS}-{size}", "the pixels alone, for want of a pre-trained network"
     key = f"{NETWORK}-{size}-{digest(weights)[:12]}"
     return features_of(NETWORK, weights, size), key, f"EfficientNet-lite0 at {size} pixels"
+
+
+def _as_they_are(images: "np.ndarray") -> "np.ndarray":
+    """Return images (B, 3, H, W) as rows."""
+    return images.reshape(len(images), -1)
 
 
 def _weights(local: Path | None) -> bytes:
