@@ -24,8 +24,9 @@ from torch.nn.functional import cross_entropy
 from warlab import data
 from warlab.audit import LabelAudit
 from warlab.audit.heads import Table
-from warlab.audit.judge import LIKELY, Predictions, find_chances, of_label, predict, weigh
+from warlab.audit.judge import LIKELY, Judgement, Predictions, find_chances, of_label, predict, weigh
 from warlab.audit.quality import auroc, average_precision
+from warlab.cli.audit import TRAINED_SIZE
 from warlab.common.files import read_arrays, write_arrays, write_json, write_text
 from warlab.common.seeds import derive_seed
 from warlab.data.auxiliary import _weights, cifar_n
@@ -33,6 +34,7 @@ from warlab.data.fetch import fetch
 from warlab.data.formats.image_file import to_square
 from warlab.engine.device import device_settings
 from warlab.engine.features import BATCH, features_of, pixels
+from warlab.engine.from_scratch import judge_by_training
 from warlab.noise import transition_matrix
 from warlab.noise.kinds.instance import draw_rates, label_probabilities
 from warlab.noise.kinds.matrix import corrupt
@@ -44,7 +46,7 @@ SUBSETS = 3
 IMAGES = ("cifar10", "fashion_mnist")
 CHARACTERS = "".join(chr(code) for code in range(33, 127))  # 94 classes
 GLYPHS = 20  # images of each
-# Dataset, noise, and the part of it: first-500, first-200, rare (8, 16, 32, … images of the classes); or pixels alone.
+# Dataset, noise, and the part of it: first-500, rare (8, 16, 32, … images of the classes), pixels alone, or --train.
 HALVES = {
     "selection": (
         *("cifar10 aggregate", "cifar10 sym-2", "cifar10 asym-40", "cifar10 sym-20 first-500", "cifar10 unchanged"),
@@ -60,6 +62,7 @@ HALVES = {
         *("fashion_mnist sym-20 first-200", "fashion_mnist sym-5 rare"),
     ),
     "pixels": ("cifar10 worse pixels", "fashion_mnist asym-40 pixels"),
+    "train": ("fashion_mnist asym-40 train-1500", "fashion_mnist sym-5 train-1500", "cifar10 worse train-1500"),
 }
 HUMAN = {"aggregate": "aggre_label", "worse": "worse_label"}
 
@@ -149,7 +152,7 @@ def datasets(folder: Path) -> None:
 def part_of(y: np.ndarray, part: str, rng: np.random.Generator) -> np.ndarray:
     """Return the indices of a part."""
     order = rng.permutation(len(y))
-    if part.startswith("first-"):
+    if part.startswith(("first-", "train-")):
         return np.sort(order[: int(part[6:])])
     if part == "rare":
         return np.sort(np.concatenate([order[y[order] == k][: 8 * 2**k] for k in range(y.max() + 1)]))
@@ -215,6 +218,13 @@ def run_cell(folder: Path, setting: str, seed: int) -> None:
     rows = part_of(arrays["y"], part, np.random.default_rng(derive_seed("part", setting, seed)))
     arrays = {name: values[rows] for name, values in arrays.items()}
     labels, classes = noisy(folder, dataset, noise, arrays, seed), int(arrays["y"].max()) + 1
+    if part.startswith("train-"):
+        images = upscaled(real_images(folder, dataset)[0][arrays["index"]], TRAINED_SIZE)
+        judged = judge_by_training(images.__getitem__, labels, classes)
+        write_arrays(
+            file, **{name: np.array(value) for name, value in vars(judged).items()}, y=arrays["y"], labels=labels
+        )
+        return
     table = Table.standardise(arrays["pixels" if part == "pixels" else "x"], np.arange(len(rows)))
     others = {"aum": aum(table, labels, classes), "neighbours": neighbours(table, labels)}
     write_arrays(file, **asdict(predict(table, labels, classes)), **others, y=arrays["y"], labels=labels)
@@ -230,6 +240,8 @@ AT = (10, 50, 100)
 
 def scores_of(cell: dict[str, np.ndarray], cleanlab: Quality | None) -> dict[str, np.ndarray]:
     """Return the scores of a cell by name: ours, its parts, and the others."""
+    if "score" in cell:
+        return {OURS: cell["score"]}
     labels, found = cell["labels"], Predictions(**{name: cell[name] for name in Predictions.__dataclass_fields__})
     one, two, ridge = (1 - of_label(p, labels) for p in (found.first, found.logistic, found.ridge))
     scores = {OURS: weigh(found, labels).score, "first + ridge": one + ridge, "second + ridge": two + ridge}
@@ -249,9 +261,12 @@ def quality(score: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
     return found | {f"P@{n}": float(wrong[order[:n]].mean()) for n in AT}
 
 
-def estimates(cell: dict[str, np.ndarray]) -> dict[str, float]:
+def estimates(cell: dict[str, Any]) -> dict[str, float]:
     """Return the upper estimate and what is marked as likely wrong, against the truth."""
-    found = weigh(Predictions(**{name: cell[name] for name in Predictions.__dataclass_fields__}), cell["labels"])
+    if "score" in cell:
+        found = Judgement(**{name: cell[name] for name in Judgement.__dataclass_fields__})
+    else:
+        found = weigh(Predictions(**{name: cell[name] for name in Predictions.__dataclass_fields__}), cell["labels"])
     wrong, marked, right = cell["y"] != cell["labels"], found.chance > LIKELY, found.suggested == cell["y"]
     return {
         "wrong": float(wrong.sum()),
@@ -289,10 +304,11 @@ def summary(frame: pd.DataFrame) -> str:
         cells = [""] * 6
         if OURS in by:
             theirs = [score for score in group["score"].unique() if score.startswith("cleanlab")]
-            best = max(theirs, key=lambda score: float(by[score, "average precision"].mean()))
-            ours, other = by[OURS], by[best, "average precision"]
-            cells = [*(shown(ours[name]) for name in columns), f"{shown(other)} ({best[9:]})"]
-            cells.append(shown(ours["average precision"] - other))
+            cells[:4] = [shown(by[OURS, name]) for name in columns]
+            if theirs:
+                best = max(theirs, key=lambda score: float(by[score, "average precision"].mean()))
+                ours, other = by[OURS, "average precision"], by[best, "average precision"]
+                cells[4:] = [f"{shown(other)} ({best[9:]})", shown(ours - other)]
         lines.append([str(setting), str(half), *cells, ratio, shown(by["estimate", "precision"])])
     return as_table(head, lines)
 
@@ -301,7 +317,7 @@ def by_score(frame: pd.DataFrame, metric: str) -> str:
     """One line for each setting, one column for each score."""
     part = frame[frame["metric"] == metric]
     table = part.groupby(["setting", "score"], sort=False)["value"].agg(shown).unstack(sort=False)
-    return as_table(["setting", *table.columns], table.reset_index().to_numpy().astype(str).tolist())
+    return as_table(["setting", *table.columns], table.fillna("").reset_index().to_numpy().astype(str).tolist())
 
 
 def as_table(head: list[str], lines: list[list[str]]) -> str:

@@ -8,6 +8,7 @@ from warlab.audit import heads
 from warlab.audit.heads import RIDGES, Table, folds, logistic, ridge
 from warlab.audit.judge import (
     LIKELY,
+    Judgement,
     Predictions,
     class_means,
     confident_joint,
@@ -124,24 +125,24 @@ def test_the_transitions_are_those_that_flipped_the_labels() -> None:
 
 
 def test_the_order_follows_the_first_round_the_second_or_the_chances() -> None:
-    """Few errors, many errors, and many images of one class that are labelled as one other."""
+    """Few errors or few images, many errors, and flips from one class to another that are not returned."""
     rng = np.random.default_rng(1)
-    labels = np.arange(300) % 3
-    first, later, p = (rng.dirichlet([1, 1, 1], 300) for _ in range(3))
+    labels = np.arange(600) % 3
+    first, later, p = (rng.dirichlet([1, 1, 1], 600) for _ in range(3))
 
-    def scored(joint: list[list[float]]) -> tuple[np.ndarray, np.ndarray]:
-        found = Predictions(np.array(joint), np.ones(300, bool), first, p, later)
-        return weigh(found, labels).score, weigh(found, labels).chance
+    def judged(joint: list[list[int]], n: int = 600) -> Judgement:
+        found = Predictions(2.0 * np.array(joint), np.ones(n, bool), first[:n], p[:n], later[:n])
+        return weigh(found, labels[:n])
 
-    def own(one: np.ndarray) -> np.ndarray:
-        return 1 - (of_label(one, labels) + of_label(p, labels)) / 2
-
-    few, many = [[96.0, 2, 2], [2, 96, 2], [2, 2, 96]], [[70.0, 15, 15], [15, 70, 15], [15, 15, 70]]
-    np.testing.assert_allclose(scored(few)[0], own(first))
-    np.testing.assert_allclose(scored(many)[0], own(later))
-    np.testing.assert_allclose(*scored([[98, 1, 1], [60, 39, 1], [1, 1, 98]]))
-    rare = [[4.0, 4, 0], [0, 196, 0], [0, 0, 96]]  # four of eight images are no evidence
-    np.testing.assert_allclose(scored(rare)[0], own(first))
+    own = [1 - (of_label(one, labels) + of_label(p, labels)) / 2 for one in (first, later)]
+    few, many = [[96, 2, 2], [2, 96, 2], [2, 2, 96]], [[70, 15, 15], [15, 70, 15], [15, 15, 70]]
+    np.testing.assert_allclose(judged(few).score, own[0])
+    np.testing.assert_allclose(judged(many).score, own[1])
+    np.testing.assert_allclose(judged(many, 300).score, own[0][:300])
+    np.testing.assert_allclose(judged([[60, 40, 0], [40, 60, 0], [0, 0, 100]]).score, own[1])  # classes look alike
+    one_sided = judged([[98, 1, 1], [60, 39, 1], [1, 1, 98]])
+    np.testing.assert_allclose(one_sided.score, one_sided.chance)
+    np.testing.assert_allclose(judged([[4, 4, 0], [0, 196, 0], [0, 0, 96]]).score, own[0])  # four of eight say nothing
 
 
 @pytest.mark.parametrize("classes", [2, 7])

@@ -66,7 +66,7 @@ def _in_folder(folder: Path) -> Listing:
 
 
 def _in_csv(path: Path) -> Listing:
-    given = read_image_list(path)
+    given = dict(sorted(read_image_list(path).items(), key=lambda item: item[::-1]))  # as the folders have them
     classes = tuple(sorted(set(given.values())))
     number = {name: k for k, name in enumerate(classes)}
     labels = np.array([number[label] for label in given.values()], np.int64)

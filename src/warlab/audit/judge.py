@@ -13,8 +13,8 @@ both at the temperature that makes the kept labels most likely, and with T[k →
                it becomes the chance where flips are one-sided: many images of one class are labelled as another
                one, and few the other way round
 
-Both transitions are gradual (MANY, SURPLUS). The second round of the logistic regression helps where many labels are wrong
-and hurts where few are, because it drops right labels; the same is true of T (docs/evidence/audit).
+Both transitions are gradual (MANY, SURPLUS). The second round of the logistic regression helps where many labels are
+wrong and hurts where few are, because it drops right labels; the same is true of T (docs/evidence/audit).
 """
 
 import logging
@@ -47,10 +47,14 @@ class Predictions:
     logistic: np.ndarray
 
     @property
+    def share(self) -> float:
+        """Return the share of labels that look wrong by the confident joint, which is often too high."""
+        return float(1 - np.trace(self.joint) / self.joint.sum())
+
+    @property
     def late(self) -> float:
         """Return 0 if few labels look wrong, 1 if many."""
-        few_images = len(self.kept) < FEW
-        return 0.0 if few_images else ramp(1 - np.trace(self.joint) / self.joint.sum(), MANY)
+        return 0.0 if len(self.kept) < FEW else ramp(self.share, MANY)
 
     @property
     def one_sided(self) -> float:
@@ -96,8 +100,8 @@ def judge(table: Table, labels: np.ndarray, classes: int) -> Judgement:
     return weigh(predict(table, labels, classes), labels)
 
 
-def weigh(found: Predictions, labels: np.ndarray) -> Judgement:
-    """Judge all labels by predictions."""
+def weigh(found: Predictions, labels: np.ndarray, at_least: int = 0) -> Judgement:
+    """Judge all labels by predictions. The upper estimate is `at_least` so high."""
     sizes = np.bincount(labels, minlength=len(found.joint))
     chance, suggested = find_chances(found, labels)
     before, after = of_label(found.first, labels), of_label(found.logistic, labels)
@@ -105,9 +109,11 @@ def weigh(found: Predictions, labels: np.ndarray) -> Judgement:
     score = 1 - (of_label(found.ridge, labels) + own) / 2
     score = (1 - found.one_sided) * score + found.one_sided * chance
     marked = np.bincount(labels, chance > LIKELY, len(sizes))
-    at_most = min(len(labels), max(int(np.ceil(SAFETY * chance.sum())), int(marked.sum())))
-    spread = np.bincount(labels, chance, len(sizes)) * at_most / max(chance.sum(), 1e-9)
-    rates = np.minimum(np.maximum(spread, marked) / np.maximum(sizes, 1), 1)
+    if found.share > LIKELY:  # the features say next to nothing, of which T knows nothing
+        at_least = max(at_least, round(found.share * len(labels)))
+    at_most = min(len(labels), max(int(np.ceil(SAFETY * chance.sum())), int(marked.sum()), at_least))
+    spread = np.bincount(labels, chance + 1e-6, len(sizes))  # where no chance is above 0, over all alike
+    rates = np.minimum(np.maximum(spread * at_most / spread.sum(), marked) / np.maximum(sizes, 1), 1)
     return Judgement(score, chance, suggested, at_most, rates)
 
 
