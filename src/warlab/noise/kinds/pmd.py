@@ -14,7 +14,7 @@ its 1 - f_us. Labels that are neither u nor s become one of them, as there. Belo
 less noise than the code can.
 
 There η comes from a ResNet-34 after 25 epochs. Here it comes from a multinomial logistic regression on the samples, so
-that the noise is made from the data alone: it hesitates more often, and on other samples.
+that the noise is made from the data alone.
 """
 
 import numpy as np
