@@ -242,3 +242,5 @@ def test_fidelity_entries_are_complete() -> None:
         "Forget rate of JoCoR",
         "Number of samples that Co-Teaching, Co-Teaching+ and JoCoR keep of a batch",
     ]
+    of_noise = report_page.select_relevant(entries, {"cce", "pmd2-35"})
+    assert [entry["topic"] for entry in of_noise if entry.get("needs")] == ["Polynomial-margin noise"]

@@ -96,8 +96,10 @@ def filled_columns(rows: Sequence[Row]) -> list[str]:
 
 
 def select_relevant(fidelity: Iterable[Mapping[str, Any]], ids: set[str]) -> list[Mapping[str, Any]]:
-    """Return the entries that concern something in this report; one without `needs` concerns everything."""
-    return [entry for entry in fidelity if not entry.get("needs") or ids & set(entry["needs"])]
+    """Return the entries that concern something in this report, such as a method, instance-40 or a kind of noise; one
+    without `needs` concerns everything."""
+    known = ids | {name.partition("-")[0] for name in ids}
+    return [entry for entry in fidelity if not entry.get("needs") or known & set(entry["needs"])]
 
 
 def count_environments(results: Iterable[RunResult]) -> list[tuple[int, Row]]:
