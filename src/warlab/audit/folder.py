@@ -29,8 +29,15 @@ class Listing:
         return np.bincount(self.labels, minlength=len(self.classes))
 
     def select(self, mask: np.ndarray) -> "Listing":
-        files = tuple(file for file, wanted in zip(self.files, mask, strict=True) if wanted)
-        return Listing(self.folder, self.listing, self.classes, files, self.labels[mask], self.left_out)
+        return self._take(np.flatnonzero(mask))
+
+    def sort(self) -> "Listing":
+        """Return the images by class and name, so that a list and folders are judged alike."""
+        return self._take(np.array(sorted(range(len(self.files)), key=lambda k: (self.labels[k], self.files[k]))))
+
+    def _take(self, index: np.ndarray) -> "Listing":
+        files = tuple(self.files[k] for k in index)
+        return Listing(self.folder, self.listing, self.classes, files, self.labels[index], self.left_out)
 
 
 def find_images(path: Path) -> Listing:
@@ -66,7 +73,7 @@ def _in_folder(folder: Path) -> Listing:
 
 
 def _in_csv(path: Path) -> Listing:
-    given = dict(sorted(read_image_list(path).items(), key=lambda item: item[::-1]))  # as the folders have them
+    given = read_image_list(path)
     classes = tuple(sorted(set(given.values())))
     number = {name: k for k, name in enumerate(classes)}
     labels = np.array([number[label] for label in given.values()], np.int64)

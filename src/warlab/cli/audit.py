@@ -145,7 +145,7 @@ def audit(path: Path, out: Path | None, options: argparse.Namespace) -> "AuditRe
     if options.train and (options.network != NETWORK or options.weights):
         raise WarlabError("--train takes no --network and no --weights: its network is trained from scratch.")
     device_settings(options.threads)
-    found = find_images(path)
+    found = find_images(path).sort()
     out = out or _beside(path)
     _announce(path, found)
     with _alone(out, path):
