@@ -1,7 +1,7 @@
 """Time and memory of `warlab audit FOLDER`, for numbers of images.
 
     python benchmarks/audit_scale.py 300 1500
-    python benchmarks/audit_scale.py 1000 10000 --network pixels --size 32
+    python benchmarks/audit_scale.py 1000 10000 100000 --network pixels --size 32
     python benchmarks/audit_scale.py 10000 100000 200000 --judge
 
 Each size is a process of its own, on one core, for which 32 × 32 PNG files of ten classes are painted, 5 % of them in a
