@@ -38,6 +38,7 @@ NOT_HERE = {
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/workflow/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/workflow/test_own_data.py carries it out with the page's files",
+    "snakemake --cores 2 --config scale=table.yaml": "tests/workflow/test_own_data.py carries it out",
     "warlab audit photos": "tests/audit/test_find_wrong_labels.py carries it out",
     "warlab audit FOLDER": "the folder is the user's own; tests/audit/test_folder.py has one",
     "warlab check-plugin my_parts": "tests/project/test_adding_a_method.py carries it out",
