@@ -220,7 +220,8 @@ def run_cell(folder: Path, setting: str, seed: int) -> None:
     labels, classes = noisy(folder, dataset, noise, arrays, seed), int(arrays["y"].max()) + 1
     if part.startswith("train-"):
         images = upscaled(real_images(folder, dataset)[0][arrays["index"]], TRAINED_SIZE)
-        judged = judge_by_training(images.__getitem__, labels, classes)
+        with tempfile.TemporaryDirectory() as checkpoints:
+            judged = judge_by_training(images.__getitem__, labels, classes, Path(checkpoints), b"")
         write_arrays(
             file, **{name: np.array(value) for name, value in vars(judged).items()}, y=arrays["y"], labels=labels
         )

@@ -40,6 +40,8 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.rename(folder / "cat" / f"truck_{file.name}")
     (folder / "cat" / "bro ken.jpg").write_text("not an image")
     (folder / "cat" / "notes.txt").write_text("no image either")
+    (folder / "bird").mkdir()
+    shutil.copy(sorted((folder / "dog").iterdir())[0], folder / "loose.PNG")
     return folder
 
 
@@ -59,6 +61,7 @@ def test_one_command_finds_the_wrong_labels_of_a_folder(photos: Path, capsys: py
     assert len(result.files) == 150 and result.classes == tuple(sorted(NAMES)) and result.at_most >= 4
     assert list(result.unreadable) == ["cat/bro ken.jpg"] and "cat/bro ken.jpg: cannot be read" in said.err
     assert (np.diff(result.score) <= 0).all() and "left out, as they are no images: 1 file" in said.err
+    assert "in no class: 1 image, first loose.PNG" in said.err and "no classes here: bird" in said.err
     assert f"Up to about {result.at_most} of 150 labels look wrong. This is an upper estimate" in said.out
     assert result.files[0] in said.out and "the pixels alone" in said.out
 
@@ -104,6 +107,41 @@ def test_a_network_trained_from_scratch_judges_its_own_images_in_two_rounds(
     assert "a network trained on these images at 32 pixels" in capsys.readouterr().out
     for refused in (["--network", "pixels"], ["--size", "0"]):
         assert main([str(photos), "--train", *refused]) == 1 and "--" in capsys.readouterr().err
+
+
+def test_a_killed_training_continues_in_its_epoch_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, steps, dies = paint(tmp_path / "photos", 40), [0], [0]
+
+    def counted(logits: Tensor, labels: Tensor) -> Tensor:
+        steps[0] += 1
+        if steps[0] == dies[0]:
+            raise KeyboardInterrupt
+        return cross_entropy(logits, labels)
+
+    def steps_until(death: int, out: str, size: int = 32) -> int:
+        steps[0], dies[0] = 0, death
+        options = ["--train", "--threads", "1", "--size", str(size), "--out", str(tmp_path / out)]
+        assert main([str(folder), *options]) == (130 if death else 0)
+        return steps[0]
+
+    monkeypatch.setattr(from_scratch, "cross_entropy", counted)
+    monkeypatch.setattr(from_scratch, "BATCH", 10)
+    monkeypatch.setattr(from_scratch, "drop_suspects", lambda _, labels: (np.eye(3), np.arange(len(labels)) >= 4))
+    whole = steps_until(0, "whole")
+    assert whole == 2 * 8 * 4
+    steps_until(11, "killed")  # in the third epoch of the first round
+    steps_until(24 + 4 * 2 + 3, "killed")  # in the third epoch of the second round
+    assert steps_until(0, "killed") == 6 * 4
+    assert "run the same command again" in capsys.readouterr().err
+    same = [(tmp_path / out / "suspects.csv").read_bytes() for out in ("whole", "killed")]
+    assert same[0] == same[1]
+    assert steps_until(0, "killed") == 0, "a finished training was repeated"
+    assert steps_until(0, "killed", size=16) == whole
+    moved = sorted((folder / "dog").iterdir())[0]
+    moved.rename(folder / "cat" / "moved.png")
+    assert steps_until(0, "killed") == whole, "a training with other labels was continued"
 
 
 def test_a_list_of_files_gives_the_same_result_as_the_folders(photos: Path, tmp_path: Path) -> None:

@@ -164,3 +164,13 @@ def test_no_class_is_dropped_as_a_whole_and_classes_without_images_are_no_troubl
     found = judge(table_of(x), np.where(truth == 2, 3, truth), 5)  # classes 2 and 4 are empty
     assert np.isfinite(found.score).all() and np.isfinite(found.rates).all()
     assert not set(found.suggested) & {2, 4} and len(found.suggested) == 90
+
+
+@pytest.mark.parametrize("n, classes", [(2, 2), (3, 2), (40, 2), (60, 3), (30, 15)])
+def test_features_that_say_nothing_and_tiny_classes_give_finite_numbers(n: int, classes: int) -> None:
+    """So many labels look wrong that few are kept, sometimes all of them in one fold."""
+    labels = np.arange(n) % classes
+    for x in (np.full((n, 4), 7, np.float16), np.random.default_rng(n).normal(size=(n, 4)).astype(np.float16)):
+        found = judge(table_of(x), labels, classes)
+        assert all(np.isfinite(values).all() for values in (found.score, found.chance, found.rates))
+        assert (found.suggested != labels).all() and 0 <= found.at_most <= n

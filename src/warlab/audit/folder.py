@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warlab.common.wording import several
 from warlab.data.formats.image_list import read_image_list
 from warlab.data.in_place import IMAGES, list_files
 from warlab.errors import WarlabError
@@ -21,7 +22,7 @@ class Listing:
     classes: tuple[str, ...]
     files: tuple[str, ...]
     labels: np.ndarray
-    left_out: int  # files in the folder that are no images
+    left_out: tuple[str, ...] = ()  # what else is in the folder, for people
 
     @property
     def sizes(self) -> np.ndarray:
@@ -63,13 +64,20 @@ def _in_folder(folder: Path) -> Listing:
             f"{folder} has no folder per class (such as {folder}/cat/1.jpg); sort the images "
             "into folders, or write a CSV file with the columns file and label and name that file."
         )
+    loose = [path.name for path in sorted(folder.iterdir()) if path.suffix.lower() in IMAGES and path.is_file()]
     everything = [(name, path) for name in names for path in list_files(folder / name)]
     images = [(name, path) for name, path in everything if path.suffix.lower() in IMAGES]
     classes = tuple(sorted({name for name, _ in images}))
     number = {name: k for k, name in enumerate(classes)}
     files = tuple(path.relative_to(folder).as_posix() for _, path in images)
     labels = np.array([number[name] for name, _ in images], np.int64)
-    return Listing(folder, None, classes, files, labels, len(everything) - len(images))
+    no_images, empty = len(everything) - len(images), [name for name in names if name not in number]
+    left_out = (
+        f"left out, as they are no images: {several(no_images, 'file')}" if no_images else "",
+        f"left out, as they are in no class: {several(len(loose), 'image')}, first {loose[0]}" if loose else "",
+        f"folders without images, which are no classes here: {', '.join(empty)}" if empty else "",
+    )
+    return Listing(folder, None, classes, files, labels, left_out)
 
 
 def _in_csv(path: Path) -> Listing:
@@ -77,4 +85,4 @@ def _in_csv(path: Path) -> Listing:
     classes = tuple(sorted(set(given.values())))
     number = {name: k for k, name in enumerate(classes)}
     labels = np.array([number[label] for label in given.values()], np.int64)
-    return Listing(path.parent, path.name, classes, tuple(given), labels, 0)
+    return Listing(path.parent, path.name, classes, tuple(given), labels)

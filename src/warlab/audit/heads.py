@@ -122,6 +122,8 @@ def _fit(x: np.ndarray, y: np.ndarray, classes: int, strength: float) -> tuple[n
     import torch
     from torch.nn.functional import cross_entropy
 
+    if not len(x):  # the samples that were kept are all in one fold: without them, nothing is known
+        return np.zeros((x.shape[1], classes), np.float32), np.zeros(classes, np.float32)
     inputs, labels = torch.from_numpy(x), torch.from_numpy(y)
     weight = torch.zeros(x.shape[1], classes, requires_grad=True)
     bias = torch.zeros(classes, requires_grad=True)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warlab.common.wording import for_terminal, several
+from warlab.common.wording import for_terminal
 from warlab.errors import WarlabError
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ def _announce(path: Path, found: "Listing") -> None:
     sizes = dict(zip(found.classes, found.sizes.tolist(), strict=True))
     shown = [f"{name} {size}" for name, size in list(sizes.items())[:NAMED]] + ["…"] * (len(sizes) > NAMED)
     logger.info(f"{path}: {len(found.files)} images of {len(sizes)} classes ({', '.join(shown)})")
-    if found.left_out:
-        logger.info(f"left out, as they are no images: {several(found.left_out, 'file')}")
+    for message in filter(None, found.left_out):
+        logger.info(message)
     if rare := [name for name, size in sizes.items() if size < 5]:
         logger.info(f"too few images to judge well, fewer than 5: {', '.join(rare[:NAMED])}")
 
@@ -218,7 +218,11 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
     if options.train:
         shape = (-1, 3, options.size, options.size)
         judgement = judge_by_training(
-            lambda index: stored[rows[index]].astype(np.uint8).reshape(shape), read.labels, len(read.classes)
+            lambda index: stored[rows[index]].astype(np.uint8).reshape(shape),
+            read.labels,
+            len(read.classes),
+            store.folder,
+            store.key.encode() + b"".join(store.known) + rows.tobytes(),
         )
     else:
         judgement = judge(Table.standardise(stored, rows), read.labels, len(read.classes))
