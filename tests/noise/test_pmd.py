@@ -81,3 +81,18 @@ def test_the_posterior_is_that_of_a_converged_logistic_regression() -> None:
     scaled = np.hstack([scaled, np.ones((300, 1))])
     known = LogisticRegression(C=1 / (300 * 1e-3), fit_intercept=False, tol=1e-8, max_iter=1000).fit(scaled, y)
     np.testing.assert_allclose(posterior(x, y, 3), known.predict_proba(scaled), atol=2e-3)
+
+
+@pytest.mark.parametrize("column", ["constant", "far", "small", "large"])
+def test_the_posterior_depends_neither_on_the_scale_of_a_column_nor_on_columns_without_information(column: str) -> None:
+    """In float32, the mean of 20 000 numbers such as 100 000.1 is wrong by many times their spread."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 20_000)
+    x = (y[:, None] + rng.integers(-8, 9, (20_000, 4)) / 4).astype(np.float32)
+    changed = x.copy()
+    if column == "constant":
+        changed = np.hstack([x, np.full((20_000, 1), 1000.1, np.float32)])
+    changed[:, 0] = {"far": x[:, 0] + 2**17, "small": x[:, 0] * 2.0**-40, "large": x[:, 0] * 2.0**90}.get(
+        column, x[:, 0]
+    )
+    np.testing.assert_allclose(posterior(changed, y, 3), posterior(x, y, 3), atol=1e-3)

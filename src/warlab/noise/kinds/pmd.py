@@ -77,8 +77,10 @@ def posterior(x: np.ndarray, y: np.ndarray, classes: int) -> np.ndarray:
     from scipy import optimize, special  # slow to import, and the plan of every study reads this module
 
     flat = x.reshape(len(x), -1).astype(np.float32)
-    flat -= flat.mean(axis=0)
-    flat /= flat.std(axis=0) + np.float32(1e-6)
+    # Summed in float64: in float32 a column such as a year, far from 0 for its spread, would not be standardised.
+    flat -= flat.mean(axis=0, dtype=np.float64)
+    deviation = np.sqrt(np.einsum("nd,nd->d", flat, flat, dtype=np.float64) / len(flat))
+    flat /= np.where(deviation > 0, deviation, 1)  # a constant column stays 0
     flat = np.hstack([flat, np.ones((len(x), 1), np.float32)])
     shape, rows = (flat.shape[1], classes), np.arange(len(y))
 
