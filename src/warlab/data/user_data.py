@@ -15,6 +15,7 @@ from warlab.data.images_in_memory import Arrays, prepare_images, validate
 from warlab.data.in_place import CLASSES, InPlace, write_pointer
 from warlab.errors import WarlabError
 
+ARRAYS = ("train_x", "train_y", "test_x", "test_y", "train_votes")
 MOST_BYTES = 1 << 30  # below, even a bomb does no harm
 ORDERED = "# ordered"  # first line of classes.txt
 HELD_OUT = 5  # without a test part, every fifth image of a class is for the test
@@ -67,6 +68,8 @@ def read_npz(path: Path, convert: Callable[[np.ndarray], np.ndarray]) -> UserDat
     content = read_arrays(path)
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
+    if single := [name for name in ARRAYS if name in content and content[name].ndim == 0]:
+        raise WarlabError(f"{path}: {single[0]} is a single value, not an array; see docs/your-own-data.md.")
     tests = sorted({"test_x", "test_y"} & set(content))
     if len(tests) == 1:
         absent = "test_y" if tests == ["test_x"] else "test_x"
@@ -82,8 +85,13 @@ def read_npz(path: Path, convert: Callable[[np.ndarray], np.ndarray]) -> UserDat
         if len(votes) != len(x):
             raise WarlabError(f"{path}: {len(x)} samples need one row of votes each, but train_votes has {len(votes)}.")
         arrays = replace(arrays, train_votes=votes[rows])
-    numbered = Classes(tuple(f"class {k}" for k in range(int(y.max(initial=0)) + 1)))
-    classes = listed_classes(path.parent) or numbered
+    classes = listed_classes(path.parent)
+    if classes is None:
+        if (largest := int(y.max(initial=0))) >= len(y):  # before a name is made for every number below
+            raise WarlabError(
+                f"{path} has the label {largest} but {len(y)} samples; number the classes from 0 without gaps."
+            )
+        classes = Classes(tuple(f"class {k}" for k in range(largest + 1)))
     return UserData(arrays, classes, [f"train_x[{row}]" for row in rows], clean_test=bool(tests))
 
 
