@@ -29,7 +29,7 @@ from warlab.ids import base_method
 from warlab.reporting.claims.evidence import load_evidence
 from warlab.reporting.formats import render, signed
 from warlab.reporting.names import BASELINE, markdown_method
-from warlab.reporting.read.numbers import Number
+from warlab.reporting.read.numbers import Number, restrict_to_shared_seeds
 from warlab.reporting.read.predictions import FILE, Predictions, collect_predictions, read_predictions
 from warlab.reporting.read.results import ACCURACY, CELL, collect, read_published, read_runs, run_ids, summarise
 from warlab.reporting.stats import MIN_SEEDS, Estimate, difference, draw_means, holm, kendall
@@ -116,7 +116,9 @@ def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str
         pairs += [(one, base_method(one)) for one in here if base_method(one) in here.keys() - {one, *AGAINST}]
         gaps = [(one, two, difference(here[one], here[two])) for one, two in pairs]
         tau = kendall(here, {method: paper[*setting[:3], method] for method in here})
-        settings.append((setting.display_name(labels), rank(here, median_times(runs, setting[:3])), gaps, tau))
+        ranking = rank(here, median_times(runs, setting[:3]))
+        left_out = [method for method in here if ranking and method not in {row.method for row in ranking}]
+        settings.append((setting.display_name(labels), ranking, left_out, gaps, tau))
     layout, method = to_markdown(table, "methods_as_rows", labels).strip(), partial(markdown_method, labels)
     return render("evidence.md", about=about, table=layout, settings=settings, method=method, signed=signed)
 
@@ -138,11 +140,18 @@ class Ranked(NamedTuple):
 
 
 def rank(numbers: Mapping[str, Number], times: Mapping[str, float]) -> list[Ranked]:
-    """Return the methods in the order of their means, if CCE and five or more methods share three seeds or more. The
-    interval of a rank holds 95 % of the ranks of means that the methods could have had instead, see `draw_means`."""
-    most = max(len(number.by_seed) for number in numbers.values())
-    known = {method: number for method, number in numbers.items() if len(number.by_seed) == most}
-    if most < MIN_SEEDS or len(known) < FEWEST_TO_RANK or BASELINE not in known:
+    """Return the methods in the order of their means over the largest set of seeds that CCE and at least four others
+    have, three seeds or more, or nothing. The interval of a rank holds 95 % of the ranks of means that the methods
+    could have had instead, see `draw_means`."""
+    sets = {frozenset(number.by_seed) for number in numbers.values()}
+    for seeds in sorted(sets, key=lambda one: (-len(one), sorted(one))):
+        known = {method: number for method, number in numbers.items() if seeds <= set(number.by_seed)}
+        if BASELINE in known and len(known) >= FEWEST_TO_RANK:
+            break
+    else:
+        return []
+    known = dict(zip(known, restrict_to_shared_seeds(list(known.values()))[0], strict=True))
+    if len(known[BASELINE].by_seed) < MIN_SEEDS:
         return []
     draws, _ = draw_means(list(known.values()), np.random.default_rng(derive_seed("rank", *known)))
     ranks = np.quantile(stats.rankdata(-draws, axis=1), [0.025, 0.975], axis=0, method="nearest").T

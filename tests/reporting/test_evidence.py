@@ -119,6 +119,12 @@ def test_methods_with_three_seeds_are_ranked_against_cce(tmp_path):
     assert cells["AR"][2].startswith("+5.0 (+4.9 to +5.2") and float(cells["AR"][3]) == round(3 * p, 3)
     assert (cells["AR"][4], cells["SL"][4], cells["D2L"][4]) == ("better", "worse", "not distinguished")
     assert cells["SL"][5].startswith("2.0") and cells["CCE"][2:5] == ["", "", ""]
+    assert "Not ranked, because they lack some of these seeds: TV.\n" in summary
+    # A fourth seed of some methods does not end the ranking, and does not move the means that are compared.
+    more = write_results(tmp_path / "more" / "sixteenth", {("cce", 3): 90.0, ("ar", 3): 20.0})
+    longer = make(tmp_path / "evidence", more, tmp_path / "evidence", no_times=True)["summary.md"].decode()
+    now = [line for line in longer.splitlines() if re.search(r" to \d+ \|", line)]
+    assert [line.split(" | ")[:5] for line in now] == [line.split(" | ")[:5] for line in ranking]
 
 
 def test_runs_of_several_folders_are_joined_as_one_folder_would_have_given_them(tmp_path):
