@@ -18,6 +18,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.helpers.checkout import PARTS
+from warlab import methods
 
 TUTORIALS = ROOT / "docs" / "tutorials"  # their pages are made by `make docs`
 SITE = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent != TUTORIALS)
@@ -275,3 +276,10 @@ def test_the_site_is_built_and_asks_no_network(tmp_path: Path) -> None:
     reference = (site / "api.html").read_text()
     assert ".. math::" not in reference and reference.count("<math") >= 6
     assert (site / "search" / "search_index.js").exists()
+
+
+def test_the_page_on_tiles_names_the_methods_that_cannot_train_on_them() -> None:
+    words = {*re.findall(r"[\w+-]+", (ROOT / "docs" / "segmentation.md").read_text().lower())}
+    declared = {name: methods.declaration(name) for name in methods.names()}
+    refused = {name: one.label.lower() for name, one in declared.items() if one.images_only is True}
+    assert len(refused) > 5 and not [name for name, label in refused.items() if not {name, label} & words]

@@ -16,7 +16,7 @@ from warlab.methods.base import Batch, Log, Losses, Method, Models, Step
 
 @dataclass(frozen=True)
 class Config:
-    share: float = setting(0.1, "paper", minimum=0, below=1)  # of the uniform distribution
+    share: float = setting(0.1, "baseline's author", minimum=0, below=1)  # of the uniform distribution
 
 
 class Algorithm(Method):
