@@ -354,6 +354,8 @@ def test_hostile_names_and_files_that_are_missing_are_reported_and_move_no_curso
     odd = os.fsencode(folder / "cat") + b"/caf\xe9.png"
     os.rename(os.fsencode(sorted((folder / "cat").iterdir())[0]), odd)  # noqa: PTH104 # a name of bytes
     (folder / "cat" / "gone.png").symlink_to(tmp_path / "nowhere")
+    for copied, to in (("1.png", "cat"), ("2.png", "cat"), ("3.png", "d\x1b[2Jog\n")):
+        shutil.copy(sorted((folder / "cat").glob("[0-9]*"))[0], folder / to / f"copy{copied}")
     assert main([str(folder), *FAST, "--out", str(tmp_path / "out")]) == 0
     result = AuditResult.load(tmp_path / "out")
     assert "cat/caf\udce9.png" in result.files
@@ -363,4 +365,5 @@ def test_hostile_names_and_files_that_are_missing_are_reported_and_move_no_curso
     text = said.out + said.err.replace(str(tmp_path), "")
     assert {c for c in text if unicodedata.category(c) == "Cc"} == {"\n"}
     assert "truck/\\x1b]0;title\\x07.png: cannot be read as an image" in said.err and "d\\x1b[2Jog\\x0a" in said.out
+    assert "copies of another file: 3, of which under another label: 1\n" in said.err
     assert "There is no " in said.err and "truck\\x1b; name a folder" in said.err

@@ -1,9 +1,11 @@
-"""Linear classifiers on features of images, whose predictions for a sample never come from that sample's own label.
+"""Linear classifiers on features of images, whose predictions for a sample never come from that sample's own label,
+nor from the labels of its copies: samples that share a row of the stored features.
 
 Two of them, both with an intercept, fitted on the `kept` samples and applied to all:
 
     ridge       min_W Σ |W x - onehot(y)|² + λ |W|²; a prediction for a kept sample is that of the fit without it, in
-                closed form: (ŷ - h y) / (1 - h), leverage h. λ is the one with the smallest leave-one-out error.
+                closed form: (ŷ - h y) / (1 - h), leverage h; without k copies with labels of the sum s it is
+                (ŷ - h s) / (1 - k h). λ is the one with the smallest leave-one-out error.
     logistic    min_W Σ -log softmax(W x)_y + |W|² / (2 C), 5-fold: the fold of a sample is left out of its fit
 
 Features stay on disk and are read in blocks, so memory grows with N · classes, not with N · features.
@@ -51,6 +53,11 @@ class Table:
         """Return float32 (B, d)."""
         return (self.stored[self.rows[index]].astype(np.float32) - self.mean) / self.scale
 
+    def copies(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first sample (M,) of each row that is used, and the place (N,) of each sample's row in it."""
+        _, first, group = np.unique(self.rows, return_index=True, return_inverse=True)
+        return first, group
+
     def blocks(self, index: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for start in range(0, len(index), BLOCK):
             part = index[start : start + BLOCK]
@@ -64,29 +71,30 @@ def ridge(table: Table, labels: np.ndarray, classes: int, kept: np.ndarray) -> n
     y_mean = (np.bincount(labels[inside], minlength=classes) / n).astype(np.float32)
     x_mean = (sum(x.sum(0, dtype=np.float64) for _, x in table.blocks(inside)) / n).astype(np.float32)
     values, basis = _principal_axes(table, inside, x_mean)
+    first, group = table.copies()
+    given = np.zeros((len(first), classes), np.float32)  # labels of the kept copies of each row
+    np.add.at(given, (group[inside], labels[inside]), 1)
     cross = np.zeros((len(values), classes))
     for part, x in table.blocks(inside):
         cross += ((x - x_mean) @ basis).T @ (target[labels[part]] - y_mean)
 
-    def predict(x: np.ndarray, y: np.ndarray, left_out: np.ndarray, strength: float) -> np.ndarray:
-        """Return the predictions for blocks in the basis of the eigenvectors; without their own labels if left_out."""
-        shrunk = 1 / (values + strength)
+    def predict(x: np.ndarray, part: np.ndarray, strength: float) -> np.ndarray:
+        """Return the predictions for a block in the basis of the eigenvectors, without the labels of its copies."""
+        shrunk, own = 1 / (values + strength), given[group[part]].astype(np.float64)
         fitted = y_mean + x @ (shrunk[:, None] * cross).astype(np.float32)
-        leverage = (1 / n + x**2 @ shrunk.astype(np.float32))[:, None] * left_out[:, None]
-        return (fitted - leverage * target[y]) / np.maximum(1 - leverage, 1e-6)
+        leverage = (1 / n + x**2 @ shrunk.astype(np.float32))[:, None]
+        return (fitted - leverage * own) / np.maximum(1 - leverage * own.sum(1, keepdims=True), 1e-6)
 
     sample = thinned(inside, FIT_AT_MOST)
     errors = np.zeros(len(RIDGES))
     for part, x in table.blocks(sample):
-        turned, y = (x - x_mean) @ basis, labels[part]
+        turned = (x - x_mean) @ basis
         for number, each in enumerate(RIDGES):
-            predicted = predict(turned, y, np.ones(len(y)), each * n)
-            errors[number] += ((predicted - target[y]) ** 2).sum()
+            errors[number] += ((predict(turned, part, each * n) - target[labels[part]]) ** 2).sum()
     strength = RIDGES[int(errors.argmin())] * n
     found = np.empty((len(table), classes), np.float32)
     for part, x in table.blocks(np.arange(len(table))):
-        turned = (x - x_mean) @ basis
-        found[part] = predict(turned, labels[part], kept[part].astype(float), strength)
+        found[part] = predict((x - x_mean) @ basis, part, strength)
     return found
 
 
@@ -109,7 +117,8 @@ def _principal_axes(table: Table, inside: np.ndarray, x_mean: np.ndarray) -> tup
 def logistic(table: Table, labels: np.ndarray, classes: int, kept: np.ndarray, strength: float = C) -> np.ndarray:
     """Return the probabilities (N, classes) for all samples, each by the fit that leaves out its fold."""
     found = np.empty((len(table), classes), np.float32)
-    fold = folds(labels)
+    first, group = table.copies()
+    fold = folds(labels)[first[group]]  # copies are left out together
     for number in range(FOLDS):
         inside = thinned(np.flatnonzero(kept & (fold != number)), FIT_AT_MOST)
         weight, bias = _fit(table[inside], labels[inside], classes, strength)

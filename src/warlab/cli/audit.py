@@ -215,6 +215,10 @@ def _judged(found: "Listing", out: Path, options: argparse.Namespace) -> "AuditR
     if (read.sizes > 0).sum() < 2:
         raise WarlabError(f"Images of fewer than two classes could be read in {found.folder}; repair them.")
     stored, rows = store.rows(), rows[rows >= 0]
+    different = len(np.unique(rows))
+    if different < len(rows):
+        other = len(np.unique(rows * len(read.classes) + read.labels)) - different
+        logger.info(f"copies of another file: {len(rows) - different}, of which under another label: {other}")
     if options.train:
         shape = (-1, 3, options.size, options.size)
         judgement = judge_by_training(
