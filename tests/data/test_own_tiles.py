@@ -75,6 +75,23 @@ def change(name: str, edit: Callable[[np.ndarray], np.ndarray]) -> Callable[[Pat
     return lambda folder: write_raster(folder / name, edit(read_raster(folder / name)[0]))
 
 
+def tagged(*tags: tuple) -> Callable[[Path], None]:
+    return lambda folder: tifffile.imwrite(folder / NORTH, np.ones((48, 64), np.uint8), extratags=tags)
+
+
+def with_head(tag: int, value: bytes) -> Callable[[Path], None]:
+    """Put a value into the head of a raster, where numbers of 2 bytes follow a tag after 8 bytes."""
+
+    def spoil(folder: Path) -> None:
+        tifffile.imwrite(folder / NORTH, np.ones((48, 64), np.uint8))
+        head = bytearray((folder / NORTH).read_bytes())
+        place = head.index(tag.to_bytes(2, "little"), 8) + 8
+        head[place : place + len(value)] = value
+        (folder / NORTH).write_bytes(head)
+
+    return spoil
+
+
 def no_data(folder: Path) -> None:
     extra = [(42113, "s", 6, "-9999\0", True)]
     image = read_raster(folder / NORTH)[0].astype(np.int16)
@@ -105,6 +122,13 @@ def no_data(folder: Path) -> None:
         (change(SOUTH, lambda x: x.astype(np.uint16)), "must be alike: .* south has 4 bands of uint16"),
         (change(SOUTH, lambda x: np.where(x > 9, x, np.nan).astype(np.float32)), "has pixels without data"),
         (change(NORTH, lambda x: x.astype(np.complex64)), "has complex64 of shape"),
+        (
+            tagged((42113, "s", 0, "none", True)),
+            r"north\.tif cannot be read as a TIFF file \(could not convert .*'none'",
+        ),
+        (tagged((33550, "d", 3, (2.0, 2, 0), True), (33922, "d", 3, (0.0, 0, 0), True)), r"north\.tif cannot be read"),
+        (with_head(257, bytes(2)), r"north\.tif cannot be read as a TIFF file"),  # no rows
+        (with_head(258, bytes([14])), "requires the 'imagecodecs' package"),  # numbers of 14 bits
         (no_data, r"north\.tif has pixels without data; fill them or cut them off"),
     ],
 )

@@ -1,5 +1,6 @@
 """Rasters of geographic software: TIFF files with any number of bands of 8, 16 or 32 bits, and where they lie."""
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,9 @@ from warlab.common.wording import for_terminal
 from warlab.errors import WarlabError
 
 SCALE, TIEPOINT, NO_DATA = 33550, 33922, 42113  # tags: size of a pixel, a pixel and its place, the value of no data
+# what tifffile raises for tags that say something impossible
+_LIMITS = (ArithmeticError, MemoryError, NotImplementedError)
+DAMAGED = (OSError, ValueError, TypeError, LookupError, AttributeError, struct.error, *_LIMITS)
 POINT = 2  # of the key GTRasterTypeGeoKey: a place is that of the middle of a pixel, not of its corner
 
 
@@ -23,7 +27,9 @@ def read_raster(path: Path) -> tuple[np.ndarray, str]:
             pixels, axes, tags = series.asarray(), series.axes, page.tags
             keys = page.geotiff_tags or {} if page.is_geotiff else {}
             scale, tiepoint, no_data = (tags.valueof(tag) for tag in (SCALE, TIEPOINT, NO_DATA))
-    except (OSError, ValueError, IndexError, KeyError) as error:
+            missing = float(str(no_data).strip("\0 ")) if no_data else np.nan
+            world = _world(path, scale, tiepoint, keys.get("GTRasterTypeGeoKey") == POINT)
+    except DAMAGED as error:
         install = "; pip install imagecodecs" if "imagecodecs" in str(error) else ""
         raise WarlabError(f"{for_terminal(path)} cannot be read as a TIFF file ({error}){install}.") from error
     if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "uif" or 0 in pixels.shape:
@@ -33,9 +39,9 @@ def read_raster(path: Path) -> tuple[np.ndarray, str]:
     bands = pixels[None] if pixels.ndim == 2 else np.moveaxis(pixels, axes.index("Y"), 1)
     if axes[:2] == "YX" and pixels.ndim == 3:
         bands = np.moveaxis(pixels, 2, 0)
-    if not np.isfinite(bands).all() or (no_data and (bands == float(str(no_data).strip("\0 "))).any()):
+    if not np.isfinite(bands).all() or (bands == missing).any():
         raise WarlabError(f"{for_terminal(path)} has pixels without data; fill them or cut them off.")
-    return np.ascontiguousarray(bands), _world(path, scale, tiepoint, keys.get("GTRasterTypeGeoKey") == POINT)
+    return np.ascontiguousarray(bands), world
 
 
 def _world(path: Path, scale: tuple[float, ...] | None, tiepoint: tuple[float, ...] | None, middle: bool) -> str:
