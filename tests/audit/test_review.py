@@ -98,13 +98,14 @@ def test_the_key_of_the_stored_decisions_is_that_of_the_audit() -> None:
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        ((["a"], [0, 1], [1, 0], [1.0, 2.0]), "one file, label, suggestion and score each"),
-        ((["a", "a"], [0, 1], [1, 0], [1.0, 2.0]), "the same file name"),
+        ((["a", "b"], [0, 1], [1, 0], [1.0, 2.0], ("x", "x")), "the same name"),
+        ((["a"], [0, 1], [1, 0], [1.0, 2.0], ("x", "y")), "one file, label, suggestion and score each"),
+        ((["a", "a"], [0, 1], [1, 0], [1.0, 2.0], ("x", "y")), "the same file name"),
     ],
 )
 def test_suspects_that_do_not_fit_are_refused(columns: tuple, sentence: str) -> None:
     with pytest.raises(WarlabError, match=sentence):
-        Suspects(*columns, classes=("x", "y"))
+        Suspects(*columns)
 
 
 def decisions(*rows: tuple[str, str, str, str]) -> list[Decision]:

@@ -57,6 +57,8 @@ class Suspects:
             )
         if len(set(map(printable, self.files))) < len(self.files):
             raise WarlabError("Two suspects have the same file name; name each image, for example by its number.")
+        if len(set(map(printable, self.classes))) < len(self.classes):
+            raise WarlabError("Two classes have the same name; give each its own, by which it is decided about.")
 
     @classmethod
     def of(cls, result: AuditResult) -> "Suspects":

@@ -17,7 +17,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from warlab.audit import LabelAudit
-from warlab.audit.judge import Judgement, Predictions, at_temperature, drop_suspects, weigh
+from warlab.audit.judge import FEW, Judgement, Predictions, at_temperature, drop_suspects, weigh
 from warlab.common.files import digest
 from warlab.common.progress import Progress
 from warlab.common.seeds import derive_seed
@@ -44,6 +44,10 @@ def judge_by_training(images: Images, labels: np.ndarray, classes: int, folder: 
         same = b"".join([code, contents, labels.tobytes(), kept.tobytes(), f"{classes} {number}".encode()])
         return train(images, labels, classes, kept, number, CheckpointFolder(folder, digest(same)))
 
+    if len(labels) < FEW:
+        logger.info(
+            f"{len(labels)} images are too few to train on from scratch; this order is hardly better than chance"
+        )
     logger.info(f"judging {len(labels)} labels, first round")
     first, later = trained(np.ones(len(labels), bool), 1)
     joint, _ = drop_suspects(first, labels)
