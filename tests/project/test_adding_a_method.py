@@ -57,7 +57,7 @@ def test_a_range_and_the_names_of_settings_are_checked_before_anything_runs(chec
 
 
 def test_the_method_is_a_plug_in_and_passes_the_contract_tests(tmp_path: Path) -> None:
-    """A file that is no network stops the check before the tests."""
+    """A file that is not a network stops the check before the tests."""
     parts = tmp_path / "my_parts"
     for file, text in (
         ("methods/confidence_penalty.py", snippet(PAGE, "## 1. The file")),
