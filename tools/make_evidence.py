@@ -32,7 +32,7 @@ from warlab.reporting.names import BASELINE, markdown_method
 from warlab.reporting.read.numbers import Number, restrict_to_shared_seeds
 from warlab.reporting.read.predictions import FILE, Predictions, collect_predictions, read_predictions
 from warlab.reporting.read.results import ACCURACY, CELL, collect, read_published, read_runs, run_ids, summarise
-from warlab.reporting.stats import MIN_SEEDS, Estimate, difference, draw_means, holm, kendall
+from warlab.reporting.stats import MIN_SEEDS, Estimate, difference, draw_means, holm, kendall, p_value
 from warlab.reporting.tables.results_table import tidy, to_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -165,11 +165,6 @@ def rank(numbers: Mapping[str, Number], times: Mapping[str, float]) -> list[Rank
         Ranked(m, known[m].mean, interval[m], gains[m], corrected.get(m, math.nan), times.get(m, math.nan) / unit)
         for m in order
     ]
-
-
-def p_value(gain: Estimate) -> float:
-    """Return p of Student's t; without any spread, 1 for no difference and 0 for one."""
-    return 2 * float(stats.t.sf(abs(gain.value) / gain.error, gain.freedom)) if gain.error else float(not gain.value)
 
 
 def median_times(runs: pd.DataFrame, cell: Sequence[str]) -> dict[str, float]:

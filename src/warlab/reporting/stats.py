@@ -164,6 +164,13 @@ def pairs_to_test(methods: Sequence[str]) -> list[tuple[str, str]]:
     return pairs + [(method, "ar") for method in methods if method.startswith("war_") and "ar" in methods]
 
 
+def p_value(difference: Estimate) -> float:
+    """Return p of Student's t. Without spread t is not defined: p is 1 if all are 0, and 0 if they are equal."""
+    if not difference.error:
+        return float(difference.value == 0)
+    return 2 * float(stats.t.sf(abs(difference.value) / difference.error, difference.freedom))
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Correct p-values by Holm 1979: the k-th smallest of n times n - k + 1, in the same order and at most 1."""
     values = np.asarray(p_values, float)
@@ -184,10 +191,8 @@ def compare_over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
         (first, second), seeds = restrict_to_shared_seeds([numbers[one], numbers[two]])
         if len(seeds) >= MIN_SEEDS:
             gaps = np.array([first.by_seed[seed] - second.by_seed[seed] for seed in seeds])
-            # Without spread t is not defined: p is 1 if all differences are 0, and 0 if they are equal.
-            p_value = float(stats.ttest_1samp(gaps, 0).pvalue) if gaps.std() else float(gaps[0] == 0)
             estimate = mean_over_seeds(gaps.tolist())
-            rest = (len(seeds), estimate.value, *estimate.interval(), p_value)
+            rest = (len(seeds), estimate.value, *estimate.interval(), p_value(estimate))
             tests.append(Statistic("", "", "paired_t", "", one, two, *rest))
     return _correct_p_values(tests)
 
