@@ -75,7 +75,7 @@ def _find(folder: Path) -> dict[str, list[str]]:
     }
     for part, names in found.items():
         if not names:
-            raise WarlabError(f"{folder / part / 'images'} has no .tif files; see docs/segmentation.md.")
+            raise WarlabError(f"{folder / part / 'images'} has no .tif files; see docs/your-own-data.md.")
     stems = Counter(Path(name).stem for names in found.values() for name in names)
     if twice := [stem for stem, times in stems.items() if times > 1]:
         raise WarlabError(f"{folder} has two tiles {for_terminal(twice[0])}; rename one of them.")
@@ -140,7 +140,7 @@ DATASET = UserTiles(
     name="tiles",
     title="Own tiles",
     licence="the user's",
-    homepage="docs/segmentation.md",
+    homepage="docs/your-own-data.md",
     stand_in=stand_in,
     read_tile=read_tile,
 )
