@@ -149,7 +149,7 @@ def families(runs: pd.DataFrame) -> Iterator[tuple[str, list[Comparison]]]:
     controls = [(("controls_dropout", *DEMO[1:], "cce"), "last"), (("controls_validation", *DEMO[1:], "cce"), "chosen")]
     sweep = [pair for study in ("sweep_war", "sweep_ar", "sweep_tv") for pair in of(study)]
     yield "Demo size, minus CCE", against(cce, of("references") + sweep + controls)
-    yield "Demo size, matched beta times R, minus CCE", against(cce, of("matched"))
+    yield "Demo size, matched beta times R, minus CCE", against(cce, of("matched_war"))
     yield "Demo size, direction of the perturbation, minus CCE", against(cce, of("direction"))
     same: Row = ("sweep_war", *DEMO[1:], "war_w2v+dropout=off+epsilon=0.1")
     yield (
