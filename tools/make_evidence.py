@@ -9,36 +9,32 @@ results folders, named as their scale, or folders of evidence. To add runs to ev
 
 import argparse
 import io
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from warlab.common.files import read_json, write_arrays, write_json, write_text
-from warlab.common.seeds import derive_seed
 from warlab.config.reductions import reductions
 from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.ids import base_method
 from warlab.reporting.claims.evidence import load_evidence
 from warlab.reporting.formats import render, signed
-from warlab.reporting.names import BASELINE, markdown_method
-from warlab.reporting.read.numbers import Number, restrict_to_shared_seeds
+from warlab.reporting.names import markdown_method
+from warlab.reporting.ranking import median_times, rank
 from warlab.reporting.read.predictions import FILE, Predictions, collect_predictions, read_predictions
 from warlab.reporting.read.results import ACCURACY, CELL, collect, read_published, read_runs, run_ids, summarise
-from warlab.reporting.stats import MIN_SEEDS, Estimate, difference, draw_means, holm, kendall, p_value
+from warlab.reporting.stats import difference, kendall
 from warlab.reporting.tables.results_table import tidy, to_markdown
 
 ROOT = Path(__file__).parents[1]
 RUN, NUMBERS = [*CELL, "seed"], ["data", "epoch", ACCURACY]
 AGAINST = ("cce", "war_w2v", "war_ordinal", "ar")  # what all methods are compared with; a variant also with its method
-MARGIN, FEWEST_TO_RANK = 2.0, 5  # points below which a difference does not count; methods
 
 
 def main() -> None:
@@ -121,58 +117,6 @@ def summarise_evidence(runs: pd.DataFrame, kept: Predictions, about: Mapping[str
         settings.append((setting.display_name(labels), ranking, left_out, gaps, tau))
     layout, method = to_markdown(table, "methods_as_rows", labels).strip(), partial(markdown_method, labels)
     return render("evidence.md", about=about, table=layout, settings=settings, method=method, signed=signed)
-
-
-class Ranked(NamedTuple):
-    """A row of the ranking: p is corrected by Holm over all rows, time is a multiple of that of CCE."""
-
-    method: str
-    mean: float
-    ranks: tuple[float, float]
-    gain: Estimate
-    p: float
-    time: float
-
-    @property
-    def verdict(self) -> str:
-        sure = self.p < 0.05 and abs(self.gain.value) > MARGIN
-        return "not distinguished" if not sure else "better" if self.gain.value > 0 else "worse"
-
-
-def rank(numbers: Mapping[str, Number], times: Mapping[str, float]) -> list[Ranked]:
-    """Return the methods in the order of their means over the largest set of seeds that CCE and at least four others
-    have, three seeds or more, or nothing. The interval of a rank holds 95 % of the ranks of means that the methods
-    could have had instead, see `draw_means`."""
-    sets = {frozenset(number.by_seed) for number in numbers.values()}
-    for seeds in sorted(sets, key=lambda one: (-len(one), sorted(one))):
-        known = {method: number for method, number in numbers.items() if seeds <= set(number.by_seed)}
-        if BASELINE in known and len(known) >= FEWEST_TO_RANK:
-            break
-    else:
-        return []
-    known = dict(zip(known, restrict_to_shared_seeds(list(known.values()))[0], strict=True))
-    if len(known[BASELINE].by_seed) < MIN_SEEDS:
-        return []
-    draws, _ = draw_means(list(known.values()), np.random.default_rng(derive_seed("rank", *known)))
-    ranks = np.quantile(stats.rankdata(-draws, axis=1), [0.025, 0.975], axis=0, method="nearest").T
-    gains = {method: difference(number, known[BASELINE]) for method, number in known.items()}
-    order = sorted(known, key=lambda method: -known[method].mean)
-    others = [method for method in order if method != BASELINE]
-    corrected = dict(zip(others, holm([p_value(gains[method]) for method in others]), strict=True))
-    interval = {method: tuple(row) for method, row in zip(known, ranks.tolist(), strict=True)}
-    unit = times.get(BASELINE, math.nan)
-    return [
-        Ranked(m, known[m].mean, interval[m], gains[m], corrected.get(m, math.nan), times.get(m, math.nan) / unit)
-        for m in order
-    ]
-
-
-def median_times(runs: pd.DataFrame, cell: Sequence[str]) -> dict[str, float]:
-    """Return the processor time of a median epoch of each method, where times were kept."""
-    here = runs[(runs[list(CELL[:3])] == list(cell)).all(axis=1)]
-    if "processor_seconds" not in here:
-        return {}
-    return {str(method): float(time) for method, time in here.groupby("method")["processor_seconds"].median().items()}
 
 
 if __name__ == "__main__":

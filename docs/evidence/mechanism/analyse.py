@@ -14,10 +14,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from scipy import stats
 
 from warlab.artefacts.run_result import RunResult
-from warlab.reporting.stats import holm
+from warlab.reporting.stats import holm, mean_over_seeds, p_value
 
 HERE = Path(__file__).parent
 MARGIN, LAST, PAPER_BETA = 2.0, 10, {"war_w2v": 10.0, "ar": 5.0, "tv": 10.0}
@@ -213,9 +212,8 @@ def compare(
     gaps = (one - two).dropna()
     if len(gaps) < 2:
         return len(gaps), float(gaps.mean()), np.nan, np.nan, np.nan
-    test = stats.ttest_1samp(gaps, 0.0)
-    low, high = test.confidence_interval(0.95)
-    return len(gaps), float(gaps.mean()), float(low), float(high), float(test.pvalue)
+    gap = mean_over_seeds(gaps.tolist())
+    return len(gaps), gap.value, *gap.interval(), p_value(gap)
 
 
 def judge(mean: float, low: float, high: float, p: float) -> str:

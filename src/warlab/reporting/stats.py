@@ -225,6 +225,13 @@ def average_ranks(means: np.ndarray) -> np.ndarray:
     return np.asarray(stats.rankdata(-means, axis=-1).mean(0))
 
 
+def rank_intervals(draws: np.ndarray, level: float = LEVEL) -> list[tuple[int, int]]:
+    """Return the interval of each method's rank in draws of means (DRAWS, methods); 1 is the highest."""
+    tail = (1 - level) / 2
+    ranks = np.quantile(stats.rankdata(-draws, axis=1), [tail, 1 - tail], axis=0, method="nearest")
+    return [(round(low), round(high)) for low, high in ranks.T.tolist()]
+
+
 def kendall(numbers: Mapping[str, Number], paper: Mapping[str, float]) -> Statistic:
     """Return Kendall's tau-b between the paper's order and ours, of the methods that both have a number for: 1 is the
     same order, -1 the reverse; p by scipy: exact without ties, asymptotic with them."""
