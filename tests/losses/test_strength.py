@@ -101,6 +101,30 @@ def test_it_says_once_when_it_does_nothing(
         assert 'direction="random" with relative_epsilon' in said[0] and f"first {CALLS} calls" in said[0]
 
 
+@pytest.mark.parametrize(
+    ("dropout", "training", "options", "remedy"),
+    [
+        (0.0, True, {}, 'Use a model with dropout, or pass direction="random" with relative_epsilon=0.15.'),
+        (0.3, False, {}, "Call model.train(), which switches the dropout of the model on, or pass"),
+        (0.3, True, {"dropout": "shared"}, 'Leave dropout="independent" instead of "shared", or pass'),
+        (0.0, True, {"direction": "random", "relative_epsilon": 0.15}, "dropout, or a longer perturbation; a network"),
+    ],
+)
+def test_what_it_advises_is_not_what_is_done_already(
+    dropout: float, training: bool, options: dict[str, Any], remedy: str, x: Tensor
+) -> None:
+    network = Network(dropout).train(training)
+    torch.nn.init.zeros_(network.net[-1].weight)  # type: ignore[arg-type]
+    (said,) = messages(WARLoss(COST, **options), network, x)
+    assert remedy in said
+
+
+def test_a_model_that_returns_nan_is_not_said_to_need_a_longer_perturbation(x: Tensor) -> None:
+    network = Network()
+    torch.nn.init.constant_(network.net[-1].weight, torch.nan)  # type: ignore[arg-type]
+    assert messages(WARLoss(COST), network, x) == []
+
+
 def test_a_network_that_has_learned_nothing_yet_but_has_dropout_is_no_reason_to_warn(x: Tensor) -> None:
     network = Network(0.3)
     with torch.no_grad():
@@ -164,6 +188,16 @@ def test_the_ratio_is_that_of_the_penalty_to_the_cross_entropy(kind: str, direct
     assert single == pytest.approx(ratio, rel=1e-4)
 
 
+def test_the_ratio_without_the_dropout_of_the_training_would_give_a_beta_that_is_much_too_large(x: Tensor) -> None:
+    network, y = Network(dropout=0.3), torch.arange(7) % 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wanted = WARLoss(COST).ratio(network, x, y)
+        assert WARLoss(COST, relative_epsilon=0.3, dropout="off").ratio(network.eval(), x, y) > 0
+    with pytest.warns(UserWarning, match=r"call model\.train\(\) before `ratio`"):
+        assert WARLoss(COST).ratio(network, x, y) < 0.1 * wanted
+
+
 MAPS = torch.arange(2 * 4 * 6).reshape(2, 4, 6) % 5
 
 
@@ -225,11 +259,16 @@ def test_a_large_perturbation_is_computed_in_the_models_own_precision(kind: str,
 
 
 def test_coarse_logits_are_no_reference_for_exact_passes(x: Tensor) -> None:
-    """The loop's pass under autocast, and the loss outside of it: the clean pass is computed again."""
+    """The loop's pass under autocast, and the loss outside of it, or logits that were made float32 at the end of the
+    model: the clean pass is computed again."""
     network, loss = Network(), TVLoss(relative_epsilon=0.05)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = network(x)
     loss(network, x, logits)
+    assert network.precisions == [torch.bfloat16, *[torch.float32] * 3]
+    network = Network()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        TVLoss()(network, x, network(x).float(), predict=lambda inputs: network(inputs).float())
     assert network.precisions == [torch.bfloat16, *[torch.float32] * 3]
 
 

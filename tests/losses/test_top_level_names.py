@@ -240,8 +240,8 @@ def in_inference_mode() -> Tensor:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (without_gradients, "gradients are switched off"),
-        (in_inference_mode, "gradients are switched off"),
+        (without_gradients, "Gradients are switched off"),
+        (in_inference_mode, "Gradients are switched off"),
         (lambda: ARLoss()(MODEL, X[:0]), "at least one sample"),
         (lambda: ARLoss()(MODEL, (X, X)), r"predict=lambda x: model\(x, others\)"),
         (lambda: ARLoss()(MODEL, torch.ones(2, 8, dtype=torch.long)), "embeddings as inputs"),

@@ -43,7 +43,7 @@ from warlab.war.model import (
     select_forwards,
 )
 from warlab.war.perturbation import XI, XI_RELATIVE, XI_SAME_MASKS, draw_direction, norms, perturbation, unit
-from warlab.war.watch import CALLS, Watch, has_dropout
+from warlab.war.watch import CALLS, Watch, has_dropout, remedy
 
 Direction = Literal["sum", "mean", "clean", "random", "gaussian"]
 
@@ -191,8 +191,15 @@ class AdversarialLoss(nn.Module, ABC):
         """Return (R - D(p, p)) / CE on a batch, to choose the weight of R by: beta = share / ratio.
 
         D(p, p), which the entropy in WAR's transport leaves, is not counted, since no weight makes it useful. Running
-        statistics of batch norm stay as they are. Use it after the warm-up, on a few batches.
+        statistics of batch norm stay as they are. Use it after the warm-up, on a few batches, with the model in the
+        mode in which it is trained: without its dropout, beta would be much too large.
         """
+        if self.dropout == "independent" and has_dropout(model, active=False) and not has_dropout(model):
+            warnings.warn(
+                "The dropout of the model is switched off, so that the ratio counts the perturbation alone; call "
+                "model.train() before `ratio`, unless you train with it switched off.",
+                stacklevel=2,
+            )
         with_slope = self.direction == "clean"  # which needs the graph of the loop's own pass
         inputs = check_inputs(model, inputs).requires_grad_(with_slope)
         update, self.batchnorm_update = self.batchnorm_update, False
@@ -220,15 +227,15 @@ class AdversarialLoss(nn.Module, ABC):
         if self._watch.is_open or (self.dropout == "independent" and has_dropout(model)):
             return
         mean, floor = self._watch.means()
-        if mean > 2 * floor + NEGLIGIBLE * self.scale:
+        if not mean <= 2 * floor + NEGLIGIBLE * self.scale:  # of a model that returns NaN nothing is known
             return
         name = "epsilon" if self.relative_epsilon is None else "relative_epsilon"
+        already = self.direction in DRAWN and (self.relative_epsilon or 0.0) >= 0.15
         warnings.warn(
             f"{type(self).__name__} does next to nothing here: over its first {CALLS} calls it is {mean:.2g}, of which "
             f"{floor:.2g} is there without any perturbation. No dropout masks differ, and {name}="
-            f"{getattr(self, name):g} is too small for this model. Use a model with dropout, or pass "
-            'direction="random" with relative_epsilon=0.15, and compare with the plain cross entropy over some seeds; '
-            "`ratio` says how much the loss adds to it.",
+            f"{getattr(self, name):g} is too small for this model. {remedy(model, self.dropout, already)} Compare with "
+            "the plain cross entropy over some seeds; `ratio` says how much the loss adds to it.",
             stacklevel=5,
         )
 
@@ -301,7 +308,8 @@ class AdversarialLoss(nn.Module, ABC):
         logits = get_logits(output)
         if coarse:
             return logits.detach() if logits.dtype in (x.dtype, model_precision(x)) else None
-        exact = logits.dtype == x.dtype and not (logits.is_cuda and tf32_allowed())
+        # A model may return float32 under autocast, as many do; its logits are as coarse as its layers.
+        exact = logits.dtype == x.dtype == model_precision(x) and not (logits.is_cuda and tf32_allowed())
         return logits.detach() if exact else None
 
     def _check_rows(self, clean: Tensor, samples: int, mask: Tensor | None) -> Rows:
@@ -324,4 +332,4 @@ def _checked(name: str, meaning: str, value: Any) -> float | None:
         return None
     if isinstance(value, numbers.Real) and math.isfinite(value) and float(value) >= 0:
         return float(value)
-    raise WarlabError(f"{name} is the {meaning} and cannot be {value}; give 0 or more.")
+    raise WarlabError(f"{name} is the {meaning} and cannot be {value!r}; give a number, 0 or more.")

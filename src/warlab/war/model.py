@@ -36,8 +36,8 @@ def check_inputs(model: nn.Module, inputs: Tensor) -> Tensor:
         raise WarlabError(f"The inputs have shape {tuple(inputs.shape)}; give a batch (B, ...) of at least one sample.")
     if not torch.is_grad_enabled():
         raise WarlabError(
-            "The direction of the perturbation is a gradient, and gradients are switched off here; call the loss under "
-            "torch.enable_grad(), and leave it out of validation."
+            "Gradients are switched off here, and the loss and the direction of the perturbation need them; call it "
+            "under torch.enable_grad(), and leave it out of validation."
         )
     return inputs.detach().to(_precision(model, inputs))
 
@@ -47,8 +47,8 @@ def _precision(model: nn.Module, inputs: Tensor) -> torch.dtype:
     coarse = dtypes - {torch.float32, torch.float64}
     if coarse:
         raise WarlabError(
-            f"The model's weights are {coarse.pop()}, in which a perturbation of length 0.005 is lost; keep them in "
-            "float32 and train under torch.autocast."
+            f"The model's weights are {coarse.pop()}, in which a small perturbation is lost; keep them in float32 and "
+            "train under torch.autocast."
         )
     double = torch.float64 in (dtypes or {inputs.dtype})
     return torch.float64 if double else torch.float32

@@ -27,7 +27,20 @@ class Watch:
         return float(self.value) / self.calls, float(self.floor) / self.calls
 
 
-def has_dropout(model: nn.Module) -> bool:
-    """Return whether a module of torch.nn.Dropout's family is active."""
+def has_dropout(model: nn.Module, active: bool = True) -> bool:
+    """Return whether a module of torch.nn.Dropout's family is active, or whether one is switched off."""
     kind = nn.modules.dropout._DropoutNd
-    return any(isinstance(m, kind) and m.training and m.p > 0 for m in model.modules())
+    return any(isinstance(m, kind) and m.training == active and m.p > 0 for m in model.modules())
+
+
+def remedy(model: nn.Module, dropout: str, longer: bool) -> str:
+    """Return what makes a loss act that does nothing; `longer` if it has the random direction already."""
+    if has_dropout(model):
+        masks = f'Leave dropout="independent" instead of "{dropout}"'
+    elif has_dropout(model, active=False):
+        masks = "Call model.train(), which switches the dropout of the model on"
+    else:
+        masks = "Use a model with dropout"
+    if longer:
+        return f"{masks}, or a longer perturbation; a network that has learned nothing yet always predicts the same."
+    return f'{masks}, or pass direction="random" with relative_epsilon=0.15.'
