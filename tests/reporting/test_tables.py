@@ -32,6 +32,9 @@ def test_tidy_has_a_row_for_every_declared_cell(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(results_table.read_tidy(tmp_path / "t.csv"), table, check_dtype=False)
 
 
+PAIR = {"cce": 80.0, "ar": 70.0}
+
+
 def two_datasets() -> pd.DataFrame:
     means = {(d, n, m): 50.0 for d in ("fashion_mnist", "cifar10") for n in ("clean", "asym-40") for m in ("cce", "ar")}
     means[("fashion_mnist", "clean", "cce")] = 61.0
@@ -69,6 +72,17 @@ def test_best_is_what_prints_highest_and_ties_are_all_bold() -> None:
     key = ("fashion_mnist", "asym-40")
     layout = grid(tidy_table({(*key, "cce"): 80.001, (*key, "ar"): 80.004, (*key, "war_01"): 79.99}))
     assert [layout.cell(layout.settings[0], m).best for m in layout.methods] == [True, True, False]
+
+
+def test_numbers_of_which_more_is_not_better_are_neither_bold_nor_ranked() -> None:
+    table = tidy_table({("fashion_mnist", noise, m): a for noise in ("clean", "asym-40") for m, a in PAIR.items()})
+    wrong = table.assign(metric="memorised", mean=100 - table["mean"].astype(float))
+    both = pd.concat([table, wrong], ignore_index=True)
+    layout = grid(both)
+    assert {(setting.metric, method) for (setting, method), one in layout.cells.items() if one.best} == {
+        ("test_accuracy", "cce")
+    }
+    assert results_table.ranks(both).to_dict() == {"cce": 1.0, "ar": 2.0}
 
 
 def test_networks_and_metrics_are_named_where_there_are_several() -> None:

@@ -28,6 +28,11 @@ PUBLISHED = ("experiment", *CELL, "metric", "mean", "std", "runs", "note")
 SUMMARY = (*CELL, "metric", "mean", "std_epochs", "std_runs", "seeds", "data")
 
 
+def is_score(metric: str) -> bool:
+    """Return whether more of it is better, which is not so for losses, R, and memorised labels."""
+    return metric.endswith("accuracy") or metric.startswith(("recall_", "f1_")) or metric in (BEST, "purity")
+
+
 class Scenario(NamedTuple):
     """What the methods of one row of a table share: a setting, as documents call it, and what is measured in it."""
 

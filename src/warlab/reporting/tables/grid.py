@@ -10,7 +10,7 @@ import pandas as pd
 from warlab.ids import ColumnId
 from warlab.reporting.formats import DIGITS, number, render, signed
 from warlab.reporting.names import Labels, display_name
-from warlab.reporting.read.results import RANK, Scenario
+from warlab.reporting.read.results import RANK, Scenario, is_score
 
 Orientation = Literal["methods_as_rows", "methods_as_columns"]
 Spread = Literal["std_epochs", "std_runs"]
@@ -141,8 +141,10 @@ def _noise_in_columns(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best(cells: Mapping[Key, Cell], setting: Scenario) -> list[Key]:
-    """Return the bold cells of a row: the best as printed, all of them if they are equal. A cell without rivals is not
-    bold, and runs on clean labels do not compete with the others."""
+    """Return the bold cells of a row of scores: the best as printed, all of them if they are equal. A cell without
+    rivals is not bold, and runs on clean labels do not compete with the others."""
+    if not (setting.is_rank or is_score(setting.metric)):
+        return []
     row = {key: cell for key, cell in cells.items() if key[0] == setting and not ColumnId.parse(key[1]).noise}
     means = {key: round(cell.mean, cell.digits) for key, cell in row.items() if cell.run}
     if len(means) < 2:

@@ -14,7 +14,7 @@ from warlab.errors import WarlabError
 from warlab.reporting.formats import render
 from warlab.reporting.names import Labels, display_name, latex_method, markdown_method
 from warlab.reporting.read.csv_rows import read_csv
-from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, kind_of_data, published_noise
+from warlab.reporting.read.results import ACCURACY, CELL, RANK, SETTING, is_score, kind_of_data, published_noise
 from warlab.reporting.stats import average_ranks
 from warlab.reporting.tables.grid import RANK_DIGITS, Orientation, Spread, add_legend, grid, setting_name
 
@@ -119,13 +119,13 @@ def _ranked_in_paper(table: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
 
 
 def ranks(table: pd.DataFrame) -> pd.Series:
-    """Return the average rank of each method over all settings of a tidy table, by its numbers as printed: 1 is the
+    """Return the average rank of each method over all settings of a tidy table, by its scores as printed: 1 is the
     highest.
 
     Equal numbers share their mean rank; the paper gives the better rank to the first of them. If a cell is missing,
     there are no ranks, because an average over the remaining cells would compare different settings.
     """
-    printed = table.assign(mean=table["mean"].astype(float).round(2))
+    printed = table[table["metric"].map(is_score)].assign(mean=lambda scores: scores["mean"].astype(float).round(2))
     methods = list(dict.fromkeys(table["method"]))
     # no pivot_table(dropna=False): it would add the settings that a full product of the others had
     numbers = printed.set_index([*SETTING, "metric", "method"])["mean"].unstack("method").reindex(columns=methods)
