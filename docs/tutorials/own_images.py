@@ -48,8 +48,8 @@ print(f"shirt and t-shirt {cost[6, 0]:.2f}, shirt and bag {cost[6, 8]:.2f}")
 # ## The training loop
 #
 # This is an ordinary loop. WAR is the one line below the comment; it is left out in the first epochs, the warm-up. The
-# network has dropout, since with the paper's settings WAR does next to nothing without it
-# ([Will it help me?](../loss.md#will-it-help-me)).
+# network has dropout, since with the paper's settings WAR does next to nothing without it; dropout alone does not mean
+# that it helps ([Will it help me?](../loss.md#will-it-help-me)).
 
 
 # %%
@@ -108,18 +108,19 @@ axes.legend(frameon=False)
 
 # %% [markdown]
 # The test labels are true. The accuracy falls when a network begins to memorise the wrong labels. An interval that
-# contains 0 says that these runs cannot tell the two apart; one that lies below 0 says that WAR harms here. Neither
-# is rare: WAR helps the paper's nine-layer network at the sizes of [our studies](../evidence/README.md), and small
-# networks such as this one, in the trials that we made for this page, not at all. So make this comparison on your data
-# before you decide. Without true test labels, hold out some of the labels that you have: with noise that is not too
-# strong, the order of two methods on noisy labels is mostly that on true ones.
+# contains 0 says that these runs cannot tell the two apart. One that lies below 0, as it did when this page was
+# written (−10.8 to −2.4), says that WAR harms: it helps the paper's nine-layer network at the sizes of [our
+# studies](../evidence/README.md), and not this small one. So make this comparison on your data before you decide.
+# Without true test labels, hold out some of the labels that you have and compare on them: wrong labels make a
+# difference smaller, and if they are asymmetric they may hide or reverse it.
 #
 # ## What to change for your data
 #
 # - `train_x` and `train_y`: your images, scaled to about mean 0 and standard deviation 1, and your labels.
 # - `words`: the names of your classes in the order of their labels, or another [ground
 #   cost](../loss.md#the-ground-cost).
-# - `beta` and `warm_up`: the paper uses 10, and 15 of 120 to 300 epochs. A larger `beta` smooths more.
+# - `beta` and `warm_up`: the paper uses 10, and 15 of 60 to 150 epochs. A larger `beta` smooths more;
+#   `WARLoss(cost).ratio(model, x, y)` says how much it adds to the cross entropy.
 #
 # To compare WAR with all other methods on a folder of images, use the workflow: [Your own
 # data](../your-own-data.md).
