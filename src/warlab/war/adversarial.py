@@ -170,7 +170,8 @@ class AdversarialLoss(nn.Module, ABC):
             elif self.perturbs and self.direction in DRAWN:
                 perturbed = x + self._length(x) * draw_direction(x, fixed_length=self.direction == "random")
             elif self.perturbs:
-                perturbed = x + self._perturbation(inner, x, p_clean, rows, coarse)
+                xi = self._probe_length(model, x, coarse)
+                perturbed = x + self._perturbation(inner, x, p_clean, rows, xi)
             p_adversarial = rows.probabilities(outer(perturbed))
             value = rows.mean(self.divergence(p_adversarial, p_clean))
             if self._watch.is_open:
@@ -269,18 +270,19 @@ class AdversarialLoss(nn.Module, ABC):
             raise
         return unit(gradient)
 
-    def _perturbation(self, predict: Predict, x: Tensor, p_clean: Tensor, rows: Rows, coarse: bool) -> Tensor:
-        length = self._length(x)
-        xi: Tensor | float = XI if self.dropout == "independent" else XI_SAME_MASKS
+    def _probe_length(self, model: nn.Module, x: Tensor, coarse: bool) -> Tensor | float:
         if self.relative_epsilon is not None:
-            xi = max(XI_RELATIVE, spacing(x) if coarse else 0.0) * norms(x)
+            return max(XI_RELATIVE, spacing(x) if coarse else 0.0) * norms(x)
+        return XI if self.dropout == "independent" and has_dropout(model) else XI_SAME_MASKS
+
+    def _perturbation(self, predict: Predict, x: Tensor, p_clean: Tensor, rows: Rows, xi: Tensor | float) -> Tensor:
         try:
             return perturbation(
                 lambda inputs: rows.probabilities(predict(inputs)),
                 lambda adversarial, clean: rows.per_sample(self.divergence(adversarial, clean)),
                 x,
                 p_clean,
-                length,
+                self._length(x),
                 "mean" if self.direction == "mean" else "sum",
                 self.power_iterations,
                 xi,
