@@ -161,8 +161,8 @@ def hold_out(x: np.ndarray, y: np.ndarray) -> tuple[Arrays, np.ndarray]:
     for label, count in zip(*np.unique(y, return_counts=True), strict=True):
         if count == 1:
             raise WarlabError(
-                f"Class {label} (classes count from 0) has one sample, which would be held out for the test; add another, "
-                "or give a test part."
+                f"Class {label} (classes count from 0) has one sample, which would be held out for the test; add "
+                "another, or give a test part."
             )
         test[np.flatnonzero(y == label)[::HELD_OUT]] = True
     return Arrays(x[~test], y[~test], x[test], y[test]), np.flatnonzero(~test)
