@@ -127,16 +127,13 @@ def _pool_images(images: np.ndarray, factor: int) -> np.ndarray:
     return ((total + factor**2 // 2) // factor**2).astype(np.uint8)
 
 
-_OTHERS = " (tables and other numbers are for the dataset vectors)"
-
-
 def image_problem(x: np.ndarray) -> str | None:
     """Return what is wrong with images, or None."""
     if x.ndim != 4 or 0 in x.shape:
-        return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}{_OTHERS}"
+        return f"images must have shape (N, channels, height, width) without empty axes, not {x.shape}"
     if np.issubdtype(x.dtype, np.floating) and np.isnan(x).any():
         return "images contain NaN, replace or remove those images"
-    return None if x.dtype == np.uint8 else f"images must be uint8 with values 0..255, not {x.dtype}{_OTHERS}"
+    return None if x.dtype == np.uint8 else f"images must be uint8 with values 0..255, not {x.dtype}"
 
 
 def vector_problem(x: np.ndarray) -> str | None:
