@@ -270,6 +270,7 @@ def test_features_whose_width_was_damaged_are_computed_again_or_refused(content:
         (["cat/1.txt", "dog/2.txt"], "of no class"),
         (["train/cat/1.png", "test/dog/1.png"], "has the folders test and train .* audit each by itself"),
         (["mine.csv:file,label\n"], "of no class"),
+        (["mine.npz:PK"], "holds numbers, and this command judges files of images"),
         (["mine.csv:name,label\na,b\n"], "has no column 'file'"),
         (["mine.csv:file,label\na,\n"], "Row 2 of .* has an empty file or label"),
         (["mine.csv:file,label\na\n"], "Row 2 of .* has too few cells"),

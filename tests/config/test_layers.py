@@ -10,6 +10,7 @@ from tests.helpers.studies import changed_scale, study_of
 from warlab.cli.main import main
 from warlab.cli.why import explain
 from warlab.config.study import Study
+from warlab.config.validate import check_method
 from warlab.errors import WarlabError
 from warlab.ids import RunId
 
@@ -81,6 +82,22 @@ def test_an_id_may_change_the_schedule_and_the_network_of_its_run() -> None:
     assert (training["validation"], training["keep"]) == (0.1, "best_validation")
 
 
+@pytest.mark.parametrize("where", ["fashion_mnist", "fashion_mnist@gjs", "id"])
+def test_a_person_may_augment_a_training_and_others_have_no_such_setting(where: str) -> None:
+    typed = {} if where == "id" else {"training": {where: {"augmentation": "two_views"}}}
+    own, change = study("field", **typed), "+training.augmentation=two_views" * (where == "id")
+    assert own.settings.run(RunId.parse(FASHION.format(f"gjs{change}"))).training["augmentation"] == "two_views"
+    cce = own.settings.run(RunId.parse(FASHION.format("cce"))).training
+    assert cce.get("augmentation") == ("two_views" if where == "fashion_mnist" else None)
+    check_method(own.settings.numbers, f"gjs{change}")
+
+
+def test_tables_and_tiles_are_not_augmented() -> None:
+    for scale, dataset in (("sentiment", "sentiment"), ("demo", "vaihingen")):
+        with pytest.raises(WarlabError, match=f"{dataset} has no images to augment"):
+            study(scale, training={dataset: {"augmentation": "shift_flip"}})
+
+
 @pytest.mark.parametrize(
     ("method", "says"),
     [
@@ -93,6 +110,7 @@ def test_an_id_may_change_the_schedule_and_the_network_of_its_run() -> None:
             "cce+training.patch=8",
             r"cce\+training.patch=8 changes patch, which the schedule of fashion_mnist does not have",
         ),
+        ("cce+training.augmentation=mirror", "must be 'none', 'shift_flip' or 'two_views'"),
         ("cce+training.keep=best_validation", "keep is best_validation, but nothing is held out; set `validation`"),
     ],
 )

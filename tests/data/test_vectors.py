@@ -1,5 +1,6 @@
 """The user's own numbers: rows of a table or embeddings, from an npz file to a training."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,8 @@ def with_bad_value() -> np.ndarray:
         ({"train_x": np.array(3.0)}, "train_x is a single value"),
         ({"train_y": np.arange(200) % 3 - 1}, r"labels must lie in 0\.\.1, found -1"),
         ({"train_y": np.zeros(200, int)}, "only one class"),
+        ({"train_y": np.r_[np.arange(199) % 2, 2]}, r"Class 2 \(classes count from 0\) has one sample, which would be"),
+        ({"train_x": clusters()["train_x"].astype(object)}, "allow_pickle=False.*save the arrays by numpy.savez"),
         ({"test_x": np.zeros((3, 6))}, "test_x but no test_y"),
         ({"test_x": np.zeros((3, 5)), "test_y": np.arange(3)}, r"have shape \(6,\) but test samples have \(5,\)"),
     ],
@@ -86,6 +89,24 @@ def test_a_table_is_trained_on_to_the_same_bits_and_learns(tmp_path: Path, noise
             run_training(run | {"net": {"name": net, "settings": {}}}, files, tmp_path / net)
     one, two = ((tmp_path / out / "weights.pt").read_bytes() for out in ("one", "two"))
     assert one == two and read_json(tmp_path / "one" / "result.json")["summary"]["best_on_test_diagnostic"] > 80
+
+
+@pytest.mark.parametrize("write", [lambda path: np.save(path, np.eye(3)), lambda path: path.write_text("1,2\n3,4\n")])
+def test_another_kind_of_file_is_one_sentence_that_deletes_nothing(tmp_path: Path, write: Callable) -> None:
+    write(file := tmp_path / "own.npy")
+    dataset = warlab.data.get("vectors")
+    fetch(dataset, tmp_path / "raw", "real", file)
+    with pytest.raises(WarlabError, match=r"own\.npy is no npz file; save the arrays by numpy.savez, see docs/your"):
+        dataset.prepare(tmp_path / "raw", {"source": "real"})
+
+
+@pytest.mark.parametrize(("first", "ordered"), [("# ordered\n", True), ("#Ordered\n", True), ("", False)])
+def test_the_first_line_of_the_class_names_says_whether_they_are_ordered(
+    tmp_path: Path, first: str, ordered: bool
+) -> None:
+    (tmp_path / "classes.txt").write_text(f"{first}poor\nfair\ngood\n")
+    _, about = data_on_disk(prepare(tmp_path, **clusters()))
+    assert about.get("ordered", False) is ordered and about["class_names"] == ["poor", "fair", "good"]
 
 
 def test_what_needs_images_refuses_a_table(tmp_path: Path) -> None:

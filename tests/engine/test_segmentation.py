@@ -160,7 +160,7 @@ def test_every_method_trains_on_pixels_or_the_plan_refuses_it(method: str, files
     try:
         study_of_tiles(tmp_path, method)
     except WarlabError as error:
-        assert "is for single images, but vaihingen has tiles; choose another" in str(error)
+        assert "is for single samples, but vaihingen has tiles; choose another" in str(error)
         assert method not in METHODS
         return
     assert method not in ("jof", "war_unlabelled"), "it would train on targets that a pixel may not have"
@@ -172,11 +172,11 @@ def test_every_method_trains_on_pixels_or_the_plan_refuses_it(method: str, files
 
 
 def test_a_network_of_the_wrong_kind_is_refused_by_the_plan(tmp_path: Path) -> None:
-    with pytest.raises(WarlabError, match="cnn9 is for single images, but vaihingen has tiles; choose from unet"):
+    with pytest.raises(WarlabError, match="cnn9 is for single samples, but vaihingen has tiles; choose from unet"):
         study_of_tiles(tmp_path, "cce", "cnn9")
     own = tmp_path / "images.yaml"
     own.write_text((ROOT / "config" / "scales" / "demo.yaml").read_text().replace("noises: [asym-40]", "nets: [unet]"))
-    with pytest.raises(WarlabError, match=r"unet is for tiles, but fashion_mnist has single images; choose.*cnn9"):
+    with pytest.raises(WarlabError, match=r"unet is for tiles, but fashion_mnist has single samples; choose.*cnn9"):
         study_of(str(own))
 
 

@@ -112,7 +112,7 @@ IMAGES = np.zeros((12, 8, 8), np.uint8)
         ({"train_x": IMAGES.astype(np.float32) * np.nan, "train_y": np.arange(12) % 2}, "NaN"),
         ({"train_x": IMAGES.astype(object), "train_y": np.arange(12) % 2}, "not a readable npz"),
         ({"train_x": IMAGES[:, :, :0], "train_y": np.arange(12) % 2}, "without empty axes"),
-        ({"train_x": IMAGES[0], "train_y": np.arange(8) % 2}, "shape"),
+        ({"train_x": IMAGES[0], "train_y": np.arange(8) % 2}, "shape .* are for the dataset vectors"),
         ({"train_x": IMAGES, "train_y": np.arange(12).reshape(12, 1) % 2}, "one label each"),
         ({"train_x": np.array([Evil()], object), "train_y": np.array([0])}, "not a readable npz"),
         ({"train_x": IMAGES}, "has no train_y"),

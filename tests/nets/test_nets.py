@@ -56,6 +56,9 @@ def test_a_block_of_the_pre_activation_network_adds_to_its_input_before_any_acti
     torch.testing.assert_close(block(x), x + change)
     nn.init.zeros_(block.second.weight)
     assert torch.equal(block(x), x)
+    wider = Block(4, 6, 2).eval()
+    nn.init.zeros_(wider.second.weight)
+    torch.testing.assert_close(wider(x), wider.shortcut(wider.norms[0](x).relu()))  # of the activated input
     assert nets.build("preact_resnet18", 1, 10, width=0.25).body(torch.randn(1, 1, 32, 32)).shape == (1, 128, 4, 4)
 
 

@@ -18,7 +18,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.helpers.checkout import PARTS
-from warlab import methods
+from warlab import methods, nets
 
 TUTORIALS = ROOT / "docs" / "tutorials"  # their pages are made by `make docs`
 SITE = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent != TUTORIALS)
@@ -127,6 +127,7 @@ ELSEWHERE = {
 OTHER = {
     "overrides: { costs: { embed: { features: efficientnet_lite0 } } }": "read by test_settings_are_read",
     "device:\n": "read by test_settings_are_read",
+    "training: # in a scale\n": "read by test_settings_are_read",
 }
 BEFORE = """
 import torch
@@ -176,11 +177,14 @@ def test_settings_are_read() -> None:
     from warlab.config.study import load_study
 
     found = [yaml.safe_load(block) for page in PAGES for _, block in blocks(page) if block.startswith(tuple(OTHER))]
-    overrides, device = sorted(found, key=lambda content: "device" in content)
+    overrides, training, device = sorted(found, key=lambda content: ["overrides", "training", "device"].index(*content))
     study = load_study({"scale": "cifar", **overrides}, ROOT)
     assert study.settings.cost("embed", "cifar10")["features"] == "efficientnet_lite0"
     study = load_study({"scale": "cifar", **device}, ROOT)
     assert study.settings.run(study.plan.runs[0]).device == DeviceOptions(tf32=True, channels_last=True, compile=True)
+    study = load_study({"scale": "cifar", "overrides": training}, ROOT)
+    kinds = [study.settings.training("cifar10", "asym-40", method)["augmentation"] for method in ("cce", "gjs")]
+    assert kinds == ["shift_flip", "two_views"]
 
 
 # ---- links and the site
@@ -222,6 +226,11 @@ def test_every_page_has_its_place_in_the_navigation() -> None:
     evidence = ROOT / "docs" / "evidence"
     linked = set(re.findall(r"\]\(([\w./-]+\.md)", (evidence / "README.md").read_text(encoding="utf-8")))
     assert linked >= {path.relative_to(evidence).as_posix() for path in evidence.glob("*/README.md")}
+
+
+def test_every_method_and_network_is_on_its_page() -> None:
+    named = set(re.findall(r"`(\w+)(?:\.NAME)?`", (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")))
+    assert {*methods.names(), *nets.trainable()} - {"war"} <= named
 
 
 MARKER = re.compile(r"([-*]|\d+\.) ")

@@ -217,11 +217,11 @@ def test_settled_claims_stand_first_and_say_where_their_interval_is_from() -> No
     assert list(found["verdict"]) == ["held", "undecided, points for", "not tested here"]
     row = found.loc["ours"]
     assert (row["difference"], row["level"], row["threshold"]) == (20, 0.95, "above 0")
-    assert row["interval_from"] == "1000 test images, binomial" and row["low"] < 20 < row["high"]
+    assert row["interval_from"] == "1000 test samples, binomial" and row["low"] < 20 < row["high"]
     text = verdicts.to_markdown(found.reset_index(), "demo")
     assert "1 held; 0 did not hold; 1 undecided, points for; 1 not tested here" in text
     assert (
-        "a − b: +20.00 (95\N{NO-BREAK SPACE}%: +16.08 to +23.92), must be above 0; 1000 test images, binomial" in text
+        "a − b: +20.00 (95\N{NO-BREAK SPACE}%: +16.08 to +23.92), must be above 0; 1000 test samples, binomial" in text
     )
 
 

@@ -237,6 +237,7 @@ def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name
             "without their seconds",
         ),
         ("memorised", design("cce", noise="sym-40"), design("cce", noise="clean"), "all labels are clean"),
+        ("flipped_samples", design("cce"), design("cce", dataset="vectors"), "no dataset has images in memory"),
         ("matrices", design(), Design([], [], absent={"costs": "given runs come without costs"}), "given runs"),
     ],
 )

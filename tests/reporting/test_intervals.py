@@ -42,10 +42,10 @@ def test_two_seeds_give_the_test_set_instead() -> None:
     paired = stats.difference(one, two)
     reference = scipy.stats.ttest_rel(100 * a, 100 * b).confidence_interval(0.95)
     width = paired.interval()[1] - paired.interval()[0]
-    assert paired.basis == "500 paired test images"
+    assert paired.basis == "500 paired test samples"
     assert width == pytest.approx(reference.high - reference.low, rel=0.01)
     apart = stats.difference(Number(80.0, tested_on=500), Number(70.0, tested_on=500))
-    assert apart.basis == "500 test images, binomial" and apart.error > paired.error
+    assert apart.basis == "500 test samples, binomial" and apart.error > paired.error
     assert apart.error == pytest.approx(100 * math.sqrt(0.8 * 0.2 / 500 + 0.7 * 0.3 / 500))
 
 
@@ -78,7 +78,7 @@ def test_means_drawn_over_images_have_their_spread_and_the_same_images() -> None
     correct = (np.random.default_rng(1).random(400) < 0.8).astype(float)
     numbers = [Number(80.0 + k, images={0: correct}) for k in (0, 1)]
     draws, basis = stats.draw_means(numbers, np.random.default_rng(0))
-    assert basis == "400 test images, bootstrap"
+    assert basis == "400 test samples, bootstrap"
     assert draws[:, 0].std() == pytest.approx(100 * correct.std() / math.sqrt(400), rel=0.1)
     assert draws[:, 1] - draws[:, 0] == pytest.approx(np.ones(stats.DRAWS))
 
@@ -175,4 +175,4 @@ def test_claims_take_the_predictions_where_they_are_kept() -> None:
     with_images = evidence.load_evidence(runs, LABELS, {}, predictions=kept, tested_on={"fashion_mnist": 300})
     without = evidence.load_evidence(runs, LABELS, {}, tested_on={"fashion_mnist": 300})
     bases = [stats.difference(e.number(at, "war_w2v"), e.number(at, "cce")).basis for e in (with_images, without)]
-    assert bases == ["300 paired test images", "300 test images, binomial"]
+    assert bases == ["300 paired test samples", "300 test samples, binomial"]

@@ -55,7 +55,7 @@ def test_the_story_with_the_numbers_and_how_sure_they_are() -> None:
     said = first_screen(text)
     assert "learns the wrong ones by heart" in said and "Wasserstein adversarial regularisation" in said
     assert 'role="math"' in text and "stay the same nearby" in said
-    estimate = "+1.3 points (95 %: −1.5 to +4.2; 2000 test images, binomial)"
+    estimate = "+1.3 points (95 %: −1.5 to +4.2; 2000 test samples, binomial)"
     assert "WARw2v ends at 71.3 %, CCE at 70.0 %" in said and estimate in said
     assert "The paper, at full scale: WARw2v 90.41 % and CCE 78.85 %." in said
     assert "CCE is highest after epoch 2 (80.0 %) and ends at 70.0 %" in said and "Grey: 3 other methods." in said
@@ -99,7 +99,7 @@ def test_labels_as_noisy_as_the_others_are_not_called_clean() -> None:
     for clean in (True, False):
         text = study({("cce", 0): RISES, ("ar", 0): STAYS}, published=False, clean_test=clean)
         said = first_screen(text)
-        assert ("accuracy on clean test images (%)" in said) is clean and ("labels as given (%)" in said) is not clean
+        assert ("accuracy on clean test samples (%)" in said) is clean and ("labels as given (%)" in said) is not clean
         assert ("Test labels as noisy as the training labels." in text) is not clean
 
 
@@ -118,7 +118,7 @@ def test_a_study_without_cce() -> None:
 
 def test_one_method_alone_has_its_number_with_an_interval() -> None:
     said = first_screen(study({("cce", 0): RISES}))
-    assert "CCE ends at 70.0 % (95 %: 68.0 to 72.0; 2000 test images, binomial)." in said
+    assert "CCE ends at 70.0 % (95 %: 68.0 to 72.0; 2000 test samples, binomial)." in said
     assert "1 training of 1 method on Fashion-MNIST" in said
 
 

@@ -1,6 +1,7 @@
 """The user's own data; docs/your-own-data.md followed literally: a folder of three classes becomes a table."""
 
 import os
+import re
 import shutil
 import tracemalloc
 from collections.abc import Callable
@@ -425,3 +426,12 @@ def test_the_page_leads_from_a_table_with_votes_to_a_report(tmp_path: Path) -> N
     assert list(cost.columns) == ["poor", "fair", "good"] and cost.loc["poor", "good"] < cost.loc["poor", "fair"]
     table = pd.read_csv(results / "tables" / "main_benchmark.csv").query("dataset == 'vectors'").dropna(subset=["mean"])
     assert set(table["method"]) == {"cce", "war_ordinal"} and table["mean"].between(50, 80).all()
+    opening = (
+        (results / "report.html").read_text().partition('<div class="opening">')[2].partition('<div class="limits">')[0]
+    )
+    said = [
+        opening,
+        (results / "statistics.md").read_text(),
+        *(path.read_text() for path in results.glob("figures/*.txt")),
+    ]
+    assert opening and not [text for text in said if re.search(r"\bimages?\b", text, re.IGNORECASE)]

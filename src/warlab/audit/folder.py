@@ -45,6 +45,11 @@ def find_images(path: Path) -> Listing:
     """Return the images and labels at `path`."""
     if not path.exists():
         raise WarlabError(f"There is no {path}; name a folder with a folder per class, or a CSV file.")
+    if path.suffix in (".npz", ".npy"):
+        raise WarlabError(
+            f"{path} holds numbers, and this command judges files of images; train on them with the workflow, and make "
+            "the target `audit` (docs/your-own-data.md)."
+        )
     found = _in_folder(path) if path.is_dir() else _in_csv(path)
     if len(found.classes) < 2:
         one = f"only of the class {found.classes[0]}" if found.classes else "of no class"

@@ -51,13 +51,13 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
     write_atomic(path, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
 
 
-def read_arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
-    """Read the named arrays of an npz file, or all of them."""
+def read_arrays(path: Path, *names: str, advice: str = "delete it and run again") -> dict[str, np.ndarray]:
+    """Read the named arrays of an npz file, or all of them; `advice` is for people whose file it is."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in names or file.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
-        raise WarlabError(f"{path} is not a readable npz file ({error}); delete it and run again.") from error
+        raise WarlabError(f"{path} is not a readable npz file ({error}); {advice}.") from error
 
 
 def digest(data: bytes | np.ndarray, algorithm: str = "sha256") -> str:

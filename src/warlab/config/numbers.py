@@ -110,6 +110,8 @@ def _training(content: Mapping[str, Entries]) -> Table:
         for key, one in _settings(entries).items():
             general = schedules[dataset].get(key, Setting(None, ""))
             schedules[dataset][key] = replace(general, places={**general.places, name: one})
+    for settings in schedules.values():  # every training may have it, and none has it unless somebody says so
+        settings.setdefault("augmentation", Setting(None, ""))
     return schedules
 
 

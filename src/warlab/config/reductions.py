@@ -30,7 +30,7 @@ def _seeds(study: Study) -> Iterator[Row]:
 def _data(study: Study) -> Iterator[Row]:
     for name in dict.fromkeys(cell.dataset for cell in study.plan.runs):
         known, spec = data.get(name), study.settings.data_spec(name)
-        kind = "tiles" if known.samples == "tiles" else "images"
+        kind = {"tiles": "tiles", "vectors": "samples"}.get(known.samples, "images")
         if spec.source != "real":
             meaning = {"embedded": "the part that comes with warlab", "stand_in": "procedural stand-in"}
             yield f"{known.title}: data", "official files", meaning[spec.source]

@@ -238,15 +238,21 @@ def _check_sections(plan: Plan, cell: RunId) -> None:
             f"{cell.method} has an epsilon by {typed[0]} and a relative_epsilon by {typed[1]}, which takes its place; "
             "keep one of the two."
         )
-    for section, owner in (("training", f"the schedule of {cell.dataset}"), ("nets", f"the network {cell.net}")):
+    owners = {
+        "training": (f"the schedule of {cell.dataset}", settings.numbers.training.get(cell.dataset, {})),
+        "nets": (f"the network {cell.net}", settings.numbers.nets.get(nets.file_of(cell.net), {})),
+    }
+    for section, (owner, declared) in owners.items():
         for key, one in sections[section].items():
-            if one.layer == "id" and one.paper is None:
+            if one.layer == "id" and key not in declared:
                 needing = [f" (needed by {run.method})" for run in plan.runs if plan.needed_run(run) == cell]
                 method = "".join([cell.method, *needing[:1]])
                 raise WarlabError(f"{method} changes {key}, which {owner} does not have; choose another method.")
     training = settings.training(cell.dataset, cell.noise, cell.method)
     if training.get("keep") == "best_validation" and not training.get("validation"):
         raise WarlabError(f"{cell}: keep is best_validation, but nothing is held out; set `validation` above 0.")
+    if training.get("augmentation", "none") != "none" and data.get(cell.dataset).samples not in ("images", "stored"):
+        raise WarlabError(f"{cell.dataset} has no images to augment; set `augmentation` of its training to none.")
 
 
 def _check_samples(settings: Settings, cell: RunId) -> None:
@@ -254,14 +260,14 @@ def _check_samples(settings: Settings, cell: RunId) -> None:
     tiles = data.get(cell.dataset).samples == "tiles"
     if nets.makes_maps(cell.net) != tiles:
         others = [name for name in nets.trainable() if nets.makes_maps(name) == tiles]
-        wrong, right = ("single images", "tiles") if tiles else ("tiles", "single images")
+        wrong, right = ("single samples", "tiles") if tiles else ("tiles", "single samples")
         raise WarlabError(
             f"The network {cell.net} is for {wrong}, but {cell.dataset} has {right}; choose from {', '.join(others)}."
         )
     chosen = settings.method(cell.method, cell.dataset, cell.noise)
     if tiles and methods.declaration(settings.numbers.method_file(cell.method)).refuses_tiles(chosen):
         raise WarlabError(
-            f"The method {cell.method} with these settings is for single images, but {cell.dataset} has tiles; "
+            f"The method {cell.method} with these settings is for single samples, but {cell.dataset} has tiles; "
             "choose another method."
         )
 

@@ -1,5 +1,6 @@
 """The user's own samples, whose classes are found when they are read."""
 
+import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +18,8 @@ from warlab.errors import WarlabError
 
 ARRAYS = ("train_x", "train_y", "test_x", "test_y", "train_votes")
 MOST_BYTES = 1 << 30  # below, even a bomb does no harm
-ORDERED = "# ordered"  # first line of classes.txt
-HELD_OUT = 5  # without a test part, every fifth image of a class is for the test
+ORDERED = re.compile(r"#\s*ordered", re.IGNORECASE)  # first line of classes.txt
+HELD_OUT = 5  # without a test part, every fifth sample of a class is for the test
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,11 @@ class UserSamples(InPlace):
 def read_npz(path: Path, convert: Callable[[np.ndarray], np.ndarray]) -> UserData:
     """Read an npz file with train_x, train_y, optionally test_x and test_y, and optionally train_votes. `convert` makes
     samples of an x."""
+    advice = "save the arrays by numpy.savez, see docs/your-own-data.md"
+    if not zipfile.is_zipfile(path):
+        raise WarlabError(f"{path} is no npz file; {advice}.")
     refuse_bomb(path)
-    content = read_arrays(path)
+    content = read_arrays(path, advice=advice)
     if missing := {"train_x", "train_y"} - set(content):
         raise WarlabError(f"{path} has no {' and no '.join(sorted(missing))}; see docs/your-own-data.md.")
     if single := [name for name in ARRAYS if name in content and content[name].ndim == 0]:
@@ -141,7 +145,7 @@ def listed_classes(folder: Path) -> Classes | None:
         lines = [line.strip() for line in file.read_text("utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise WarlabError(f"{file} cannot be read as text ({error}); save it as UTF-8.") from error
-    ordered = lines[:1] == [ORDERED]
+    ordered = bool(lines) and ORDERED.fullmatch(lines[0]) is not None
     lines = lines[ordered:]
     pairs = [line.partition(":") for line in lines]
     names = tuple(name.strip() for name, _, _ in pairs)
@@ -151,9 +155,14 @@ def listed_classes(folder: Path) -> Classes | None:
 
 
 def hold_out(x: np.ndarray, y: np.ndarray) -> tuple[Arrays, np.ndarray]:
-    """Use every fifth image of each class, beginning with the first, for the test. Also return the indices of the
-    training images."""
+    """Use every fifth sample of each class, beginning with the first, for the test. Also return the indices of the
+    training samples."""
     test = np.zeros(len(y), bool)
-    for label in np.unique(y):
+    for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+        if count == 1:
+            raise WarlabError(
+                f"Class {label} (classes count from 0) has one sample, which would be held out for the test; add "
+                "another, or give a test part."
+            )
         test[np.flatnonzero(y == label)[::HELD_OUT]] = True
     return Arrays(x[~test], y[~test], x[test], y[test]), np.flatnonzero(~test)

@@ -24,7 +24,8 @@ class Config:
 
 
 class Block(nn.Module):
-    """Two 3x3 convolutions, each after batch norm and ReLU, added to the input or to a 1x1 convolution of it."""
+    """Two 3x3 convolutions, each after batch norm and ReLU, added to the input, or, where the size changes, to a 1x1
+    convolution of the input after its batch norm and ReLU."""
 
     def __init__(self, before: int, channels: int, stride: int) -> None:
         super().__init__()

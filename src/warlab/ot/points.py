@@ -111,7 +111,7 @@ def _word_vector(name: str, vectors: Any, source: str) -> np.ndarray:
         raise WarlabError(
             f"The word {(missing or [name])[0]!r} of class {name!r} is not in {source}; name other words for the "
             "class, another vector file, or another cost, such as centroid_cost or zero_one_cost of the library and "
-            "embed or zero_one of the workflow."
+            "embed (of images), ordinal (of ordered classes) or zero_one of the workflow."
         )
     return np.stack([np.asarray(vectors[word]) for word in words]).astype(np.float64).mean(0)
 

@@ -2,7 +2,7 @@
 
 Methods are compared on the seeds that all of them have. From three seeds on, an interval is Student's t over the seeds.
 With fewer it comes from the test set: paired over the same images if predictions are kept, else binomial. Such an
-interval says how far other test images could change a number; it does not include the spread between trainings.
+interval says how far other test samples could change a number; it does not include the spread between trainings.
 """
 
 import math
@@ -69,7 +69,7 @@ def interval_over_seeds(values: Sequence[float]) -> tuple[float, float]:
 
 def difference(one: Number, two: Number | None = None) -> Estimate:
     """Return one minus two on the seeds that both have, or `one` itself: from the first basis that there is, which is
-    seeds, the same test images, or their count."""
+    seeds, the same test samples, or their count."""
     numbers, seeds = restrict_to_shared_seeds([one, two] if two else [one])
 
     def subtract(values: Sequence[Any]) -> Any:
@@ -83,10 +83,10 @@ def difference(one: Number, two: Number | None = None) -> Estimate:
     images, paired = [number.correct for number in numbers], "paired " * (two is not None)
     if (count := len(images[0])) and len({len(correct) for correct in images}) == 1:
         error = 100 * float(subtract(images).std(ddof=1)) / math.sqrt(count)
-        return Estimate(value, error, basis=f"{count} {paired}test images")
+        return Estimate(value, error, basis=f"{count} {paired}test samples")
     if all(number.tested_on for number in numbers):
         error = math.hypot(*(number.binomial_error for number in numbers))
-        return Estimate(value, error, basis=f"{min(number.tested_on for number in numbers)} test images, binomial")
+        return Estimate(value, error, basis=f"{min(number.tested_on for number in numbers)} test samples, binomial")
     return Estimate(value)
 
 
@@ -99,7 +99,7 @@ def ratio(one: Number, two: Number) -> Estimate:
 
 def draw_means(numbers: Sequence[Number], generator: np.random.Generator) -> tuple[np.ndarray, str]:
     """Draw means (DRAWS, methods) that the methods of one setting could have had instead, and say what varies: the
-    seeds, or else the test images, in both cases the same ones for all methods; an empty text for lack of both.
+    seeds, or else the test samples, in both cases the same ones for all methods; an empty text for lack of both.
 
     Over seeds the draws have the multivariate t distribution of the means: the quantiles of the difference of two
     methods are the interval that `difference` returns. Three seeds are too few for a bootstrap.
@@ -115,10 +115,10 @@ def draw_means(numbers: Sequence[Number], generator: np.random.Generator) -> tup
         return means + normal / np.sqrt(count * chi_squared), f"{count} seeds, Student's t"
     images = [number.correct for number in numbers]
     if (count := len(images[0])) and len({len(correct) for correct in images}) == 1:
-        return means + resample_images(np.array(images), generator, DRAWS), f"{count} test images, bootstrap"
+        return means + resample_images(np.array(images), generator, DRAWS), f"{count} test samples, bootstrap"
     if all(number.tested_on for number in numbers):
         draws = generator.normal(means, [number.binomial_error for number in numbers], (DRAWS, len(means)))
-        return draws, f"{numbers[0].tested_on} test images, binomial"
+        return draws, f"{numbers[0].tested_on} test samples, binomial"
     return np.tile(means, (DRAWS, 1)), ""
 
 
@@ -198,7 +198,7 @@ def compare_over_seeds(numbers: Mapping[str, Number]) -> list[Statistic]:
 
 
 def compare_over_images(numbers: Mapping[str, Number]) -> list[Statistic]:
-    """Return paired bootstraps over the test images, of means over epochs and shared seeds, corrected by Holm."""
+    """Return paired bootstraps over the test samples, of means over epochs and shared seeds, corrected by Holm."""
     known = {method: number for method, number in numbers.items() if number.images}
     if len(known) < 2:
         return []

@@ -18,6 +18,11 @@ def read(root: Path, size: int | None) -> user_data.UserData:
 
 def _channels_first(images: np.ndarray) -> np.ndarray:
     """The channels are the shorter one of the first and the last axis of an image."""
+    if images.ndim == 2:
+        raise WarlabError(
+            f"Images have the shape (N, height, width), with channels one number more, not {images.shape}; rows of "
+            "numbers are for the dataset vectors."
+        )
     if images.ndim == 3:
         return images[:, None]
     if images.ndim != 4 or images.shape[1] < images.shape[3]:

@@ -38,7 +38,8 @@ def _numbers(values: np.ndarray) -> np.ndarray:
         raise WarlabError(
             f"Vectors must be numbers of shape (N, features, …), not {values.dtype} of {values.shape}; convert them."
         )
-    values = values.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large for float32 is not finite below
+        values = values.astype(np.float32)
     bad = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
     if len(bad):
         raise WarlabError(f"Row {bad[0]} of the vectors has a value that is not a finite number; replace or remove it.")

@@ -3,8 +3,9 @@
     q_i ~ N(rate, 0.1) within [0, 1],   W (C, d, C) ~ N(0, 1)
     P(label = j | x_i, y_i) = q_i softmax_{j ≠ y_i}( x_i W[y_i] )_j,   P(label = y_i | x_i, y_i) = 1 - q_i
 
-x is the flattened image in [0, 1]. This is the generator in the code of Xia et al., Part-dependent label noise: towards
-instance-dependent label noise, 2020 (get_instance_noisy_label), which later work uses.
+x is the flattened image in [0, 1], or the vector as it is. This is the generator in the code of Xia et al.,
+Part-dependent label noise: towards instance-dependent label noise, 2020 (get_instance_noisy_label), which later work
+uses.
 """
 
 from collections.abc import Iterator

@@ -11,7 +11,8 @@ With η(x) the probabilities of the classes, u and s the two largest of them, an
 The factor f is chosen such that the share of labels that differ from the true ones is the percentage in the id. This is
 label_noise in the code of Zhang et al., Learning with feature-dependent label noise: a progressive approach, 2021; k is
 its 1 - f_us. Labels that are neither u nor s become one of them, as there. Below 1, a factor is our extension: it makes
-less noise than the code can.
+less noise than the code can. For two classes that code has other formulas, by which only one class flips; they are not
+used here.
 
 There η comes from a ResNet-34 after 25 epochs. Here it comes from a multinomial logistic regression on the samples, so
 that the noise is made from the data alone.
@@ -64,7 +65,7 @@ def factor(order: np.ndarray, kept: np.ndarray, clean: np.ndarray, rate: float, 
     if not share(low) <= rate <= share(high):
         raise WarlabError(
             f"The noise {noise} cannot be had: on these data it gives between {100 * share(low):.1f} and "
-            f"{100 * share(high):.1f} % wrong labels; choose a percentage between them."
+            f"{100 * share(high):.1f} % wrong labels; choose a percentage between them, or another noise."
         )
     for _ in range(100):
         middle = np.sqrt(low * high)

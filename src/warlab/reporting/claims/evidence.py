@@ -52,7 +52,7 @@ def load_evidence(
     """Return every metric that the runs log, averaged as in the tables, and the other readings of the test accuracy.
 
     last       over how many epochs the table of a dataset averages, if not ten
-    tested_on  the number of test images of a dataset
+    tested_on  the number of test samples of a dataset
     """
     epochs = dict.fromkeys(runs["dataset"].unique(), LAST) | dict(last or {})
     metrics = [column for column in runs.columns if column not in (*RUN, "epoch") and runs[column].dtype != object]

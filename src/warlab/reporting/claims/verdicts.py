@@ -144,7 +144,7 @@ def kind(verdict: str) -> str:
 
 def is_partial(row: Verdict) -> bool:
     """Return whether a settled verdict rests on a part of its settings or methods, or on fewer than three seeds."""
-    return kind(row.verdict) in (HELD, FAILED) and (row.verdict not in KINDS or "images" in row.interval_from)
+    return kind(row.verdict) in (HELD, FAILED) and (row.verdict not in KINDS or "samples" in row.interval_from)
 
 
 def count_verdicts(verdicts: Iterable[str]) -> str:
@@ -164,7 +164,7 @@ def _digits(row: Verdict) -> int:
 
 
 def difference_text(row: Verdict) -> str:
-    """Return "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test images"."""
+    """Return "+3.93 (95 %: +1.98 to +5.88), must be above 0; 2000 paired test samples"."""
     if row.difference == "":
         return ""
     known = row.low != "" and row.high != ""

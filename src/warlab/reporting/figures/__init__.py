@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warlab import data
 from warlab.ids import base_method
 from warlab.registry import Registry
 
@@ -56,7 +57,8 @@ def why_not(name: str, design: Design) -> str | None:
     """Return why a figure cannot be drawn for a study, as the end of a sentence, or None if it can.
 
     A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (the number of methods in one
-    setting), `published`, `wrong_labels` (a noise other than clean), and `column` (what the runs have measured).
+    setting), `published`, `wrong_labels` (a noise other than clean), `images` (a dataset of images in memory), and
+    `column` (what the runs have measured).
     """
     figure = declaration(name)
     absent = (design.absent[kind] for kind in figure.needs if kind in design.absent)
@@ -79,6 +81,10 @@ ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
     "published": lambda _, design: (
         set(design.cells) & set(design.published),
         "the paper has no number for any of its runs",
+    ),
+    "images": lambda _, design: (
+        "images" in {data.get(cell[0]).samples for cell in design.cells},
+        "no dataset has images in memory",
     ),
     "wrong_labels": lambda _, design: (any(cell[1] != "clean" for cell in design.cells), "all labels are clean"),
     "column": lambda name, design: (

@@ -175,7 +175,7 @@ def complete_runs(inputs: Inputs, column: str = ACCURACY, otherwise: str = "") -
 def mention_held_out(inputs: Inputs, datasets: Collection[str]) -> str:
     """Return a sentence if the accuracy of some datasets is not measured on clean labels, or else ""."""
     printed = [display_name(inputs.labels, "dataset", dataset) for dataset in inputs.held_out if dataset in datasets]
-    words = ": the test images are held out from the given ones, and their labels are as given, right or wrong."
+    words = ": the test samples are held out from the given ones, and their labels are as given, right or wrong."
     return f" {', '.join(printed)}{words}" if printed else ""
 
 

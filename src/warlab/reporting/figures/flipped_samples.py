@@ -14,6 +14,7 @@ from warlab.reporting.figures.base import Drawing, Inputs, NothingToDraw
 TITLE = "Images whose label was changed"
 SECTION = "data"
 NEEDS = ("data", "noise")
+ASKS = {"images": True}
 ROWS = 8
 SAMPLES = 7
 GAP = 0.12  # of an image's width

@@ -14,7 +14,8 @@ from warlab.reporting.read.results import Scenario
 from warlab.reporting.stats import Estimate, difference
 from warlab.reporting.tables.grid import Grid, grid, setting_name
 
-TELLING = ("data", "train images", "train tiles", "test images", "size", "epochs", "width")  # reductions worth a line
+_COUNTS = ("train images", "train samples", "train tiles", "test images", "test samples")
+TELLING = ("data", *_COUNTS, "size", "epochs", "width")  # reductions worth a line
 MOST_REDUCTIONS = 4
 
 

@@ -18,7 +18,7 @@ class Number:
 
     by_seed    the number of each run
     images     the share of correct answers to each test image (N,) by seed, over epochs; empty if it is not known
-    tested_on  the number of test images, if the mean is a share of them
+    tested_on  the number of test samples, if the mean is a share of them
     error      the standard error of a number that was measured otherwise, such as a time; `basis` says how
     printed    whether it is a number of the paper's tables
     """
@@ -65,7 +65,7 @@ def collect_numbers(
     runs       a row per run, with the columns CELL, metric, seed, data, `run`, its id, and `epochs`: over how many of
                the last epochs the value is a mean, if it can be computed from predictions, else 0
     column     where the value of a run is; a run without a value makes the mean of its cell empty
-    tested_on  the number of test images of a dataset
+    tested_on  the number of test samples of a dataset
     """
     numbers: dict[Scenario, dict[str, Number]] = {}
     for (*key, method), cell in runs.groupby([*SETTING, "metric", "method"], sort=False):

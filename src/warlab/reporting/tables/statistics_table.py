@@ -34,7 +34,7 @@ READING = {  # best_on_test_diagnostic chooses by the test labels and is tested 
 EPOCHS = {"last10_mean": LAST, "last": 1}  # reading → over how many epochs it is a mean
 PAIRS = {  # tests of two methods: the name of the test, and what it counts
     "paired_t": ("paired t over seeds", "seed"),
-    "bootstrap_images": ("paired bootstrap over test images", "image"),
+    "bootstrap_images": ("paired bootstrap over test samples", "sample"),
 }
 OTHERS = {"kendall": ("Kendall's τ with the paper", "method")}
 
@@ -51,7 +51,7 @@ def statistics(
     per_run      `results.readings`, with the column `complete` of `results.add_complete_flag` if runs may be missing:
                  tests compare the methods seed by seed, but a cell that lacks a seed has no mean
     experiments  name → the `cells` of a table and its `metric`
-    tested_on    the number of test images of a dataset
+    tested_on    the number of test samples of a dataset
     What could not be computed has a row with a note, once per experiment and not for every reading.
     """
     rows: list[Statistic] = []
@@ -83,7 +83,7 @@ def _compare_pairs(numbers: Mapping[Scenario, Mapping[str, Number]], reading: st
         yield from (row._replace(setting=str(at)) for by_setting in tests.values() for row in by_setting[at])
     notes = {
         "paired_t": f"tests over seeds need {MIN_SEEDS} seeds of both methods in one setting",
-        "bootstrap_images": "tests over images need the test predictions of the runs, which are not there",
+        "bootstrap_images": "tests over test samples need the test predictions of the runs, which are not there",
     }
     if any(len(cells) > 1 for cells in numbers.values()):
         yield from (Statistic(test=test, note=notes[test]) for test, rows in tests.items() if not any(rows.values()))
