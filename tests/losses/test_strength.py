@@ -46,6 +46,18 @@ def test_a_relative_epsilon_is_a_share_of_each_samples_norm_and_knows_no_scale(
     assert values[0] == pytest.approx(values[1], rel=0.01)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_network_without_dropout_is_probed_as_one_whose_dropout_is_off(kind: str, x: Tensor) -> None:
+    """No mask differs in either, and a probe of 1e-6 would drown in float32."""
+    lengths = []
+    for p, dropout in ((0.0, "independent"), (0.3, "off"), (0.3, "independent")):
+        network = Network(p)
+        torch.manual_seed(0)
+        KINDS[kind](epsilon=0.1, dropout=dropout)(network, x)
+        lengths.append((network.inputs[-2] - x).flatten(1).norm(dim=1).mean().item())
+    assert lengths == pytest.approx([1e-4, 1e-4, 1e-6], rel=0.2)
+
+
 def test_epsilon_is_absolute_or_relative() -> None:
     with pytest.raises(WarlabError, match="not both"):
         TVLoss(epsilon=0.1, relative_epsilon=0.01)
