@@ -73,6 +73,7 @@ def test_the_papers_setting_has_a_name_and_the_methods_keep_it(monkeypatch: pyte
     for loss in (TVLoss.paper(), ARLoss.paper(), WARLoss.paper(COST, 0.05)):
         assert (loss.epsilon, loss.relative_epsilon) == (0.005, None)
     assert TVLoss.paper(relative_epsilon=0.1).epsilon is None
+    assert repr(TVLoss.paper(direction="random")) == "TVLoss(epsilon=0.005, dropout='independent', direction='random')"
     y = torch.zeros(3, dtype=torch.long)
     for name in ("war", "ar", "tv"):
         method: Any = make(name, y, 5, {"cost": COST})

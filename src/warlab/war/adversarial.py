@@ -49,6 +49,7 @@ Direction = Literal["sum", "mean", "clean", "random", "gaussian"]
 
 # The library's default, one of the two; `paper` stays the paper's whatever it is.
 EPSILON, RELATIVE_EPSILON = 0.005, None
+PAPER: dict[str, Any] = {"dropout": "independent", "direction": "sum", "power_iterations": 1}  # beside epsilon
 LEAST_ENTROPY = 1e-6  # of a batch; below, float32 has no digits of it
 NEGLIGIBLE = 1e-3  # of the scale of D: with a weight of 10, a hundredth of a nat or less
 DRAWN = ("random", "gaussian")  # directions without a gradient
@@ -105,7 +106,13 @@ class AdversarialLoss(nn.Module, ABC):
     @classmethod
     def paper(cls, *arguments: Any, **options: Any) -> Self:
         """Return the loss with the paper's settings, whatever the library's defaults are; `options` change them."""
-        return cls(*arguments, **({} if "relative_epsilon" in options else {"epsilon": 0.005}) | options)
+        length = {} if "relative_epsilon" in options else {"epsilon": 0.005}
+        return cls(*arguments, **PAPER | length | options)
+
+    def extra_repr(self) -> str:
+        """Return the settings, for print(loss)."""
+        names = ("epsilon", "relative_epsilon", "dropout", "direction")
+        return ", ".join(f"{name}={value!r}" for name in names if (value := getattr(self, name)) is not None)
 
     @property
     def perturbs(self) -> bool:
