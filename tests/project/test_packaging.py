@@ -131,12 +131,33 @@ def test_the_steps_of_the_containerfile_make_an_environment_that_plans_the_demo(
             for file in files:
                 copy = shutil.copytree if (ROOT / file).is_dir() else shutil.copy
                 copy(ROOT / file, here / to)
+        elif step == "ENV":
+            variables = dict(pair.split("=", 1) for pair in text.split()) | variables
         elif step == "RUN":
             run(["sh", "-ec", text], here, **variables)
     (image / "pins.txt").read_text().index("torch==")
     call = [str(part).replace("/opt/warlab", str(image)) for part in json.loads(steps[-1][1])]
     assert here == work and planned_jobs(run([*call, "-n"], work, **variables))["train"] > 1
     assert run([python, "-c", "import warlab; print(warlab.__file__)"], work, **variables).startswith(str(image))
+
+
+@pytest.mark.slow
+def test_the_image_runs_for_any_user_and_writes_only_results(tmp_path: Path) -> None:
+    """As Docker runs it with `--user`: the id has no name and no home. The image is the last that was built here."""
+    podman = shutil.which("podman")
+    if not podman or subprocess.run([podman, "image", "exists", "localhost/warlab"], check=False).returncode:
+        pytest.skip("podman has no image warlab; build it with podman build -t warlab .")
+    tmp_path.chmod(0o777)
+    call = [podman, "run", "--rm", "--read-only", "--network=none", f"--volume={tmp_path}:/work"]
+    call += ["--user=12345:12345", "--passwd=false", "localhost/warlab"]
+    call += ["snakemake", "-s", "/opt/warlab/Snakefile", "--cores", "1", "--config", "scale=smoke"]
+    target = "results/smoke/runs/fashion_mnist/asym-40/cnn9/war_w2v/seed0/result.json"
+    for again in (False, True):
+        done = subprocess.run([*call, "--", target], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+        assert ("Nothing to be done" in done.stdout + done.stderr) == again
+    assert (tmp_path / target).is_file()
+    assert {path.name for path in tmp_path.iterdir()} == {".snakemake", "data", "results"}
 
 
 def test_ci_calls_the_commands_of_the_readme() -> None:
