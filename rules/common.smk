@@ -9,9 +9,10 @@ from snakemake.logging import logger
 # The code of this repository, whatever is installed. Snakemake passes its search path on to the scripts of all jobs.
 sys.path.insert(0, os.path.realpath(str(workflow.current_basedir.join("../src"))))
 
-from warlab.pipeline.bare import allow_missing_packages
+from warlab.pipeline.bare import allow_missing_packages, prefer_own_source
 
 allow_missing_packages()
+prefer_own_source()
 from warlab.config.reading import check_files, expand_home
 from warlab.config.reductions import used_settings
 from warlab.errors import WarlabError

@@ -69,7 +69,7 @@ rule hyperparameters:
 
 
 rule typeset:
-    """Typeset all tables in one PDF; needs pdflatex."""
+    """Typeset all tables in one PDF; needs pdflatex, which is looked for on this machine and not in a container."""
     input:
         expand("<results>/tables/{experiment}.tex", experiment=study.plan.tables),
         expand("<results>/tables/{experiment}_std_runs.tex", experiment=study.plan.tables),
@@ -83,6 +83,8 @@ rule typeset:
     localrule: True
     conda:
         "../envs/warlab.yaml"
+    container:
+        None
     params:
         scale=study.name,
         code=flow.code("typeset"),

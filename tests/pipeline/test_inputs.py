@@ -247,6 +247,7 @@ UNCONCERNED = {
     "noise_files": {"file_mine": "mine.csv"},
     "verify": 7,
     "log": "tensorboard",
+    "container": "warlab.sif",
     "device": {"tf32": False, "channels_last": False, "compile": False},
     "overrides": {
         "training": {"cifar100": {"lr": 0.5}, "fashion_mnist@openset": {"lr": 0.5}, "fashion_mnist@gce": {"lr": 0.5}},

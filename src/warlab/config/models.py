@@ -141,6 +141,7 @@ class UserConfig(TypedDict):
     overrides: NotRequired[Layer]
     log: NotRequired[Annotated[Literal["tensorboard"], Field(description="live curves in the folders of the runs")]]
     plugins: NotRequired[Annotated[Folder, Field(description="a folder with your own methods, networks and others")]]
+    container: NotRequired[Annotated[Folder, Field(description="an image for the jobs, with --sdm apptainer")]]
 
 
 # ---- config/hyperparameters.yaml

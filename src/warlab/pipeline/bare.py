@@ -54,12 +54,24 @@ class _Finder(MetaPathFinder, Loader):
 
 
 def allow_missing_packages() -> None:
-    """Let modules import packages that only the jobs need; those that are installed are found first.
-
-    Jobs get the source of this repository before any installed version of it. Snakemake removes the variable from
-    environments of --sdm conda, in which no other version is installed.
-    """
+    """Let modules import packages that only the jobs need; those that are installed are found first."""
     sys.meta_path.append(_Finder())
-    source = str(Path(__file__).parents[2])
-    others = [other for other in os.environ.get("PYTHONPATH", "").split(os.pathsep) if other not in ("", source)]
-    os.environ["PYTHONPATH"] = os.pathsep.join([source, *others])
+
+
+def prefer_own_source() -> None:
+    """Let jobs import the source of this repository instead of any installed version of warlab.
+
+    Snakemake removes the variable from environments of --sdm conda, in which no other version is installed. An image of
+    --sdm apptainer has one, and sees this repository only if it is the working folder, or bound.
+    """
+    source = Path(__file__).parents[2]
+    _put_first(str(source), "PYTHONPATH", os.pathsep)
+    binds = {name: os.environ.get(name, "") for name in ("APPTAINER_BIND", "SINGULARITY_BIND")}
+    for name in binds:  # Apptainer reads the second where the first is not set, Singularity reads only the second
+        os.environ[name] = binds[name] or "".join(binds.values())
+        _put_first(str(source.parent), name, ",")
+
+
+def _put_first(value: str, name: str, separator: str) -> None:
+    others = [other for other in os.environ.get(name, "").split(separator) if other not in ("", value)]
+    os.environ[name] = separator.join([value, *others])
