@@ -36,6 +36,7 @@ NOT_HERE = {
     "python tools/make_evidence.py": "needs the finished runs of a study",
     "python docs/evidence/mechanism/": "needs the finished runs of the study, or writes its committed tables again",
     "snakemake --workflow-profile profiles/mine": "the profile is the user's own copy of profiles/slurm",
+    "snakemake --sdm apptainer": "needs Apptainer; tests/workflow/test_container.py has a script in its place",
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/workflow/test_own_data.py has one",
     "snakemake --cores 2 --configfile my.yaml": "tests/workflow/test_own_data.py carries it out with the page's files",
