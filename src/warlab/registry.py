@@ -11,6 +11,7 @@ that the configuration names, and those of installed packages with an entry poin
 
 import ast
 import os
+import traceback
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -23,7 +24,7 @@ from typing import Any
 from warlab.common import setting
 from warlab.common.setting import Setting
 from warlab.common.wording import suggest
-from warlab.errors import WarlabError
+from warlab.errors import WarlabError, reason
 
 PACKAGE = Path(__file__).parent
 PLUGINS = "WARLAB_PLUGINS"  # the variable that gives the folder to the processes of jobs
@@ -80,6 +81,13 @@ def plugin_file(module: str) -> Path | None:
     return next((file for file in _plugin_files(package) if file.stem == name), None)
 
 
+def place_in_plugin(error: BaseException) -> str | None:
+    """Return the file and line of the plug-in that raised an error, or called what raised it, or None."""
+    frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    places = [f"{file}, line {line}" for file, line in frames if any(map(file.is_relative_to, plugins()))]
+    return places[-1] if places else None
+
+
 def _plugin_files(package: str) -> list[Path]:
     names = [name for name, known in SUBFOLDERS.items() if known == package]
     return [file for root in plugins() for name in names for file in root.joinpath(name).glob("*.py")]
@@ -121,7 +129,14 @@ class Registry:
         folder, package = str(self.file(name).parent), import_module(self.package)
         if folder not in package.__path__:
             package.__path__.append(folder)
-        return import_module(self.module(name))
+        try:
+            return import_module(self.module(name))
+        except Exception as error:
+            if isinstance(error, WarlabError) or plugin_file(self.module(name)) is None:
+                raise
+            where = place_in_plugin(error) or self.file(name)
+            problem = f"{type(error).__name__}: {reason(error)}"
+            raise WarlabError(f"{where} cannot be imported ({problem}); correct it.") from error
 
     def body(self, name: str, of_class: str = "") -> list[ast.stmt]:
         """Return the statements of a member's file, or of one of its classes; none if it has no such class."""

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 import warlab.data
 from tests.helpers.artefacts import data_on_disk
 from warlab.common.files import digest
-from warlab.data.base import Dataset
+from warlab.data.base import Classes, Dataset
 from warlab.data.fetch import fetch
 from warlab.data.formats import idx
 from warlab.data.images_in_memory import Arrays, pool, subset, validate
@@ -33,6 +33,14 @@ def arrays() -> Arrays:
     train_y, test_y = rng.permutation(np.arange(200) % 10), rng.permutation(np.arange(50) % 10)
     images = rng.integers(0, 256, (250, 1, 4, 4), dtype=np.uint8)
     return Arrays(images[:200], train_y, images[200:], test_y)
+
+
+def test_words_that_are_no_list_are_refused() -> None:
+    """A dict of a plug-in's would give its keys, the names, as the words."""
+    assert Classes(("one", "two"), words=["cat", "dog"]).words == ["cat", "dog"]
+    for words in ({"one": "cat", "two": "dog"}, ("cat",), "cat dog"):
+        with pytest.raises(WarlabError, match="one entry for each class, in their order"):
+            Classes(("one", "two"), words=words)
 
 
 # --- idx ---------------------------------------------------------------------------------------------------

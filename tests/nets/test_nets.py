@@ -32,7 +32,8 @@ def test_parameter_counts(name: str, channels: int, classes: int) -> None:
 @pytest.mark.parametrize("name", sorted(set(nets.trainable()) - set(LIBRARIES) - {"mlp", "resnet50"}))
 def test_a_network_has_a_logit_for_each_class_and_a_gradient_for_each_weight(name: str) -> None:
     """Contract, also for networks of plug-ins that take images; the others have tests below."""
-    net = nets.build(name, 3, 7).train()
+    defaults = {key: one.value for key, one in nets.NETS.settings(name).items()}
+    net = nets.build(name, 3, 7, **defaults).train()
     logits = net(torch.randn(2, 3, 32, 32))
     assert logits.shape == ((2, 7, 32, 32) if nets.makes_maps(name) else (2, 7))
     logits.square().sum().backward()

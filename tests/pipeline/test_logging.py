@@ -42,6 +42,24 @@ def test_after_a_job_nothing_is_left_behind(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err == "warlab: wrong.\n"
 
 
+def test_an_error_of_a_plug_in_is_laid_to_it_and_not_to_us(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, error = compile("\n1 / 0", tmp_path / "methods" / "mine.py", "exec"), "warlab: unexpected ZeroDivisionError: "
+    for folder, remedy in (
+        ("", "please report it.\n"),
+        (
+            str(tmp_path / "other"),
+            f"call warlab check-plugin {tmp_path}/other, or report it if your plug-ins are right.\n",
+        ),
+        (str(tmp_path), f"correct {tmp_path}/methods/mine.py, line 2.\n"),
+    ):
+        monkeypatch.setenv("WARLAB_PLUGINS", folder)
+        with pytest.raises(ZeroDivisionError), job(str(tmp_path / "job.log")):
+            exec(mine)
+        assert capsys.readouterr().err == f"{error}division by zero; {remedy}"
+
+
 @pytest.mark.parametrize(
     ("asked", "shown"), [("", ""), ("logging.basicConfig(level='INFO', format='%(message)s');", "epoch 1\n")]
 )

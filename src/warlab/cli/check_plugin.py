@@ -1,11 +1,14 @@
 """`warlab check-plugin`: check a folder of plug-ins, and run the contract tests of warlab's own parts for them."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from warlab.config.numbers import FILE
+from warlab.config.study import load_study
 from warlab.errors import WarlabError
 from warlab.registry import SUBFOLDERS, Registry, plugin_file, use_plugins
 
@@ -36,6 +39,8 @@ def check_plugin(folder: str, root: Path) -> tuple[str, bool]:
     good = not any(lines.values())
     said = [f"{file}: {problem or 'can be used'}" for file, problem in lines.items()]
     parts = [(kind, name.removesuffix(".py")) for kind, name in (file.split("/") for file in lines)]
+    if good:
+        _check_numbers(parts, folder, root)
     if good and any(kind in CONTRACTS for kind, _ in parts):
         text, good = _run_contracts(parts, root)
         said.append(text)
@@ -54,13 +59,23 @@ def _check_files(folder: Path) -> Iterator[tuple[str, str]]:
 def _problem(kind: str, registry: Registry, name: str) -> str:
     try:
         member = registry.load(name)
-    except Exception as error:  # whatever a user's file raises
-        return f"cannot be imported: {type(error).__name__}: {error}"
+    except WarlabError as error:  # whatever a user's file raises
+        return str(error)
     missing = [needed for needed in REQUIRED[kind] if not hasattr(member, needed)]
     if missing:
         return f"has no {' and no '.join(missing)}; see docs/extending.md"
     dataset = getattr(member, "DATASET", None)
     return f"is named {name}, and its DATASET {dataset.name!r}" if dataset and dataset.name != name else ""
+
+
+def _check_numbers(parts: list[tuple[str, str]], folder: str, root: Path) -> None:
+    """Raise a WarlabError if a value is wrong, or if a dataset or cost has none and could not be used."""
+    numbers = load_study({"scale": "smoke", "plugins": folder}, root).numbers  # any scale checks all values
+    costs = {settings["kind"].value for settings in numbers.costs.values()}
+    for kind, section, known in (("datasets", "training", set(numbers.training)), ("costs", "costs", costs)):
+        for name in (name for one, name in parts if one == kind and name not in known):
+            where = f"`{section}:` in {Path(folder) / FILE}"
+            raise WarlabError(f"{kind}/{name}.py has no entry under {where}; docs/extending.md shows one.")
 
 
 def _run_contracts(parts: list[tuple[str, str]], root: Path) -> tuple[str, bool]:
@@ -69,8 +84,10 @@ def _run_contracts(parts: list[tuple[str, str]], root: Path) -> tuple[str, bool]
     if not find_spec("pytest") or not all((root / file).is_file() for file in files):
         raise WarlabError("The contract tests need the repository and its environment: run make setup there.")
     names = [name for kind, name in parts if kind in CONTRACTS]
-    call = [sys.executable, "-m", "pytest", "-q", "--no-header", *files, "-k", " or ".join(names)]
-    done = subprocess.run(call, cwd=root, capture_output=True, text=True)
+    chosen = " or ".join(f"[{name}] or [{name}-" for name in names)  # the parameters of tests, not words in their names
+    call = [sys.executable, "-m", "pytest", "-q", "--no-header", *files, "-k", chosen]
+    wide = os.environ | {"COLUMNS": "1000"}  # else pytest leaves out the reasons
+    done = subprocess.run(call, cwd=root, capture_output=True, text=True, env=wide)
     summary = done.stdout.strip().splitlines()
     failed = [line for line in summary if line.startswith(("FAILED", "ERROR"))]
     return "\n".join([*failed, f"contract tests of {', '.join(names)}: {summary[-1]}"]), done.returncode in (

@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -159,6 +159,11 @@ class Classes:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", self.words or self.names)
+        if not isinstance(self.words, Sequence) or len(self.words) != len(self.names):
+            raise WarlabError(
+                f"The words of the classes {', '.join(self.names[:3])} … must be a list with one entry for each class, "
+                "in their order; correct them."
+            )
 
 
 @dataclass(frozen=True)

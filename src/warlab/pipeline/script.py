@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from warlab.errors import Interrupted, WarlabError
+from warlab.registry import place_in_plugin, plugins
 
 EXIT_INTERRUPTED = 75  # EX_TEMPFAIL: saved and stopped on request, run again to resume
 EXIT_KEYBOARD = 130  # the exit code of shells after Ctrl-C
@@ -49,8 +50,20 @@ def job(log: str, name: str = "", history: Path | None = None) -> Iterator[loggi
             sys.exit(1)
         except Exception as error:
             text = " ".join(str(error).split())
-            logger.error(f"warlab: unexpected {type(error).__name__}: {text}; please report it.")
+            logger.error(f"warlab: unexpected {type(error).__name__}: {text}; {_remedy(error)}.")
             raise
+
+
+def _remedy(error: Exception) -> str:
+    """Return what to do about an error that nobody foresaw; a plug-in of the user's is its most likely cause."""
+    if place := place_in_plugin(error):
+        return f"correct {place}"
+    folders = " or ".join(map(str, plugins()))
+    return (
+        f"call warlab check-plugin {folders}, or report it if your plug-ins are right"
+        if folders
+        else "please report it"
+    )
 
 
 @contextmanager
