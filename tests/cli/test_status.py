@@ -26,7 +26,7 @@ from warlab.engine.lock import only_writer
 from warlab.errors import Interrupted, WarlabError
 from warlab.ids import RunId
 from warlab.pipeline.paths import Paths
-from warlab.pipeline.run_times import RunTimes, load_run_times, overview
+from warlab.pipeline.run_times import PER_RUN, RunTimes, load_run_times, overview
 from warlab.pipeline.script import job
 from warlab.pipeline.sources import list_sources
 
@@ -144,6 +144,20 @@ def test_watching_shows_what_is_in_progress_until_all_is_done(
     assert end.startswith("█" * 20 + " 100 % of all runs are done")
 
 
+def test_a_picture_of_many_runs_is_no_longer_than_the_terminal(
+    study: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its long lines take two lines each, and the last of all says the most."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("LINES", "20")
+    for run in study.plan.runs:
+        write_text(Path(Paths.of(study).train_log(run)), "2026-01-01 00:00:00 warlab: the data are missing\n")
+    monkeypatch.setattr("time.sleep", lambda _: signal.raise_signal(signal.SIGINT))
+    watch(study, ROOT)
+    picture = capsys.readouterr().out.split(CLEAR)[1].splitlines()
+    assert sum(-(-len(line) // 60) for line in picture) < 20 and "failed" in picture[1] and "failed" in picture[-1]
+
+
 def test_ctrl_c_ends_the_watch_with_the_summary(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: signal.raise_signal(signal.SIGINT))
     assert watch(study, ROOT).endswith(f"smoke: {len(study.plan.runs)} runs, {len(study.plan.runs)} waiting")
@@ -172,7 +186,7 @@ def test_another_version_is_named_and_a_missing_package_is_wrong(study: Study, t
     (tmp_path / "requirements.txt").write_text("numpy==1.0\n")
     (one,) = doctor.packages(study, tmp_path)
     assert one.state == "note" and re.search(
-        r"numpy 2\S+ instead of 1\.0: run .* -m pip install -r requirements.txt", one.text
+        r"numpy 2\S+ instead of 1\.0: run .* -m pip install -r \S*/requirements.txt", one.text
     )
     (tmp_path / "requirements.txt").write_text("no-such-package==1.0\n")
     (one,) = doctor.packages(study, tmp_path)
@@ -333,8 +347,9 @@ def test_the_rest_is_what_plan_says_corrected_by_the_runs_so_far(study: Study) -
     with only_writer(folder(study) / "runs" / str(runs[0])), only_writer(folder(study) / "runs" / str(runs[1])):
         assert f"{duration(1800 * hours)} with 2 at a time as now" in remaining(study)
     for run in runs[:2]:
-        save_result(study, run, 3 * times.seconds_of_run(run))
-    assert f"about {duration(3 * sum(map(times.seconds_of_run, runs[2:])))} of training" in remaining(study)
+        save_result(study, run, 3 * times.reference_seconds(run))
+    left = sum(PER_RUN + 3 * times.reference_seconds(run) for run in runs[2:])
+    assert f"about {duration(left)} of training" in remaining(study)
     assert remaining(study).endswith("(by the times of 2 runs)")
     for run in runs:
         save_result(study, run)
@@ -344,8 +359,9 @@ def test_the_rest_is_what_plan_says_corrected_by_the_runs_so_far(study: Study) -
 def test_a_run_that_has_begun_counts_with_the_rest_of_its_own_epochs(study: Study) -> None:
     begin(study)  # two of four epochs, of 15 seconds
     times = planned(study)
-    slower = 4 * 15 / times.seconds_of_run(CELL)
-    left = 2 * 15 + slower * sum(times.seconds_of_run(run) for run in study.plan.runs if run != CELL)
+    slower = 4 * 15 / times.reference_seconds(CELL)
+    others = [run for run in study.plan.runs if run != CELL]
+    left = 2 * 15 + sum(PER_RUN + slower * times.reference_seconds(run) for run in others)
     assert f"about {duration(left)} of training" in remaining(study)
 
 

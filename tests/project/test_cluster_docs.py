@@ -118,7 +118,7 @@ def test_the_limit_follows_the_times_of_finished_runs(monkeypatch: pytest.Monkey
     first, second = [run for run in jobs.study.plan.runs if (run.dataset, run.method) == ("cifar10", "cce")][:2]
     times = load_run_times(jobs.study, ROOT, {first: 1200.0})  # on a GPU
     monkeypatch.setattr(jobs, "_times", times)
-    assert [jobs.minutes(SimpleNamespace(**vars(second)), attempt) for attempt in (1, 2, 30)] == [70, 140, 720]
+    assert [jobs.minutes(SimpleNamespace(**vars(second)), attempt) for attempt in (1, 2, 30)] == [71, 142, 720]
 
 
 def test_both_profiles_for_slurm_differ_in_the_packing_alone() -> None:

@@ -18,7 +18,7 @@ from warlab import data
 from warlab.config.study import Study
 from warlab.engine.lock import UNSUPPORTED
 from warlab.pipeline import sources
-from warlab.pipeline.paths import Paths
+from warlab.pipeline.paths import Paths, snakemake_call
 from warlab.pipeline.run_times import load_run_times
 
 # MB of a run's weights and of its checkpoints (with the optimiser's moments, kept twice), estimated from the number of
@@ -47,7 +47,15 @@ def doctor(study: Study, root: Path, configfile: Path | None = None) -> tuple[st
     counts = Counter(finding.state for finding in findings)
     if counts["absent"]:
         options = ["--configfile", str(configfile)] if configfile else []
-        command = ["snakemake", "--cores", "1", "data", *options, "--config", f"scale={study.config['scale']}"]
+        command = [
+            *snakemake_call(root),
+            "--cores",
+            "1",
+            "data",
+            *options,
+            "--config",
+            f"scale={study.config['scale']}",
+        ]
         lines.append(f"To fetch what is absent, run: {shlex.join(command)}")
     problems = ", ".join(f"{state}: {counts[state]}" for state in ("wrong", "absent") if counts[state])
     lines.append(f"{problems.capitalize()}; the lines above say what to do." if problems else "Nothing is wrong.")
@@ -71,7 +79,7 @@ def packages(_study: Study, root: Path) -> Iterator[Finding]:
     if not pins:
         yield Finding("packages", "note", f"not compared, because there is no {lock}: run this in the repository")
     elif named:
-        text = f"{', '.join(named[:5])}{rest}: run {sys.executable} -m pip install -r requirements.txt"
+        text = f"{', '.join(named[:5])}{rest}: run {sys.executable} -m pip install -r {shlex.quote(str(lock))}"
         yield Finding("packages", "wrong" if None in other.values() else "note", text)
     else:
         yield Finding("packages", "good", f"all {len(pins)} as requirements.txt pins them")
@@ -97,9 +105,11 @@ def gpu(study: Study, root: Path) -> Iterator[Finding]:
         text = "NVIDIA driver found, but torch does not see a GPU: install the torch build for your CUDA version"
         yield Finding("gpu", "wrong", text)
     else:
-        hours = load_run_times(study, root).hours()
-        rounded = f"{hours:,.{2 if hours < 100 else 0}f}"  # as in the plan
-        yield Finding("gpu", "note", f"none: {study.name} takes about {rounded} core hours, see snakemake plan")
+        times = load_run_times(study, root)
+        hours, until = times.hours(), times.unknown(study.plan.runs)
+        about = f"about {hours:,.{2 if hours < 100 else 0}f} core hours"  # as in the plan
+        takes = f"the time of {study.name} is unknown until {until}" if until else f"{study.name} takes {about}"
+        yield Finding("gpu", "note", f"none: {takes}, see snakemake plan")
     switches = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
     forced = next((name for name in switches if os.environ.get(name, "0") != "0"), None)
     if forced:

@@ -4,11 +4,13 @@ Both can be used while a cluster is training.
 """
 
 import csv
+import math
 import shutil
 import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from warlab.artefacts.run_result import RunResult
@@ -82,11 +84,14 @@ def watch(study: Study, root: Path) -> str:
             done = {run: state for run, state in states.items() if state.state == "done"}  # not looked at again
             lines = summary(study, root, states)
             begun = [state for state in states.values() if state.state not in ("done", "waiting")]
-            rows = begun[: max(1, shutil.get_terminal_size().lines - len(lines) - 4)]
+            screen = shutil.get_terminal_size()
+            rows = begun[: screen.lines]
             width = max([len(state.run) for state in rows], default=3)
             bars = [f"{_bar(*map(int, (row.epochs or '0/1').split('/')))}  {_line(row, width)}" for row in rows]
             whole = f"{_bar(len(done), len(states))} of all runs are done"
-            print(CLEAR + "\n".join([whole, *bars, *lines]), flush=True)
+            room = screen.lines - 2 - sum(_heights([whole, *lines], screen.columns))
+            fitting = sum(height <= room for height in accumulate(_heights(bars, screen.columns)))
+            print(CLEAR + "\n".join([whole, *bars[: max(1, fitting)], *lines]), flush=True)
             if len(done) == len(states):
                 break
             time.sleep(EVERY)
@@ -94,6 +99,11 @@ def watch(study: Study, root: Path) -> str:
         pass
     print(CLEAR, end="")
     return "\n".join(lines)
+
+
+def _heights(lines: list[str], columns: int) -> list[int]:
+    """Return how many lines of a terminal each line takes."""
+    return [max(1, math.ceil(len(line) / columns)) for line in lines]
 
 
 def _bar(done: int, total: int, width: int = 20) -> str:
@@ -118,8 +128,8 @@ def remaining(study: Study, root: Path, states: Mapping[RunId, RunState]) -> lis
     if not rest:
         return []
     times = load_run_times(study, root, {run: state.whole for run, state in states.items() if state.whole})
-    if not times.knows(rest):
-        return ["remaining: unknown until the data are prepared: snakemake --cores 1 data"]
+    if until := times.unknown(rest):
+        return [f"remaining: unknown until {until}"]
     left = [times.seconds_of_run(run) if state.left is None else state.left for run, state in rest.items()]
     running = sum(state.state == "running" for state in rest.values())
     together = f", {duration(sum(left) / running)} with {running} at a time as now" if running > 1 else ""

@@ -191,7 +191,12 @@ class Jobs:
         if left:
             times = load_run_times(flow.study, flow.root)
             seconds = duration(sum(map(times.seconds_of_run, left)))
-            about = f": about {seconds} one after the other, by {times.source}" if times.knows(left) else ""
+            until = times.unknown(left)
+            about = (
+                f"; their time is unknown until {until}"
+                if until
+                else f": about {seconds} one after the other, by {times.source}"
+            )
             flow.tell(
                 f"{flow.study.name}: {several(len(runs), 'training')}, {len(left)} without a result{about}. "
                 "`warlab status` shows how far they are."

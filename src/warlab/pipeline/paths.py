@@ -6,6 +6,7 @@ them with the rules.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from warlab.config.study import Study
 from warlab.ids import RunId
@@ -26,6 +27,11 @@ WILDCARDS = {
     "experiment": "[a-z0-9_]+",
     "figure": "[a-z0-9_]+",
 }
+
+
+def snakemake_call(root: Path) -> list[str]:
+    """Return the words that call the workflow of this repository from the working folder."""
+    return ["snakemake"] if Path.cwd() == root.resolve() else ["snakemake", "-s", str(root.resolve() / "Snakefile")]
 
 
 @dataclass(frozen=True)

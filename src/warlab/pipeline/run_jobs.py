@@ -68,10 +68,10 @@ class RunJobs(JobGroup):
         return self.effort_for(wildcards.dataset, TRAINING).mem_mb * min(attempt, MOST_TRIES)
 
     def minutes(self, wildcards: Wildcards, attempt: int) -> int:
-        """Return the time limit of a training, by its estimated time where the size of its data is known."""
-        most, (train, _, _) = self._longest(wildcards), self._times.sizes[wildcards.dataset]
-        estimate = CAUTION * self._times.seconds_of_run(run_of(wildcards)) / 60
-        return min(most, attempt * math.ceil(estimate + START)) if train else most
+        """Return the time limit of a training, by its estimated time where that is known."""
+        most, run = self._longest(wildcards), run_of(wildcards)
+        estimate = CAUTION * self._times.seconds_of_run(run) / 60
+        return most if self._times.unknown([run]) else min(most, attempt * math.ceil(estimate + START))
 
     def _longest(self, wildcards: Wildcards) -> int:
         return self.effort_for(wildcards.dataset, TRAINING).minutes

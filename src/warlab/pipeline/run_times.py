@@ -1,12 +1,13 @@
 """Estimate how long trainings take, for `warlab plan`, `warlab status` and `warlab doctor`.
 
 The unit of work is a training image of CCE, which takes three forward passes. After its warm-up another method takes
-`methods` times as long; a test image takes a third. A forward pass grows with the number of pixels and with the square
-of the width. config/speed.yaml has the seconds of the reference machine; runs that this machine has finished correct
-them.
+`methods` times as long; a test image takes a third. A forward pass grows with the number of pixels (or features) and
+with the square of the width. config/speed.yaml has the seconds of the reference machine; runs that this machine has
+finished correct them. How fast a network is that is not in this table is known once one of its runs has finished.
 """
 
 import math
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -26,7 +27,7 @@ from warlab.data.in_place import IMAGES, InPlace
 from warlab.data.user_data import HELD_OUT
 from warlab.errors import WarlabError
 from warlab.ids import RunId
-from warlab.pipeline.paths import Paths
+from warlab.pipeline.paths import Paths, snakemake_call
 
 PER_RUN = 5.0  # seconds of start-up and writing, measured at the smoke scale
 
@@ -38,38 +39,54 @@ class RunTimes:
     study: Study
     reference: Mapping[str, Any]  # config/speed.yaml
     observed: Mapping[RunId, float]
+    root: Path  # of the repository
 
     def seconds_of_run(self, run: RunId) -> float:
-        """Estimate one run: by itself, by runs of the same method, network and data, by all runs, or by the table."""
+        """Estimate one run with its start: by itself, by runs of the same method, network and data, by others of this
+        network and data, by all runs, or by the table."""
         if run in self.observed:
-            return self.observed[run]
-        ratio = self._ratios.get((run.dataset, run.net, run.method)) or self._ratios.get(None, 1.0)
-        return ratio * self.reference_seconds(run)
+            return PER_RUN + self.observed[run]
+        ratio = next((self._ratios[kind] for kind in self._kinds(run) if kind in self._ratios), 1.0)
+        return PER_RUN + ratio * self.reference_seconds(run)
+
+    def _kinds(self, run: RunId) -> list[tuple[str, ...]]:
+        """Return the kinds of runs that tell about this one, the most similar first."""
+        alike: list[tuple[str, ...]] = [(run.dataset, run.net, run.method), (run.dataset, run.net)]
+        return [*alike, ()] if run.net in self.reference["networks"] else alike
 
     @cached_property
-    def _ratios(self) -> dict[tuple[str, str, str] | None, float]:
-        """Return observed seconds / seconds of the reference machine for each kind of run, and for all under None."""
+    def _ratios(self) -> dict[tuple[str, ...], float]:
+        """Return observed seconds / seconds of the reference machine for each kind of run."""
         ratios = defaultdict(list)
         for run, seconds in self.observed.items():
-            for kind in ((run.dataset, run.net, run.method), None):
+            for kind in self._kinds(run):
                 ratios[kind].append(seconds / self.reference_seconds(run))
         return {kind: median(values) for kind, values in ratios.items()}
 
     def reference_seconds(self, run: RunId) -> float:
-        """Estimate one run on the reference machine."""
+        """Estimate the training of one run on the reference machine. For a network that is not in the table this has a
+        meaning only in proportion to its other runs."""
         settings, networks = self.study.settings, self.reference["networks"]
         training = settings.training(run.dataset, run.noise, run.method)
-        known = networks.get(run.net, networks["cnn9"])  # cnn9 for a network of the user's
+        known = networks.get(run.net, networks["cnn9"])
         train, test, pixels = self.sizes[run.dataset]
         width = settings.run(run).net.settings.get("width", 1.0)  # with what the method's id changes
         image = known["seconds"] * (width / known["width"]) ** 2 * pixels / known["pixels"]
         factor = self.reference["methods"].get(self.study.numbers.method_file(run.method), 1.0)
         warmup, tested = settings.warmup(run), tested_epochs(training["epochs"], training.get("evaluate_every", 1))
-        return PER_RUN + image * (train * (warmup + factor * (training["epochs"] - warmup)) + test * tested / 3)
+        return image * (train * (warmup + factor * (training["epochs"] - warmup)) + test * tested / 3)
 
-    def knows(self, runs: Iterable[RunId]) -> bool:
-        """Return whether the sizes of the data of these runs are known, so that their estimates mean something."""
-        return all(self.sizes[run.dataset][0] or run in self.observed for run in runs)
+    def unknown(self, runs: Iterable[RunId]) -> str | None:
+        """Return until when the time of these runs is not known, or None if their estimates mean something."""
+        rest = [run for run in runs if run not in self.observed]
+        if any(not self.sizes[run.dataset][0] for run in rest):
+            return f"the data are prepared: {shlex.join(snakemake_call(self.root))} --cores 1 data"
+        strange = {
+            run.net
+            for run in rest
+            if run.net not in self.reference["networks"] and (run.dataset, run.net) not in self._ratios
+        }
+        return f"a run with {min(strange)} has finished" if strange else None
 
     def hours(self) -> float:
         """Estimate all runs, one after the other."""
@@ -101,7 +118,8 @@ def size_of_epoch(study: Study, dataset: str) -> tuple[float, float, float]:
     prepared = Path(Paths.of(study).data_json(dataset))
     if prepared.is_file():
         about = read_json(prepared)
-        return about["n_train"], about["n_test"], math.prod(about["shape"][1:])
+        shape = about["shape"]  # channels, height and width, or features
+        return about["n_train"], about["n_test"], math.prod(shape[1:] if len(shape) == 3 else shape)
     local = Path(study.config.get("local_data", {}).get(dataset, ""))
     if not train and isinstance(known, InPlace) and local != Path() and local.exists():
         images = sum(path.suffix.lower() in IMAGES for path in known.watched(local))
@@ -119,7 +137,7 @@ def load_run_times(study: Study, root: Path, observed: Mapping[RunId, float] | N
                 result = RunResult.load(Path(Paths.of(study).run(run), "result.json"))
                 if seconds := result.provenance.get("seconds"):
                     observed[run] = seconds
-    return RunTimes(study, read_yaml(root / "config" / "speed.yaml"), observed)
+    return RunTimes(study, read_yaml(root / "config" / "speed.yaml"), observed, root)
 
 
 def overview(config: Mapping[str, object], root: Path) -> str:
@@ -133,11 +151,11 @@ def overview(config: Mapping[str, object], root: Path) -> str:
     for one in times:
         runs, settings, hours = one.study.plan.runs, one.study.settings, one.hours()
         epochs = sum(settings.training(run.dataset, run.noise, run.method)["epochs"] for run in runs)
-        known = f"{hours:>10.{2 if hours < 100 else 0}f}" if one.knows(runs) else f"{'?':>10}"
+        known = f"{'?':>10}" if one.unknown(runs) else f"{hours:>10.{2 if hours < 100 else 0}f}"
         counts = f"{len(runs):>10}{epochs:>10}{known}"
         lines.append(f"{one.study.name:{width}}{counts}  {one.source}{' (this scale)' * (one.study is chosen)}")
-    unknown = sorted({name for one in times for name, (train, _, _) in one.sizes.items() if train == 0})
-    lines += [f"The size of {name} is unknown until it is prepared: snakemake --cores 1 data" for name in unknown]
+    unknown = [(one.study.name, until) for one in times if (until := one.unknown(one.study.plan.runs))]
+    lines += [f"The time of {name} is unknown until {until}" for name, until in unknown]
     machine = times[0].reference["machine"]
     lines.append(f"Reference machine: {machine}. A GPU is much faster; finish a run to see its times here.")
     lines.append(
