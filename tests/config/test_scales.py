@@ -50,6 +50,8 @@ def test_a_scale_may_add_cells_to_a_table() -> None:
         ("image_folder", "class,a,b\na,0,1\n", "is not a square matrix"),
         ("image_folder", "class,a,b\na,0,1\nb,1,0\n", None),
         ("image_folder", "0,1\n1,0\n", None),
+        ("image_folder", "0,1\n2,0\n", "fails the check 'symmetry'"),
+        ("image_folder", "0,-1\n-1,0\n", "fails the check 'sign'"),
     ],
 )
 def test_a_wrong_cost_of_the_user_is_found_before_anything_runs(

@@ -143,13 +143,15 @@ def test_wrong_requests_are_one_sentence(kind: str, settings_: dict, words: str)
         make_cost(kind, inputs(CIFAR10), settings_)
 
 
-BARE = snippet((ROOT / "docs" / "your-own-data.md").read_text(), "`cost.csv`:")
+BARE = snippet((ROOT / "docs" / "your-own-data.md").read_text(), "`cost.csv`, where")
 
 
-@pytest.mark.parametrize("text", [BARE, "c,cat,dog,truck\ncat,0,1,2\ndog,1,0,2\ntruck,2,2,0\n"])
+@pytest.mark.parametrize("text", [BARE, "c,cat,dog,truck\ncat,0,1,.4\ndog,1,0,.4\ntruck,.4,.4,0\n"])
 def test_a_matrix_of_the_user_may_have_names_or_be_bare(text: str, tmp_path: Path) -> None:
     (tmp_path / "cost.csv").write_text(text)
     cost = make_cost("file", inputs(["cat", "dog", "truck"]), {"path": str(tmp_path / "cost.csv")})
-    assert cost.matrix.tolist() == [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
+    assert (
+        cost.matrix.tolist() == [[0, 1, 0.4], [1, 0, 0.4], [0.4, 0.4, 0]] and verify_cost(cost.matrix, 0.05, 20).passed
+    )
     with pytest.raises(WarlabError, match="a bare matrix of numbers in this order, or"):
         read_matrix(tmp_path / "cost.csv", ["cat", "dog"])

@@ -16,6 +16,7 @@ from warlab.config.reading import check_known, check_value, parse_changes
 from warlab.config.settings import IMAGENET, Settings
 from warlab.errors import WarlabError
 from warlab.ids import MethodId, NoiseId, RunId, base_method, split_cost, split_place
+from warlab.ot.cost_checks import check_cost
 
 _METHOD_ID = re.compile(r"[A-Za-z0-9_+=.\-]+", re.ASCII)
 
@@ -294,4 +295,5 @@ def _check_run(settings: Settings, cell: RunId) -> None:
             raise WarlabError(f"{setting} names {file}, which does not exist; correct the path.")
     if cost is not None and settings.cost_kind(cost, cell.dataset) == "file":
         for path in filter(Path.is_file, map(Path, settings.cost_files(cost, cell.dataset).values())):
-            read_matrix(path, data.get(cell.dataset).classes.names or None)  # None: of own images, not yet known
+            names = data.get(cell.dataset).classes.names or None  # None: of own images, not yet known
+            check_cost(read_matrix(path, names), str(path))
