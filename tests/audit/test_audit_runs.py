@@ -216,6 +216,9 @@ def test_the_table_has_the_mean_over_the_seeds_and_its_interval(tmp_path: Path) 
     pd.testing.assert_frame_equal(read_audit(tmp_path / "audit.csv"), table, check_dtype=False)
     rows = audit_rows(table, reports.LABELS)
     assert len(rows) == 3 and rows[0]["combined"] == "0.810 ± 0.025" and rows[0]["errors"] == "20.0 %"
+    other = audit_table([*quality_rows(), *({**row, "net": "mlp"} for row in quality_rows())])
+    noise = rows[0]["noise"]
+    assert {row["noise"] for row in audit_rows(other, reports.LABELS)} == {f"{noise}, cnn9", f"{noise}, mlp"}
     text = audit_markdown(audit_table(quality_rows(1, "stand-in")), reports.LABELS)
     assert "0.800 |" in text and "†" in text and "± 0" not in text and "stand-in" in text
     assert "95 %" in audit_markdown(audit_table([]), reports.LABELS)

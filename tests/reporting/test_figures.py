@@ -228,6 +228,7 @@ def design(*methods: str, dataset: str = "cifar10", noise: str = "asym-40", name
         ("time_and_accuracy", design("cce", "ar"), design("cce"), "no setting has 2 methods"),
         ("agreement", design("cce"), design("cce", noise="sym-40"), "the paper has no number"),
         ("purity", design("jocor"), design("cce"), "no run is of coteaching, coteaching_plus or jocor"),
+        ("simplex", design("war_ordinal"), design("cce"), "no run is of AR, TV or WAR"),
         ("activations", design("cce", dataset="fashion_mnist"), design("cce"), "no run is of fashion_mnist"),
         ("beta_sensitivity", design("cce", name="beta_sensitivity"), design("cce"), "no experiment beta_sensitivity"),
         (

@@ -117,8 +117,10 @@ def test_a_study_without_cce() -> None:
 
 
 def test_one_method_alone_has_its_number_with_an_interval() -> None:
-    said = first_screen(study({("cce", 0): RISES}))
-    assert "CCE ends at 70.0 % (95 %: 68.0 to 72.0; 2000 test samples, binomial)." in said
+    cell = runs_table({("cce", 0): RISES})[list(results.CELL)].iloc[0]
+    said = first_screen(study({("cce", 0): RISES}, epochs={tuple(cell): 1}))
+    interval = "(95 %: 68.0 to 72.0; 2000 test samples, binomial)"
+    assert f"CCE ends at 70.0 % (in the last epoch) {interval}." in said
     assert "1 training of 1 method on Fashion-MNIST" in said
 
 

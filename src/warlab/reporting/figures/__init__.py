@@ -56,9 +56,9 @@ def published_cells(path: Path) -> set[Cell]:
 def why_not(name: str, design: Design) -> str | None:
     """Return why a figure cannot be drawn for a study, as the end of a sentence, or None if it can.
 
-    A figure's ASKS may name an experiment, a dataset, methods (any of them), `together` (the number of methods in one
-    setting), `published`, `wrong_labels` (a noise other than clean), `images` (a dataset of images in memory), and
-    `column` (what the runs have measured).
+    A figure's ASKS may name an experiment, a dataset, methods (any of them), `adversarial` (AR, TV or any WAR),
+    `together` (the number of methods in one setting), `published`, `wrong_labels` (a noise other than clean), `images`
+    (a dataset of images in memory), and `column` (what the runs have measured).
     """
     figure = declaration(name)
     absent = (design.absent[kind] for kind in figure.needs if kind in design.absent)
@@ -73,6 +73,10 @@ ASKED: dict[str, Callable[[Any, Design], tuple[object, str]]] = {
     "methods": lambda names, design: (
         {base_method(cell[3]) for cell in design.cells} & set(names),
         f"no run is of {', '.join(names[:-1])} or {names[-1]}",
+    ),
+    "adversarial": lambda _, design: (
+        any(base in ("ar", "tv") or base.startswith("war") for base in {base_method(cell[3]) for cell in design.cells}),
+        "no run is of AR, TV or WAR",
     ),
     "together": lambda count, design: (  # in one setting, whichever tables show them
         max(Counter(cell[:3] for cell in design.cells).values(), default=0) >= count,

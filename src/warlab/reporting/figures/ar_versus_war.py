@@ -10,6 +10,7 @@ from warlab.reporting.figures.simplex import COLOURS, draw_points, draw_regions,
 TITLE = "AR versus WAR"
 SECTION = "adversarial"
 NEEDS = ("toy",)
+ASKS = {"adversarial": True}
 ARROWS = 90  # more would hide the boundaries
 CAPTION = (
     "Both start from the same small network after a warm-up with cross entropy alone. Left of each pair: the decision "

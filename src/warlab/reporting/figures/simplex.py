@@ -13,6 +13,7 @@ from warlab.reporting.figures.base import Arrays, Drawing, Inputs
 TITLE = "What each divergence measures, and where it leads"
 SECTION = "adversarial"
 NEEDS = ("toy",)
+ASKS = {"adversarial": True}
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 SHADES, LEVELS = "Greys", 24  # as in the paper: white is zero, darker is larger
 COLOURS = (style.ORANGE, style.CRIMSON, style.BLACK)

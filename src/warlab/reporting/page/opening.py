@@ -95,6 +95,7 @@ class Opening:
     panel: Panel | None = None
     headline: Headline | None = None  # of the panel
     singles: Sequence[tuple[str, Estimate]] = ()  # of a panel without a headline: its first methods and their numbers
+    epochs: Sequence[int] = ()  # over which these are means
     committed: Estimate | None = None  # the difference between WAR_w2v and CCE in the committed evidence
     reductions: Sequence[Mapping[str, str]] = ()
 
@@ -111,6 +112,7 @@ def make_opening(context: Context, headlines: Sequence[Headline]) -> Opening:
         panel,
         next((headline for headline in headlines if headline.setting[:3] == panel.setting[:3]), None),
         [(method, difference(number)) for method, number in numbers.items() if number],
+        sorted({context.epochs.get((*panel.setting[:3], method), 0) for method in numbers} - {0}),
         difference(one, two) if one and two else None,
         telling,
     )

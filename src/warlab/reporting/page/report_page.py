@@ -39,6 +39,8 @@ def render(context: Context) -> str:
     context = replace(context, fidelity=select_relevant(context.fidelity, ids))
     if not (context.has_papers_numbers or leading_variant(ids)):  # neither WAR nor data of the paper
         context = replace(context, claims=(), fidelity=(), reductions=())
+    if not context.has_papers_numbers:
+        context = replace(context, not_computed=[one for one in context.not_computed if "paper's order" not in one])
     first = make_headlines(context)
     content = {
         "page": context,

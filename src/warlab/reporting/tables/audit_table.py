@@ -76,6 +76,7 @@ def read_audit(path: Path) -> pd.DataFrame:
 def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
     """Return a row for print per setting, method and metric, with a column per score."""
     rows = []
+    nets = table.groupby("dataset")["net"].nunique()
     for key, group in table[table["score"] != ""].groupby([*CELL, "metric"], sort=False):
         *setting, method, metric = map(str, key)
         numbers = group[["score", "mean", "low", "high"]].itertuples(index=False)
@@ -84,7 +85,8 @@ def audit_rows(table: pd.DataFrame, labels: Labels) -> list[dict[str, str]]:
         rows.append(
             {
                 "dataset": display_name(labels, "dataset", setting[0]) + stand_in,
-                "noise": display_name(labels, "noise", setting[1]),
+                "noise": display_name(labels, "noise", setting[1])
+                + (f", {setting[2]}" if nets[setting[0]] > 1 else ""),
                 "method": display_name(labels, "method", method),
                 "metric": METRIC_TEXT[metric],
                 **{SCORE_TEXT[score]: texts.get(score, "–") for score in SCORES},
