@@ -39,6 +39,7 @@ NOT_HERE = {
     "snakemake --sdm apptainer": "needs Apptainer; tests/workflow/test_container.py has a script in its place",
     "--workflow-profile profiles/slurm": "needs the Slurm plugin; tests/cluster uses it",
     "--configfile my.yaml": "the file is the user's own; tests/workflow/test_own_data.py has one",
+    "snakemake -s ~/warlab/Snakefile": "the clone is the user's; tests/workflow/test_bare.py has another folder",
     "snakemake --cores 2 --configfile my.yaml": "tests/workflow/test_own_data.py carries it out with the page's files",
     "snakemake --cores 2 --config scale=table.yaml": "tests/workflow/test_own_data.py carries it out",
     "warlab audit photos": "tests/audit/test_find_wrong_labels.py carries it out",
