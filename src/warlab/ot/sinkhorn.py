@@ -16,7 +16,8 @@ from warlab.common.precision import true_float32
 from warlab.errors import WarlabError
 from warlab.ot.chunks import MANY, ChunkedSinkhorn
 
-DELTA = 1e-18  # the authors' guard against division by zero; kernels below it would be swallowed by it
+DELTA = 1e-18  # the authors' guard against division by zero
+SMALLEST = 1e6 * DELTA  # of a kernel that DELTA leaves as it is
 
 
 def sinkhorn(
@@ -80,12 +81,12 @@ def sinkhorn(
 
 
 def needs_log_domain(cost: Tensor, lam: float) -> bool:
-    """True where exp(-C/lambda) overflows, is signed, or sinks below DELTA, which is added to it in a sum."""
+    """True where exp(-C/lambda) overflows, is signed, or sinks to where DELTA, which is added to its sums, counts."""
     if not (math.isfinite(lam) and lam > 0):
         raise WarlabError(f"lambda must be a finite number above 0, not {lam}.")
     if not bool(torch.isfinite(cost).all()):
         raise WarlabError("The cost has entries that are not finite numbers; give a number for every pair of classes.")
-    return bool(cost.min() < 0) or bool((-cost.max() / lam).exp() < DELTA)
+    return bool(cost.min() < 0) or bool((-cost.max() / lam).exp() < SMALLEST)
 
 
 def plan(a: Tensor, b: Tensor, cost: Tensor, lam: float, iterations: int) -> Tensor:
