@@ -11,11 +11,6 @@ configfile: "config/config.yaml" if exists("config/config.yaml") else str(workfl
 
 
 include: "rules/common.smk"
-
-
-container: config.get("container")  # for the jobs of all rules below, with `--sdm apptainer`
-
-
 include: "rules/data.smk"
 include: "rules/noise.smk"
 include: "rules/costs.smk"

@@ -34,6 +34,9 @@ data, runs, audits = jobs.data, jobs.runs, jobs.audits
 tables, figures, page = jobs.tables, jobs.figures, jobs.page
 
 
+container: config.get("container")  # for the jobs of all rules, with `--sdm apptainer`
+
+
 onstart:
     jobs.start()
 

@@ -49,7 +49,7 @@ def rules() -> Rules:
 def test_rules_hold_no_logic_and_the_snakefile_is_short() -> None:
     for name, text in TEXTS.items():
         assert not re.search(r"^\s*(def|class|run:)\b|\blambda\b", text, re.MULTILINE), name
-    assert len(TEXTS["Snakefile"].splitlines()) <= 90 and len(TEXTS["common.smk"].splitlines()) <= 50
+    assert len(TEXTS["Snakefile"].splitlines()) <= 90 and len(TEXTS["common.smk"].splitlines()) <= 55
     assert "localrules" not in "".join(TEXTS.values())  # would not reach the rules of an importing workflow
 
 

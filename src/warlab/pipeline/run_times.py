@@ -59,8 +59,9 @@ class RunTimes:
         """Return observed seconds / seconds of the reference machine for each kind of run."""
         ratios = defaultdict(list)
         for run, seconds in self.observed.items():
-            for kind in self._kinds(run):
-                ratios[kind].append(seconds / self.reference_seconds(run))
+            reference = self.reference_seconds(run)  # 0 where the size of the data is not known
+            for kind in self._kinds(run) if reference else []:
+                ratios[kind].append(seconds / reference)
         return {kind: median(values) for kind, values in ratios.items()}
 
     def reference_seconds(self, run: RunId) -> float:
