@@ -58,6 +58,8 @@ def collect(results: Path) -> None:
         for path in sorted(results.glob(f"{scale.stem}/runs/*/*/*/*/seed*/result.json")):
             result = RunResult.load(path)
             run = result.run
+            if run.method.id == "cce" and scale.stem.startswith(("sweep_", "matched_")):
+                continue  # the runs of references.yaml once more
             name = {"study": scale.stem, "dataset": run.dataset, "noise": run.noise, "method": run.method.id}
             name["seed"] = run.seed
             epochs.append(pd.read_csv(path.with_name("metrics.csv")).assign(**name).reindex(columns=COLUMNS))
