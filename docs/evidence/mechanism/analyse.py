@@ -19,7 +19,7 @@ from warlab.artefacts.run_result import RunResult
 from warlab.reporting.stats import holm, mean_over_seeds, p_value
 
 HERE = Path(__file__).parent
-MARGIN, LAST, PAPER_BETA = 2.0, 10, {"war_w2v": 10.0, "ar": 5.0, "tv": 10.0}
+MARGIN, LAST, SEEDS = 2.0, 10, 3  # points; epochs; the fewest seeds that are judged or drawn
 KEY = ["study", "dataset", "noise", "method", "seed"]
 COLUMNS = [*KEY, "epoch", "test_accuracy", "validation_accuracy", "regulariser"]
 INTRODUCTION = """\
@@ -27,7 +27,8 @@ Written by `python docs/evidence/mechanism/analyse.py` from `runs.csv`; [plan.md
 any run. Accuracies in percent. Intervals: Student's t over the seeds, 95 %. The margin is 2 points. *yes*: corrected p
 below 0.05 and the mean above the margin; *level*: the interval lies within ± the margin; *no*: the interval lies below
 the margin; *open*: everything else, and fewer than three seeds."""
-Row = tuple[str, str, str, str]  # study, dataset, noise, method
+Row3 = tuple[str, str, str]  # study, dataset, noise
+Row = tuple[str, str, str, str]  # and method
 DEMO = ("references", "fashion_mnist", "asym-40")
 SIXTEENTH = ("sixteenth_deciding", "fashion_mnist", "asym-40")
 
@@ -198,7 +199,7 @@ def table(runs: pd.DataFrame, family: Sequence[Comparison]) -> Iterator[str]:
             if values > 1
             else f"{mean:+.1f}".replace("-", "−")
         )
-        verdict = judge(mean, low, high, p) if values > 2 else "open"
+        verdict = judge(mean, low, high, p) if values >= SEEDS else "open"
         name = f"`{row[3]}`" + ("" if row[0] in ("references", base[0]) else f", {row[0]}")
         name += " (epoch chosen on noisy labels)" if reading == "chosen" else ""
         yield f"| {name} | {accuracy} | {penalty} | `{base[3]}` | {interval} | {values} | {p:.3f} | {verdict} |"
@@ -229,40 +230,61 @@ def judge(mean: float, low: float, high: float, p: float) -> str:
     return "no" if high < MARGIN else "open"
 
 
+PANELS = [  # title, method, study of its adversarial direction, reference rows, and of the random direction
+    ("WAR, demo size", "war_w2v", "sweep_war", DEMO, ("direction", "epsilon")),
+    ("WAR, a sixteenth", "war_w2v", "sixteenth_adversarial", SIXTEENTH, (SIXTEENTH[0], "relative_epsilon")),
+    ("AR, demo size", "ar", "sweep_ar", DEMO, None),
+    ("TV, demo size", "tv", "sweep_tv", DEMO, None),
+]
+
+
 def draw_sweep(runs: pd.DataFrame) -> None:
-    """Draw the difference to CCE over epsilon, without dropout in the extra passes, beside the paper's settings and a
-    random direction. A method whose sweep was not run has no panel."""
-    swept = {row[3].split("+")[0] for row in runs["row"] if row[0].startswith("sweep_")}
-    titles = {method: title for method, title in (("war_w2v", "WAR"), ("ar", "AR"), ("tv", "TV")) if method in swept}
-    figure, axes = plt.subplots(1, len(titles), figsize=(1.5 + 4.5 * len(titles), 3.6), sharey=True, squeeze=False)
-    cce: Row = (*DEMO, "cce")
-    for ax, (method, title) in zip(axes[0], titles.items(), strict=True):
-        short, alone = method.split("_")[0], f"{method}+dropout=off+"
-        curve(ax, runs, f"sweep_{short}", f"{alone}epsilon=", "adversarial", "#0072B2")
-        curve(ax, runs, f"matched_{short}", f"{alone}epsilon=", "adversarial, beta R as in the paper's WAR", "#56B4E9")
-        curve(ax, runs, "direction", f"{alone}direction=random+epsilon=", "random direction", "#D55E00")
-        _, mean, low, high, _ = compare(runs, (*DEMO, method), "last", cce, "last")
+    """Draw the difference to CCE over the length of the perturbation, without dropout in the extra passes, beside the
+    paper's settings and a random direction. A method whose sweep was not run has no panel."""
+    points = runs.groupby("row")["seed"].nunique()
+    panels = [panel for panel in PANELS if any(row[0] == panel[2] and seeds >= SEEDS for row, seeds in points.items())]
+    figure, axes = plt.subplots(1, len(panels), figsize=(1.5 + 3.6 * len(panels), 3.6), sharey=True, squeeze=False)
+    for ax, (title, method, study, base, drawn) in zip(axes[0], panels, strict=True):
+        alone = f"{method}+dropout=off+"
+        curve(ax, runs, base, study, f"{alone}epsilon=", "adversarial", "#0072B2")
+        if study == "sweep_war":
+            curve(ax, runs, base, "matched_war", f"{alone}epsilon=", "adversarial, beta R as in the paper's", "#56B4E9")
+        if drawn:
+            curve(ax, runs, base, drawn[0], f"{alone}direction=random+{drawn[1]}=", "random direction", "#D55E00")
+        _, mean, low, high, _ = compare(runs, (*base, method), "last", (*base, "cce"), "last")
         ax.axhspan(low, high, color="#009E73", alpha=0.15, lw=0)
         ax.axhline(mean, color="#009E73", lw=1.2, label="paper: dropout masks, epsilon 0.005")
         ax.axhline(0, color="0.5", lw=0.8)
-        ax.set(xscale="log", title=title, xlabel="epsilon, no dropout in the extra passes")
-        ax.legend(fontsize=7, frameon=False, loc="lower left")
+        ax.set(xscale="log", title=title, xlabel="length, % of an image's norm")
+        ax.set_xticks([0.3, 1, 3, 10, 30], labels=["0.3", "1", "3", "10", "30"])
+        ax.legend(fontsize=7, frameon=False, loc="lower right")
     axes[0, 0].set_ylabel("points above CCE (95 %)")
     figure.tight_layout()
     figure.savefig(HERE / "sweep.png", dpi=110)
 
 
-def curve(ax: Axes, runs: pd.DataFrame, study: str, begins: str, label: str, colour: str) -> None:
-    """Draw the rows of a study with three seeds or more over their epsilon."""
+def curve(ax: Axes, runs: pd.DataFrame, base: Row3, study: str, begins: str, label: str, colour: str) -> None:
+    """Draw the rows of a study with three seeds or more over the length of their perturbation."""
     points = []
     for row in {row for row in runs["row"] if row[0] == study and row[3].startswith(begins)}:
-        seeds, *numbers = compare(runs, row, "last", (*DEMO, "cce"), "last")
-        if seeds >= 3:
-            points.append((float(row[3].removeprefix(begins).split("+")[0]), *numbers))
+        seeds, *numbers = compare(runs, row, "last", (*base, "cce"), "last")
+        if seeds >= SEEDS:
+            value = float(row[3].removeprefix(begins).split("+")[0])
+            share = (
+                value if "relative_epsilon" in begins else value / median_norm("demo" if base == DEMO else "sixteenth")
+            )
+            points.append((100 * share, *numbers))
     if points:
-        epsilons, means, lows, highs, _ = map(np.array, zip(*sorted(points), strict=True))
+        lengths, means, lows, highs, _ = map(np.array, zip(*sorted(points), strict=True))
         spread = [means - lows, highs - means]
-        ax.errorbar(epsilons, means, spread, fmt="o-", ms=4, lw=1.2, capsize=2, color=colour, label=label)
+        ax.errorbar(lengths, means, spread, fmt="o-", ms=4, lw=1.2, capsize=2, color=colour, label=label)
+
+
+def median_norm(network: str) -> float:
+    curves = pd.read_csv(HERE / "curve.csv").query(
+        "network == @network and dataset == 'fashion_mnist' and epsilon == 1"
+    )
+    return float((curves["epsilon"] / curves["share_of_norm"]).iloc[0])
 
 
 if __name__ == "__main__":
