@@ -84,14 +84,14 @@ def watch(study: Study, root: Path) -> str:
             done = {run: state for run, state in states.items() if state.state == "done"}  # not looked at again
             lines = summary(study, root, states)
             begun = [state for state in states.values() if state.state not in ("done", "waiting")]
-            screen = shutil.get_terminal_size()
-            rows = begun[: screen.lines]
+            terminal = shutil.get_terminal_size()
+            rows = begun[: terminal.lines]
             width = max([len(state.run) for state in rows], default=3)
             bars = [f"{_bar(*map(int, (row.epochs or '0/1').split('/')))}  {_line(row, width)}" for row in rows]
             whole = f"{_bar(len(done), len(states))} of all runs are done"
-            room = screen.lines - 2 - sum(_heights([whole, *lines], screen.columns))
-            fitting = sum(height <= room for height in accumulate(_heights(bars, screen.columns)))
-            print(CLEAR + "\n".join([whole, *bars[: max(1, fitting)], *lines]), flush=True)
+            free = terminal.lines - 2 - sum(_heights([whole, *lines], terminal.columns))
+            visible = sum(used <= free for used in accumulate(_heights(bars, terminal.columns)))
+            print(CLEAR + "\n".join([whole, *bars[: max(1, visible)], *lines]), flush=True)
             if len(done) == len(states):
                 break
             time.sleep(EVERY)
